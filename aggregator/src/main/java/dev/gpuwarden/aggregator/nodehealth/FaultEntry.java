@@ -16,27 +16,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A fault as it stands in a `NodeHealth`: what of it has room there, and how it is written. Pure. */
+/** The form of a fault in a `NodeHealth`: its texts cut to the limits, and its tree. Pure. */
 public final class FaultEntry {
 
     static final int LONGEST_MESSAGE = 512;
-    /** As the schema has it, in characters; api's EventRules allow no more bytes. */
+    /** In characters, like the schema; api's EventRules allow no more bytes. */
     static final int LONGEST_NAME = 256;
-    /** Of all keys and values together; part of it could read as if the rest had not been said. */
+    /** For all keys and values together. Larger metadata are left out whole, because a part could be misread as all. */
     static final int MOST_METADATA = 1024;
 
     private FaultEntry() {}
 
-    /** The same faults with what has room of them. Applied twice it changes nothing more. */
+    /** Returns the faults with their texts cut to the limits. A second call changes nothing more. */
     static List<Fault> of(Collection<Fault> faults) {
-        // One event can have raised hundreds of them.
+        // One event can raise hundreds of faults.
         Map<HealthEvent, HealthEvent> causes = new IdentityHashMap<>();
         return faults.stream()
                 .map(fault -> shown(fault, causes.computeIfAbsent(fault.cause(), FaultEntry::cause)))
                 .toList();
     }
 
-    /** The same fault with its names and times as they are shown, which is all that its place in the order depends on. */
+    /** Returns the fault with its key and times as shown, on which alone its place in the order depends. */
     static Fault named(Fault fault) {
         return shown(fault, fault.cause());
     }
@@ -94,12 +94,12 @@ public final class FaultEntry {
 
     // ---- as a tree ----
 
-    /** @param fault as {@link #of} made it */
+    /** @param fault a result of {@link #of} */
     static Map<String, Object> tree(Fault fault) {
         return tree(fault, PartNames.NONE);
     }
 
-    /** @param names of the node's GPUs */
+    /** @param names names of the node's GPUs */
     static Map<String, Object> tree(Fault fault, PartNames names) {
         HealthEvent cause = fault.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -140,12 +140,14 @@ public final class FaultEntry {
         }
     }
 
-    /** Texts of strangers as they may stand in a resource, which kubectl prints as it is. */
+    /** Texts of strangers, made safe for a resource, which kubectl prints without a change. */
     public static final class ShownText {
 
         private ShownText() {}
 
-        /** Nothing that a terminal would act on, and at most so many characters. Applied twice it changes nothing more. */
+        /**
+         * Returns the text without control characters, and with at most so many characters. A second call changes nothing more.
+         */
         public static String cut(String given, int most) {
             String text = given.chars().allMatch(c -> c >= ' ' && c <= '~')
                     ? given
@@ -153,7 +155,7 @@ public final class FaultEntry {
             return Text.truncate(text, most);
         }
 
-        /** How long a tree is at most as JSON of Go, which writes `<`, `>` and `&` as six characters. */
+        /** Returns the greatest length of a tree as JSON of Go, in bytes. Go writes `<`, `>` and `&` as six characters. */
         public static long bytes(Object tree) {
             if (tree instanceof Map<?, ?> map) {
                 return map.entrySet().stream()

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** An object of a resource, for a reader that knows what each field must be. Null is as good as absent. */
+/** A reader of a resource's object that checks the type of each field. Null counts as absent. */
 final class FieldReader {
 
     private static final int LONGEST_SEEN = 60;
@@ -20,7 +20,7 @@ final class FieldReader {
     private final String prefix;
     private final Map<?, ?> tree;
 
-    /** @param prefix of its fields' names in messages */
+    /** @param prefix text before the names of its fields in messages */
     FieldReader(String prefix, Map<?, ?> tree) {
         this.prefix = prefix;
         this.tree = tree;
@@ -34,7 +34,7 @@ final class FieldReader {
         return tree.get(field) instanceof String text ? text : wrong(field, "a text");
     }
 
-    /** Empty where there is none. */
+    /** Returns the text; empty if the field is absent. */
     String textOrEmpty(String field) throws UnreadableNodeHealth {
         return has(field) ? text(field) : "";
     }
@@ -59,7 +59,7 @@ final class FieldReader {
         }
     }
 
-    /** By its name. */
+    /** Returns the constant with this name. */
     <E extends Enum<E>> E word(String field, Class<E> type) throws UnreadableNodeHealth {
         for (E each : type.getEnumConstants()) {
             if (each.name().equals(tree.get(field))) {
@@ -78,7 +78,7 @@ final class FieldReader {
                 : wrong(field, "an object");
     }
 
-    /** Empty where there is none. */
+    /** Returns the objects; empty if the field is absent. */
     List<FieldReader> objects(String field) throws UnreadableNodeHealth {
         if (!has(field)) {
             return List.of();
@@ -97,7 +97,7 @@ final class FieldReader {
         return objects;
     }
 
-    /** Empty where there is none. */
+    /** Returns the texts; empty if the field is absent. */
     Map<String, String> texts(String field) throws UnreadableNodeHealth {
         Map<String, String> texts = new TreeMap<>();
         if (!has(field)) {

@@ -16,8 +16,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Questions to nodes and their answers, kept in their `NodeHealth`s: whoever asks need not be the replica to which the node
- * reports. Each call asks the API server and blocks until it has answered. Thread-safe.
+ * Requests to nodes for the holders of their GPUs, and the answers, kept in their `NodeHealth`s. The requester need not be the
+ * replica to which the node reports. Each call sends a request to the API server and blocks until the answer arrives.
+ * Thread-safe.
  */
 public final class GpuHolderRequests {
 
@@ -34,16 +35,15 @@ public final class GpuHolderRequests {
     }
 
     /**
-     * Asks who holds a node's GPUs from now on; what was asked before is not answered any more. One request.
+     * Requests the holders of a node's GPUs. Earlier requests get no answer any more. One request to the API server.
      *
-     * @return what to look for with {@link HoldingsReader#read}
-     * @throws ApiException also where the node has no `NodeHealth`, so that nobody reports for it
+     * @return the request, for {@link HoldingsReader#read}
+     * @throws ApiException also if the node has no `NodeHealth`, so that no daemon reports for it
      */
     public LookupRequest ask(String node) throws ApiException, InterruptedException {
         LookupRequest request =
                 new LookupRequest(UUID.randomUUID().toString(), clock.instant().truncatedTo(ChronoUnit.MILLIS));
-        // A merge makes no resource where there is none, as an apply would, and leaves what else is in the
-        // specification.
+        // A merge, unlike an apply, creates no missing resource, and leaves the other fields of the specification.
         Map<String, Object> now =
                 api.merge(NodeHealthClient.ALL.path(node), Map.of("spec", Map.of("lookup", request.tree())));
         memory.answered(now);
@@ -51,10 +51,11 @@ public final class GpuHolderRequests {
     }
 
     /**
-     * Writes an answer, unless the question is not asked any more. One request, unless somebody else has changed the resource.
+     * Writes an answer, unless the request is no longer open. One request to the API server, unless another writer has changed
+     * the resource.
      *
-     * @param holdings as {@link GpuHoldersJson} makes them
-     * @return whether it is kept
+     * @param holdings a result of {@link GpuHoldersJson}
+     * @return true if the answer is stored
      */
     public boolean answer(String node, String id, Map<String, Object> holdings)
             throws ApiException, InterruptedException {
@@ -65,31 +66,31 @@ public final class GpuHolderRequests {
                         .map(request -> Map.of("holdings", holdings)));
     }
 
-    /** What has become of the question who holds a node's GPUs. */
+    /** The state of a request for the holders of a node's GPUs. */
     public sealed interface LookupAnswer {
 
         /**
-         * The kubelet was asked after the question, and told this. {@link GpuHolders#complete} says whether a GPU of nobody is surely
-         * nobody's. Pods are by name: those of kubelets before Kubernetes 1.34 may have ended.
+         * The kubelet's answer to a query after the request. If {@link GpuHolders#complete} is true, a GPU without a holder is
+         * surely free. Pods have names only: those of kubelets before Kubernetes 1.34 may have ended.
          */
         record Answered(GpuHolders holders) implements LookupAnswer {}
 
-        /** Nobody has answered yet. */
+        /** A request that the node has not answered yet. */
         record Pending(Instant since) implements LookupAnswer {}
 
-        /** It will not be known by this question. */
+        /** A request that will get no answer. */
         record Failed(String why) implements LookupAnswer {}
     }
 
     /**
-     * Somebody wants to know who holds a node's GPUs: `spec.lookup` of its `NodeHealth`.
+     * A request for the holders of a node's GPUs: `spec.lookup` of its `NodeHealth`.
      *
-     * @param id another one for each question
-     * @param requested in the clock of who asks
+     * @param id unique for each request
+     * @param requested time by the requester's clock
      */
     public record LookupRequest(String id, Instant requested) {
 
-        /** What was asked last, answered or not; empty where nothing was, or nothing that can be read. */
+        /** Returns the last request, answered or not; empty if there is none, or none that can be read. */
         public static Optional<LookupRequest> of(Map<?, ?> nodeHealth) {
             Map<String, Object> lookup = JsonTrees.object(JsonTrees.object(nodeHealth, "spec"), "lookup");
             String id = JsonTrees.text(lookup, "id");
@@ -101,7 +102,7 @@ public final class GpuHolderRequests {
             }
         }
 
-        /** What waits for its answer. */
+        /** Returns the last request if it has no answer. */
         public static Optional<LookupRequest> open(Map<?, ?> nodeHealth) {
             Map<String, Object> answer = JsonTrees.object(JsonTrees.object(nodeHealth, "status"), "holdings");
             return of(nodeHealth).filter(request -> !request.id().equals(JsonTrees.text(answer, "id")));

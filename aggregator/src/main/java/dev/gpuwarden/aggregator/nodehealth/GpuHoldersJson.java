@@ -23,14 +23,14 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * `status.holdings` of a `NodeHealth`. Pure. What a node says is bounded, and holders are kept only under names that Kubernetes
- * and NVIDIA give: what is left out is counted, so that whoever reads it knows that it is not all.
+ * The field `status.holdings` of a `NodeHealth`. Pure. A node's answer is bounded. Only holders with valid names of Kubernetes
+ * and NVIDIA are kept. The others are counted, so that readers can see that the list is not complete.
  */
 public final class GpuHoldersJson {
 
     static final int MOST_HOLDERS = 1024;
     static final int MOST_UNRESOLVED = 64;
-    /** Beside the faults, which have 768 KiB, and monitors', within the 1.5 MiB that etcd takes. */
+    /** The limit beside the faults, which have 768 KiB, and the faults of monitors, within the 1.5 MiB that etcd accepts. */
     static final long MOST_BYTES = 256 << 10;
 
     static final int LONGEST_NAME = 256;
@@ -43,9 +43,9 @@ public final class GpuHoldersJson {
     private GpuHoldersJson() {}
 
     /**
-     * @param id of the question
-     * @param said by the node, or what is known instead of that
-     * @param now when it was said, in this program's clock
+     * @param id id of the request
+     * @param said the node's answer, or the cause of its absence
+     * @param now time of the answer, by this program's clock
      */
     public static Map<String, Object> of(String id, Reading<GpuHolders> said, Instant now) {
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -135,14 +135,14 @@ public final class GpuHoldersJson {
         };
     }
 
-    /** The reverse of {@link GpuHoldersJson}. Pure. What it cannot read makes the answer incomplete or fail, never shorter. */
+    /** The reverse of {@link GpuHoldersJson}. Pure. Unreadable parts make the answer incomplete or failed, never shorter. */
     public static final class HoldingsReader {
 
         private HoldingsReader() {}
 
         /**
-         * @param nodeHealth as the API server's JSON has it, no older than the answer to the question's writing
-         * @param id of the question: answers to others are no answer to it
+         * @param nodeHealth the API server's JSON, no older than the answer to the request's write
+         * @param id id of the request; answers to other requests do not count
          */
         public static LookupAnswer read(Map<?, ?> nodeHealth, String id) {
             Map<String, Object> answer = JsonTrees.object(JsonTrees.object(nodeHealth, "status"), "holdings");
@@ -151,11 +151,11 @@ public final class GpuHoldersJson {
             }
             Optional<LookupRequest> asked = LookupRequest.of(nodeHealth);
             if (asked.isEmpty()) {
-                return new Failed("nobody asks for it any more");
+                return new Failed("the request is withdrawn");
             }
             return asked.get().id().equals(id)
                     ? new Pending(asked.get().requested())
-                    : new Failed("somebody has asked anew since");
+                    : new Failed("a newer request replaced this one");
         }
 
         private static LookupAnswer answer(Map<String, Object> answer) {
@@ -184,11 +184,11 @@ public final class GpuHoldersJson {
                         - devices.size();
                 return new Answered(new GpuHolders(asOf, known, devices, left));
             } catch (DateTimeException e) {
-                return new Failed("the answer cannot be read: it does not say as of when");
+                return new Failed("the answer cannot be read: asOf is not a time");
             }
         }
 
-        /** Empty where it says too little, or more than this version knows. */
+        /** Returns the holder; empty if fields are missing, or of a kind that this version does not support. */
         private static Optional<GpuHolder> holder(Map<String, Object> tree) {
             String gpu = JsonTrees.text(tree, "gpu");
             String pod = JsonTrees.text(tree, "pod");

@@ -20,23 +20,23 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The faults that one monitor of the whole cluster has told of a node: a place of their own in its `NodeHealth`, so that neither
- * the node's telling nor another monitor takes them away. All that is known of them is there. Pure.
+ * The faults that one monitor of the whole cluster has reported for a node. They have their own place in its `NodeHealth`, so
+ * that neither the node's reports nor another monitor removes them. The place is the only memory of them. Pure.
  */
 final class MonitorFaults {
 
     static final int MOST_FAULTS = 64;
-    /** Of each of eight; with the node's own they are less than etcd takes. */
+    /** For each of eight monitors; with the node's own faults they are less than etcd accepts. */
     static final long MOST_BYTES = 64 << 10;
-    /** What is said of those for which there is no room. */
+    /** Length of the remark about faults without room. */
     private static final long LONGEST_REST = 64;
 
-    /** What is told again and changes nothing is written so often, so that one sees that it is still so. */
+    /** Interval of the writes of unchanged faults, which show that they still hold. */
     static final Duration CONFIRM = Duration.ofMinutes(5);
 
     private MonitorFaults() {}
 
-    /** The faults of all monitors; absent where none has a place. */
+    /** Returns the faults of all monitors; empty if none has a place. */
     static Optional<List<Fault>> all(FieldReader status, String node) throws UnreadableNodeHealth {
         List<Fault> faults = new ArrayList<>();
         List<FieldReader> places = status.objects("monitors");
@@ -47,9 +47,9 @@ final class MonitorFaults {
     }
 
     /**
-     * The place as it must be after these events, if it must be written.
+     * Returns the place after these events; empty if there is nothing to write.
      *
-     * @param status of the `NodeHealth`; absent where it has none
+     * @param status status of the `NodeHealth`; empty if it has none
      */
     static Optional<Map<String, Object>> after(
             Optional<FieldReader> status, String node, String monitor, List<HealthEvent> events, Instant now)
@@ -72,7 +72,7 @@ final class MonitorFaults {
         return news ? Optional.of(tree(node, monitor, table.faults(), now)) : Optional.empty();
     }
 
-    /** What this monitor has told of the node. */
+    /** Returns the faults that this monitor has reported for the node. */
     static List<Fault> told(Optional<FieldReader> status, String node, String monitor) throws UnreadableNodeHealth {
         if (status.isPresent()) {
             for (FieldReader place : status.get().objects("monitors")) {
@@ -85,10 +85,10 @@ final class MonitorFaults {
     }
 
     /**
-     * The place with these faults and no others. Of those that find no room the first that does says how many there are.
+     * Returns the place with exactly these faults. If some find no room, the message of the first one states their number.
      *
-     * @param told as it is now
-     * @return empty if that says the same, whenever it was seen last
+     * @param told the present faults of the place
+     * @return empty if the place has the same content, apart from the times of the last reports
      */
     static Optional<Map<String, Object>> exactly(String monitor, List<Fault> told, List<Fault> wanted, Instant now) {
         List<Fault> shown = fitting(wanted);
@@ -99,8 +99,8 @@ final class MonitorFaults {
     }
 
     /**
-     * What a monitor owns of the status: its place, and a word that is there as long as one of all monitors owns it. So nobody
-     * needs to know the others' places.
+     * Returns the part of the status that a monitor owns: its place, and a state that exists as long as one monitor owns it. So
+     * no monitor needs the places of the others.
      */
     static Map<String, Object> status(Map<String, Object> place) {
         Map<String, Object> status = new LinkedHashMap<>();

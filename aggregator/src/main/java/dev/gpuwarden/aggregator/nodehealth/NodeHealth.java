@@ -12,19 +12,19 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a resource `NodeHealth` says.
+ * The content of a resource `NodeHealth`.
  *
- * @param nodeUid of the Node to which it belongs; absent where it belongs to none, so nobody here has made it
- * @param reported when the node last said anything; absent while it has not told all of its faults once
- * @param generation of the node's last complete telling; 0 while there is none
- * @param unlistedCount faults that are current and have no room in the resource
- * @param droppedEvents that the node lost, ever
- * @param own faults that the node has told, with causes as far as the resource keeps them: an event's message may be cut, it was
- *     generated when its first fault began, and of its entities and codes those are there that are faults still. What one event
- *     raised has one cause
- * @param names what people call the parts that the node's faults name; of a node whose version reports none, none
- * @param ofMonitors those that monitors of the whole cluster have told of it, which can be there before the node has said
- *     anything; absent where no monitor ever has told of it
+ * @param nodeUid UID of the Node that owns it; empty if none does, so no aggregator has created it
+ * @param reported time of the node's last message; empty until it has reported all of its faults once
+ * @param generation number of the node's last complete report; 0 if there is none
+ * @param unlistedCount number of current faults without room in the resource
+ * @param droppedEvents number of events that the node has ever lost
+ * @param own faults that the node has reported, with causes as far as the resource keeps them: a message may be cut, the
+ *     cause's time is the begin of its first fault, and its entities and codes are those of faults that remain. All faults of
+ *     one event have one cause
+ * @param names display names of the parts in the node's faults; empty if the node's version reports none
+ * @param ofMonitors faults that monitors of the whole cluster have reported for it, possibly before the node's first report;
+ *     empty if no monitor ever reported one
  */
 public record NodeHealth(
         String node,
@@ -37,7 +37,7 @@ public record NodeHealth(
         PartNames names,
         Optional<List<Fault>> ofMonitors) {
 
-    /** All, the worst first; of what both know, the worse. */
+    /** Returns all faults, the worst first. If the node and a monitor report the same fault, the worse one counts. */
     public List<Fault> faults() {
         if (ofMonitors.isEmpty()) {
             return own;
@@ -50,16 +50,16 @@ public record NodeHealth(
     }
 
     /**
-     * All that is known of a node at one moment, as it told it.
+     * The complete state of a node at one moment, as the node reported it.
      *
-     * @param bootId of its kernel; empty where it could not tell
-     * @param version of gpuwarden on it
-     * @param reported when it last said anything, in this program's clock
-     * @param claim of the stream on which it was told
-     * @param generation of the last complete telling of its faults; 0 before the first
-     * @param sequence of the last event that is in the faults, or that is refused
-     * @param droppedEvents that were lost on the node, ever
-     * @param names of its GPUs; none from a node whose version reports none
+     * @param bootId ID of its boot; empty if the daemon could not read it
+     * @param version version of gpuwarden on it
+     * @param reported time of its last message, by this program's clock
+     * @param claim epoch of the stream that carried the report
+     * @param generation number of the last complete report of its faults; 0 before the first
+     * @param sequence number of the last event that is in the faults, or that is refused
+     * @param droppedEvents number of events that the node has ever lost
+     * @param names names of its GPUs; empty if the node's version reports none
      */
     public record ReportedState(
             String node,

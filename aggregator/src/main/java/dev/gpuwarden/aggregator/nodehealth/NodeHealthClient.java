@@ -21,8 +21,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.UnaryOperator;
 
 /**
- * The resources `NodeHealth`, one per node and named as it. Each belongs to its Node, so it goes when that goes. Each call asks
- * the API server and blocks until it has answered. Thread-safe.
+ * The client for the resources `NodeHealth`, one for each node and with its name. The Node owns its NodeHealth, which is
+ * deleted with it. Each call sends a request to the API server and blocks until the answer arrives. Thread-safe.
  */
 public final class NodeHealthClient {
 
@@ -30,13 +30,13 @@ public final class NodeHealthClient {
             ResourceKind.ofCluster("gpuwarden.dev", "v1alpha1", "nodehealths", "NodeHealth");
 
     static final String MANAGER = "gpuwarden-aggregator";
-    /** Each monitor is a field manager of its own, so that applying its place leaves the others'. */
+    /** Each monitor is its own field manager, so that an apply of its place leaves the others'. */
     private static final String MONITOR = "gpuwarden-monitor:";
 
-    /** Asks for one of them, whichever. */
+    /** The path that reads any one of them. */
     public static final String ONE = ALL.path() + "?limit=1";
 
-    /** Each after somebody else's change of the resource: that often in a row nobody changes it. */
+    /** Tries of one write. Each further one follows a change by another writer; no writer makes so many in a row. */
     private static final int MOST_TRIES = 3;
 
     private final KubeClient api;
@@ -51,7 +51,7 @@ public final class NodeHealthClient {
         this.memory = memory;
     }
 
-    /** As {@link #look}, but what is known here is not asked for: it may be old by some moments. */
+    /** Like {@link #look}, but without a request for objects in the cache, which may be some moments old. */
     public StoredHealth greet(String node) throws ApiException, NoSuchNode, InterruptedException {
         Optional<String> uid = memory.nodeUid(node);
         if (uid.isEmpty()) {
@@ -64,18 +64,18 @@ public final class NodeHealthClient {
         return there.get().nodeUid().equals(uid.get()) ? there.get() : look(node);
     }
 
-    /** What the cluster has of a node. Makes the resource where it is missing, or belongs to no Node. */
+    /** Returns the stored health of a node. Creates the resource if it is missing or has no owner. */
     public StoredHealth look(String node) throws ApiException, NoSuchNode, InterruptedException {
         Optional<StoredHealth> there = find(ALL.path(node)).map(StoredHealth::of);
         return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
     }
 
     /**
-     * When this returns, the state is kept for good, and nothing that came later is lost by it. One request, unless somebody else
-     * has changed the resource.
+     * Writes the state of a node. When this returns, the state is stored, and nothing newer is overwritten. One request, unless
+     * another writer has changed the resource.
      *
-     * @param seen what the cluster had when this program last knew
-     * @return what it has now
+     * @param seen last content of the cluster that this program has read
+     * @return the present content of the cluster
      */
     public StoredHealth write(ReportedState state, StoredHealth seen)
             throws ApiException, NoSuchNode, Superseded, InterruptedException {
@@ -119,10 +119,10 @@ public final class NodeHealthClient {
     }
 
     /**
-     * Adds to what a monitor of the whole cluster has told of a node. When this returns, it is kept for good.
+     * Adds to the faults that a monitor of the whole cluster has reported for a node. When this returns, they are stored.
      *
-     * @param monitor its name
-     * @param events of that node, in order
+     * @param monitor name of the monitor
+     * @param events events of that node, in order
      */
     public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
@@ -159,12 +159,13 @@ public final class NodeHealthClient {
     }
 
     /**
-     * Makes what a monitor has told of a node what it must be. When this returns, it is kept for good. What is known here is not
-     * asked for, which is one request where nobody else has changed the resource, and none where there is nothing to change.
+     * Changes a monitor's faults of a node to the required ones. When this returns, they are stored. Reads the cache first: one
+     * request if no other writer has changed the resource, and none if there is nothing to change.
      *
-     * @param monitor its name
-     * @param change the faults that it must have told, from those that it has; asked again after somebody else's change
-     * @return whether it was written
+     * @param monitor name of the monitor
+     * @param change function from the present faults of the monitor to the required ones; called again after another writer's
+     *     change
+     * @return true if it was written
      */
     public boolean settle(String node, String monitor, UnaryOperator<List<Fault>> change, Instant now)
             throws ApiException, NoSuchNode, UnreadableNodeHealth, InterruptedException {
@@ -202,7 +203,7 @@ public final class NodeHealthClient {
         }
     }
 
-    /** What a monitor has told of the node of this resource. */
+    /** Returns the faults that a monitor has reported for the node of this resource. */
     public static List<Fault> told(Map<String, Object> health, String node, String monitor)
             throws UnreadableNodeHealth {
         return MonitorFaults.told(new FieldReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);

@@ -11,7 +11,7 @@ public abstract class NodeHealthException extends Exception {
         super(message);
     }
 
-    /** The cluster has no Node of this name, so there is nobody whose health this would be. */
+    /** A name that no Node of the cluster has, so a NodeHealth would have no owner. */
     public static final class NoSuchNode extends NodeHealthException {
 
         private static final long serialVersionUID = 1;
@@ -21,18 +21,18 @@ public abstract class NodeHealthException extends Exception {
         }
     }
 
-    /** A monitor has told more faults of a node than its place in a `NodeHealth` holds. Nothing of it was written. */
+    /** More faults of a node than the place of their monitor in a `NodeHealth` holds. None of them was written. */
     public static final class NoRoom extends NodeHealthException {
 
         private static final long serialVersionUID = 1;
 
         NoRoom(String node, String monitor, int faults) {
-            super("NodeHealth " + node + ": " + faults + " faults told by " + monitor + ", expected at most "
+            super("NodeHealth " + node + ": " + faults + " faults reported by " + monitor + ", expected at most "
                     + MonitorFaults.MOST_FAULTS + " with " + MonitorFaults.MOST_BYTES + " bytes of text together");
         }
     }
 
-    /** What was to be written is old: the cluster has something of that node that came later. */
+    /** A state that is too old to write: the cluster has a newer one of that node. */
     public static final class Superseded extends NodeHealthException {
 
         private static final long serialVersionUID = 1;
@@ -52,13 +52,15 @@ public abstract class NodeHealthException extends Exception {
             return new Superseded(false, "the node has opened a newer stream to " + there.reporter());
         }
 
-        /** Whether it was told of a Node that is gone, and not on an older stream of the same. */
+        /** Returns true if the state is of a Node that is deleted, and false if it is of an older stream of the same Node. */
         public boolean isOtherNode() {
             return otherNode;
         }
     }
 
-    /** A `NodeHealth` that is not as this program writes them. The message names the field, what was expected and what was seen. */
+    /**
+     * A `NodeHealth` that differs from those of this program. The message contains the field, the expected and the seen value.
+     */
     public static final class UnreadableNodeHealth extends NodeHealthException {
 
         private static final long serialVersionUID = 1;

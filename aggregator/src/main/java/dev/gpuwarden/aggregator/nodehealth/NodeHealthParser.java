@@ -21,12 +21,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The reverse of {@link NodeHealthStatus}. Pure. Fields of later versions are left out. */
+/** The reverse of {@link NodeHealthStatus}. Pure. Ignores fields of later versions. */
 public final class NodeHealthParser {
 
     private NodeHealthParser() {}
 
-    /** @param resource as the API server's JSON has it */
+    /** @param resource the API server's JSON */
     public static NodeHealth read(Map<?, ?> resource) throws UnreadableNodeHealth {
         FieldReader metadata = new FieldReader("NodeHealth: ", resource)
                 .object("metadata")
@@ -68,10 +68,13 @@ public final class NodeHealthParser {
         return Optional.empty();
     }
 
-    /** The reverse of {@link FaultEntry#tree}: one row for each fault becomes one event for those that it raised. Pure. */
+    /** The reverse of {@link FaultEntry#tree}: the rows of one event, one for each fault, become one event again. Pure. */
     static final class FaultReader {
 
-        /** What two rows of one event have in common. An event without id and number has one row: nothing shows that two are of one. */
+        /**
+         * The properties that all rows of one event share. An event without id and number has one row, because nothing links
+         * two rows.
+         */
         private record Origin(HealthEvent event, long sequence, boolean whole, boolean coded, int alone) {}
 
         private record Row(
@@ -79,7 +82,7 @@ public final class NodeHealthParser {
 
         private FaultReader() {}
 
-        /** The faults in the order of the rows. */
+        /** Returns the faults in the order of the rows. */
         static List<Fault> read(List<FieldReader> rows, String node) throws UnreadableNodeHealth {
             List<Row> all = new ArrayList<>();
             for (FieldReader row : rows) {
@@ -95,7 +98,7 @@ public final class NodeHealthParser {
                     .toList();
         }
 
-        /** What people call the GPUs of these rows. */
+        /** Returns the display names of the GPUs of these rows. */
         static PartNames names(List<FieldReader> rows) throws UnreadableNodeHealth {
             Map<String, Set<Entity>> names = new LinkedHashMap<>();
             for (FieldReader row : rows) {

@@ -13,12 +13,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The status of a `NodeHealth`, as server-side apply wants it. Pure: the same report gives the same text. */
+/** The status of a `NodeHealth` for server-side apply. Pure: the same report gives the same text. */
 final class NodeHealthStatus {
 
-    /** Every watcher gets every change. */
+    /** Bounded, since every watcher receives every change. */
     static final int MOST_FAULTS = 256;
-    /** Of the listed faults together; half of what etcd takes. Only strangers' faults get near it. */
+    /** For the listed faults together: half of the limit of etcd. Only strangers' faults come near it. */
     static final long MOST_BYTES = 768 << 10;
 
     private static final Comparator<FaultKey> KEYS = Comparator.comparing(FaultKey::agent)
@@ -28,7 +28,10 @@ final class NodeHealthStatus {
             .thenComparing(key -> key.entity().value())
             .thenComparing(FaultKey::errorCode);
 
-    /** What may stop work first, then what an operator can act on, then the oldest; the rest makes the order total. */
+    /**
+     * Orders faults that may stop work first, then those on which an operator can act, then the oldest. The keys make the order
+     * total.
+     */
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(fault -> !actedOn(fault))
             .thenComparing(fault -> !fault.cause().fatal())
             .thenComparing(Fault::since)
@@ -67,7 +70,7 @@ final class NodeHealthStatus {
     private static List<Map<String, Object>> listed(List<Fault> worstFirst, PartNames names) {
         List<Map<String, Object>> listed = new ArrayList<>();
         long bytes = 0;
-        // The others may be thousands of strangers' texts.
+        // The others may be thousands of texts of strangers.
         for (Fault fault : FaultEntry.of(worstFirst.subList(0, Math.min(MOST_FAULTS, worstFirst.size())))) {
             Map<String, Object> tree = FaultEntry.tree(fault, names);
             bytes += ShownText.bytes(tree);
@@ -79,7 +82,7 @@ final class NodeHealthStatus {
         return listed;
     }
 
-    /** What is told for statistics alone makes no node unfit. */
+    /** Returns false for faults that are for statistics alone, which make no node unfit. */
     static boolean actedOn(Fault fault) {
         return fault.cause().strategy().actedOn();
     }
@@ -92,7 +95,7 @@ final class NodeHealthStatus {
         return tree;
     }
 
-    /** Check, code and part. */
+    /** Returns check, code and part. */
     static String summary(Fault fault, PartNames names) {
         List<String> name = new ArrayList<>(List.of(fault.key().checkName()));
         if (!fault.key().errorCode().isEmpty()) {

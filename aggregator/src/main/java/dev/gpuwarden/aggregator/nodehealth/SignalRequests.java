@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Requests to nodes to send their pods a signal, and the answers, kept in their `NodeHealth`s. Each call asks the API server and
- * blocks until it has answered. Thread-safe.
+ * Requests to nodes to send their pods a signal, and the answers, kept in their `NodeHealth`s. Each call sends a request to the
+ * API server and blocks until the answer arrives. Thread-safe.
  */
 public final class SignalRequests {
 
@@ -36,9 +36,9 @@ public final class SignalRequests {
     }
 
     /**
-     * Has a pod sent a signal, once. One request. The node of which nobody reports is an error.
+     * Requests one signal to a pod. One request to the API server. A node without a `NodeHealth` is an error.
      *
-     * @param signal as the pod's annotation names it
+     * @param signal name of the signal in the pod's annotation
      */
     public SignalRequest ask(String node, String podUid, String signal) throws ApiException, InterruptedException {
         SignalRequest request = new SignalRequest(
@@ -47,14 +47,14 @@ public final class SignalRequests {
         return request;
     }
 
-    /** Nothing is asked of that pod any more; the answer goes with the next one's. One request. */
+    /** Withdraws the request for that pod. The next answer of the node removes the old one. One request to the API server. */
     public void forget(String node, String podUid) throws ApiException, InterruptedException {
         Map<String, Object> nothing = new LinkedHashMap<>();
         nothing.put(podUid, null);
         put(node, nothing);
     }
 
-    /** Nothing is asked of any pod of a node any more. No request where nothing is, else one. */
+    /** Withdraws the requests for all pods of a node. One request to the API server; none if there is nothing to withdraw. */
     public void forget(String node) throws ApiException, InterruptedException {
         Map<String, Object> nothing = new LinkedHashMap<>();
         memory.health(node).map(SignalRequest::asked).orElse(Map.of()).keySet().forEach(uid -> nothing.put(uid, null));
@@ -68,10 +68,11 @@ public final class SignalRequests {
     }
 
     /**
-     * Writes an answer, unless that is not asked any more. One request, unless somebody else has changed the resource.
+     * Writes an answer, unless its request is no longer open. One request to the API server, unless another writer has changed
+     * the resource.
      *
-     * @param answer as {@link SignalAnswer#tree} makes it
-     * @return whether it is kept
+     * @param answer a result of {@link SignalAnswer#tree}
+     * @return true if the answer is stored
      */
     public boolean answer(String node, SignalRequest request, Map<String, Object> answer)
             throws ApiException, InterruptedException {
@@ -79,7 +80,7 @@ public final class SignalRequests {
             if (!SignalRequest.open(there).contains(request)) {
                 return Optional.empty();
             }
-            // With the answers that are asked for still, since an apply takes away what it does not name.
+            // Includes the answers to the other requests, because an apply removes fields that it does not name.
             Map<String, Object> answers = new LinkedHashMap<>(SignalRequest.answers(there));
             answers.keySet().retainAll(SignalRequest.asked(there).keySet());
             answers.put(request.podUid(), answer);
@@ -87,19 +88,19 @@ public final class SignalRequests {
         });
     }
 
-    /** What has become of a signal for a pod. */
+    /** The state of a request for a signal. */
     public sealed interface SignalAnswer {
 
-        /** @param processes how many got it: one of each container that runs */
+        /** @param processes number of processes that received the signal: one in each running container */
         record Sent(int processes) implements SignalAnswer {}
 
-        /** The node has not answered yet. */
+        /** A request that the node has not answered yet. */
         record Pending(Instant since) implements SignalAnswer {}
 
-        /** None, or not all, got it. */
+        /** A signal that none, or not all, of the processes received. */
         record Failed(String why) implements SignalAnswer {}
 
-        /** @param nodeHealth as the API server's JSON has it, no older than the answer to the request's writing */
+        /** @param nodeHealth the API server's JSON, no older than the answer to the request's write */
         static SignalAnswer read(Map<?, ?> nodeHealth, String podUid, String id) {
             Map<String, Object> answer = JsonTrees.object(SignalRequest.answers(nodeHealth), podUid);
             if (JsonTrees.text(answer, "id").equals(id)) {
@@ -108,10 +109,10 @@ public final class SignalRequests {
             }
             Optional<SignalRequest> asked = SignalRequest.of(nodeHealth, podUid)
                     .filter(request -> request.id().equals(id));
-            return asked.isPresent() ? new Pending(asked.get().requested()) : new Failed("nobody asks for it any more");
+            return asked.isPresent() ? new Pending(asked.get().requested()) : new Failed("the request is withdrawn");
         }
 
-        /** An entry of `status.signals`. */
+        /** Returns an entry of `status.signals`. */
         static Map<String, Object> tree(String id, int processes, String error, Instant now) {
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("id", id);
@@ -125,10 +126,10 @@ public final class SignalRequests {
     }
 
     /**
-     * Somebody wants a pod to get a signal: an entry of `spec.signals` of its node's `NodeHealth`, by the pod's UID.
+     * A request for a signal to a pod: an entry of `spec.signals` of its node's `NodeHealth`, by the pod's UID.
      *
-     * @param id another one for each request
-     * @param signal as `SIGUSR1`; the node decides which it knows
+     * @param id unique for each request
+     * @param signal for example `SIGUSR1`; the node decides which signals it supports
      */
     public record SignalRequest(String podUid, String id, String signal, Instant requested) {
 
@@ -138,7 +139,7 @@ public final class SignalRequests {
         static final int LONGEST_UID = 64;
         static final int LONGEST_SIGNAL = 16;
 
-        /** What is asked of a pod, answered or not; empty where nothing is, or nothing that can be read. */
+        /** Returns the request for a pod, answered or not; empty if there is none, or none that can be read. */
         public static Optional<SignalRequest> of(Map<?, ?> nodeHealth, String podUid) {
             Map<String, Object> tree = JsonTrees.object(asked(nodeHealth), podUid);
             String id = JsonTrees.text(tree, "id");
@@ -157,7 +158,7 @@ public final class SignalRequests {
             }
         }
 
-        /** All that wait for their answers. */
+        /** Returns all requests without an answer. */
         public static List<SignalRequest> open(Map<?, ?> nodeHealth) {
             Map<String, Object> answers = answers(nodeHealth);
             List<SignalRequest> open = new ArrayList<>();
@@ -170,7 +171,7 @@ public final class SignalRequests {
             return open;
         }
 
-        /** Whether anything is asked for, answered or not. */
+        /** Returns true if there is any request, answered or not. */
         public static boolean any(Map<?, ?> nodeHealth) {
             return !asked(nodeHealth).isEmpty();
         }

@@ -14,8 +14,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A part of `NodeHealth`s' status with a field manager of its own, so that nobody else's part is touched. Written for the version that
- * was read: what was stuck on its way does not replace what is newer. Thread-safe.
+ * A writer of one part of `NodeHealth`s' status, with its own field manager, so that all other parts stay. Each write names the
+ * version that it read. A delayed write therefore replaces nothing newer. Thread-safe.
  */
 public final class StatusFieldWriter {
 
@@ -32,10 +32,10 @@ public final class StatusFieldWriter {
     }
 
     /**
-     * Writes all of the part. One request, unless somebody else has changed the resource. Blocks.
+     * Writes the whole part. One request, unless another writer has changed the resource. Blocks.
      *
-     * @param status from the resource as it is; empty where nothing is to be written
-     * @return whether it was written; not where the resource is gone either
+     * @param status function from the present resource to the part; empty if there is nothing to write
+     * @return true if it was written; false also if the resource is deleted
      */
     public boolean write(String node, Function<Map<String, Object>, Optional<Map<String, Object>>> status)
             throws ApiException, InterruptedException {
@@ -84,12 +84,13 @@ public final class StatusFieldWriter {
     }
 
     /**
-     * A lock for each node, which writers of different parts of one NodeHealth hold in turn: the API server would refuse all but one of
-     * them, for the version. For this process alone; the version protects against others. Thread-safe.
+     * A lock for each node, which writers of different parts of one NodeHealth hold in turn. Otherwise the API server would
+     * refuse all but one of them, for the version. It holds in this process alone; the version protects against others.
+     * Thread-safe.
      */
     static final class WriteLocks {
 
-        /** Nodes share locks. More than threads that write. */
+        /** Nodes share locks. The number exceeds the number of writing threads. */
         private static final int LOCKS = 1024;
 
         private static final List<ReentrantLock> ALL =

@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the cluster had of a node when it last answered.
+ * The stored health of a node, as in the cluster's last answer.
  *
- * @param nodeUid of the Node to which the resource belongs; empty where to none
- * @param version of the resource; a write that names it is refused when somebody has changed the resource since
- * @param claim on which stream it was told; absent where nobody has told anything
- * @param acknowledged the node's last event that is in it; 0 where none is
+ * @param nodeUid UID of the Node that owns the resource; empty if none does
+ * @param version version of the resource; a write that names it is refused if another writer has changed the resource since
+ * @param claim epoch of the stream that reported it; empty if no node has reported
+ * @param acknowledged number of the node's last event that it contains; 0 if none
  */
 public record StoredHealth(String nodeUid, String version, Optional<StreamEpoch> claim, long acknowledged) {
 
@@ -47,9 +47,9 @@ public record StoredHealth(String nodeUid, String version, Optional<StreamEpoch>
     }
 
     /**
-     * Why what was told on a stream may not be written over this; empty where it may.
+     * Returns the reason why a report of a stream must not replace this; empty if it may.
      *
-     * @param uid of the Node when the stream began
+     * @param uid UID of the Node when the stream began
      */
     Optional<Superseded> supersedes(StreamEpoch stream, String uid) {
         if (!nodeUid.equals(uid)) {
@@ -59,18 +59,20 @@ public record StoredHealth(String nodeUid, String version, Optional<StreamEpoch>
     }
 
     /**
-     * On which stream of its node a status was told. Of two the later counts, whichever aggregator has it: aggregators know nothing
-     * of each other.
+     * The epoch of a node's stream. The later of two epochs counts, whichever aggregator has the stream, because
+     * aggregators do not communicate.
      *
-     * @param connected when the stream began, in milliseconds of the node's own clock, and after all that was known of others then
-     * @param reporter the aggregator that has it
+     * @param connected begin of the stream, in milliseconds of the node's own clock, and after all earlier epochs known then
+     * @param reporter name of the aggregator that has the stream
      */
     public record StreamEpoch(Instant connected, String reporter) implements Comparable<StreamEpoch> {
 
         private static final Comparator<StreamEpoch> ORDER =
                 Comparator.comparing(StreamEpoch::connected).thenComparing(StreamEpoch::reporter);
 
-        /** The claim of a stream that begins when this was seen: later than that, whatever the node's clock says. */
+        /**
+         * Returns the epoch of a stream that begins after this one was seen: later than it, even if the node's clock is behind.
+         */
         public static StreamEpoch next(Optional<StreamEpoch> seen, Instant opened, String reporter) {
             Instant own = opened.truncatedTo(ChronoUnit.MILLIS);
             Instant least = seen.map(claim -> claim.connected().plusMillis(1)).orElse(own);

@@ -50,7 +50,7 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(hearLookup(told)).isEqualTo(second.id());
             told.say(holdings(second.id()));
             assertThat(((Answered) a.awaitAnswer(second)).holders().holders()).isEmpty();
-            assertThat(a.answer(first)).isEqualTo(new Failed("somebody has asked anew since"));
+            assertThat(a.answer(first)).isEqualTo(new Failed("a newer request replaced this one"));
         }
         assertThat(b.server.tally().lookups()).containsEntry("asked", 2L).containsEntry("answered", 2L);
         assertThat(a.server.tally().lookups()).isEmpty();

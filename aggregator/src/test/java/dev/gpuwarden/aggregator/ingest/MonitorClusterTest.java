@@ -214,7 +214,7 @@ class MonitorClusterTest extends IngestSetup {
         Status full = refusal(() -> fabric.healthEventOccurredV1(
                 call(event("Spine").entities(entities("a", 64)).build())));
         assertThat(full.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(full.getDescription()).contains("65 faults told by gpuwarden/fabric");
+        assertThat(full.getDescription()).contains("65 faults reported by gpuwarden/fabric");
         assertThat(checks()).containsExactly("Leaf");
     }
 

@@ -52,7 +52,7 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() {
+    void readerReturnsHoldersAsWritten() {
         List<GpuHolder> holders = new ArrayList<>(Arrays.stream(Kind.values())
                 .map(kind -> holder("p-" + kind.ordinal(), kind, GPU + "::1"))
                 .toList());
@@ -64,21 +64,21 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void onlyTheAnswerToThisQuestionIsOne() {
+    void readerIgnoresAnswersToOtherRequests() {
         Map<String, Object> none = Map.of();
         assertThat(HoldingsReader.read(resource("q", none), "q")).isEqualTo(new Pending(NOW));
         assertThat(HoldingsReader.read(resource("q", GpuHoldersJson.of("before", said(), NOW)), "q"))
                 .isEqualTo(new Pending(NOW));
         assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("before", said(), NOW)), "q"))
-                .isEqualTo(new Failed("somebody has asked anew since"));
-        // It was answered before somebody else asked.
+                .isEqualTo(new Failed("a newer request replaced this one"));
+        // The answer came before the next request.
         assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("q", said(), NOW)), "q"))
                 .isInstanceOf(Answered.class);
-        assertThat(HoldingsReader.read(Map.of(), "q")).isEqualTo(new Failed("nobody asks for it any more"));
+        assertThat(HoldingsReader.read(Map.of(), "q")).isEqualTo(new Failed("the request is withdrawn"));
     }
 
     @Test
-    void whatIsOpenIsWhatHasNoAnswer() {
+    void openRequestsAreThoseWithoutAnAnswer() {
         assertThat(LookupRequest.open(resource("q", Map.of()))).contains(new LookupRequest("q", NOW));
         assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("q", said(), NOW))))
                 .isEmpty();
@@ -91,7 +91,7 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void aCauseIsToldAsTheNodeSaidItAndSafeToShow() {
+    void causeOfTheNodeIsCutAndSafeToShow() {
         assertThat(read(Reading.absent(Absence.FAILED, 0, "no \u001b[31msocket " + "x".repeat(2_000))))
                 .isInstanceOfSatisfying(
                         Failed.class,
@@ -101,7 +101,7 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void aThousandPodsFitAndMoreAreCounted() {
+    void thousandPodsFitAndFurtherOnesAreCounted() {
         GpuHolder[] many = IntStream.range(0, 1_500)
                 .mapToObj(i -> holder("batch-job-" + i, Kind.SHARED, GPU + "::" + i))
                 .toArray(GpuHolder[]::new);
@@ -113,7 +113,7 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void theLongestNamesDoNotMakeItLargerThanThereIsRoomFor() {
+    void longestNamesStayWithinTheLimitOfBytes() {
         GpuHolder[] many = IntStream.range(0, 1_024)
                 .mapToObj(i -> holder("p".repeat(248) + i, Kind.SHARED, GPU + "::" + "<".repeat(300)))
                 .toArray(GpuHolder[]::new);
@@ -123,7 +123,7 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void namesThatNobodyCanHaveAreCountedAndNotKept() {
+    void holdersWithInvalidNamesAreCountedAndNotKept() {
         GpuHolders heard = answered(said(
                 holder("a", Kind.EXCLUSIVE, GPU),
                 holder("A\u001b[31m", Kind.EXCLUSIVE, GPU),
@@ -136,7 +136,7 @@ class HoldingsReaderTest {
     }
 
     @Test
-    void whatCannotBeReadNeverMakesFewerPodsOfIt() {
+    void unreadablePartsFailTheAnswerOrAreCounted() {
         Map<String, Object> tree = GpuHoldersJson.of("q", said(holder("a", Kind.MIG, "MIG-1")), NOW);
         for (String field : List.of("asOf", "holders", "unresolved", "unlistedCount")) {
             for (Object odd : List.of(true, "?", Map.of())) {

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What is in a monitor's place after it has told something more. */
+/** The content of a monitor's place after new reports of that monitor. */
 class MonitorFaultsTest {
 
     private static final Instant NOW = Instant.parse("2026-11-22T01:02:03Z");
@@ -44,7 +44,7 @@ class MonitorFaultsTest {
     }
 
     @Test
-    void faultsAddUpAndGoByTheSameNames() throws Exception {
+    void faultsAddUpAndClearByEachOfTheirNames() throws Exception {
         HealthEvent gpu = event("a")
                 .fatal(true)
                 .entities(List.of(new Entity("PCI", "0000:3b:00"), new Entity("GPU_UUID", "GPU-1")))
@@ -71,7 +71,7 @@ class MonitorFaultsTest {
     }
 
     @Test
-    void whatChangesNothingIsNotWrittenButNowAndThen() throws Exception {
+    void repeatedReportIsWrittenOnlyAfterTheConfirmInterval() throws Exception {
         assertThat(after(Map.of(), NOW, event("a").healthy(true).build())).isEmpty();
         Map<String, Object> one = after(Map.of(), NOW, event("a").build()).orElseThrow();
         assertThat(after(status(one), NOW.plusSeconds(10), event("a").build())).isEmpty();
@@ -84,7 +84,7 @@ class MonitorFaultsTest {
     }
 
     @Test
-    void anothersPlaceIsLeftAlone() throws Exception {
+    void placeOfAnotherMonitorStays() throws Exception {
         Map<String, Object> theirs =
                 new HashMap<>(after(Map.of(), NOW, event("a").build()).orElseThrow());
         theirs.put("name", "watch/other");
@@ -93,7 +93,7 @@ class MonitorFaultsTest {
     }
 
     @Test
-    void whatFindsNoRoomIsRefusedWhole() {
+    void reportBeyondTheLimitIsRefusedWhole() {
         HealthEvent wide = event("a")
                 .entities(IntStream.rangeClosed(0, MonitorFaults.MOST_FAULTS)
                         .mapToObj(i -> new Entity("E", Integer.toString(i)))
@@ -101,11 +101,11 @@ class MonitorFaultsTest {
                 .build();
         assertThatThrownBy(() -> after(Map.of(), NOW, wide))
                 .isInstanceOf(NoRoom.class)
-                .hasMessageContaining("65 faults told by watch/all, expected at most 64");
+                .hasMessageContaining("65 faults reported by watch/all, expected at most 64");
     }
 
     @Test
-    void ofWhatBothKnowTheWorseCounts() throws Exception {
+    void worseFaultCountsIfNodeAndMonitorReportTheSame() throws Exception {
         Map<String, Object> status = new HashMap<>(NodeHealthStatus.tree(new ReportedState(
                 "n1",
                 "",
@@ -126,7 +126,7 @@ class MonitorFaultsTest {
     }
 
     @Test
-    void aPlaceIsSetAsAWholeAndOnlyWhereItSaysSomethingElse() throws Exception {
+    void placeIsReplacedOnlyIfItsContentChanges() throws Exception {
         List<Fault> faults = List.of(fault(true), fault("b"));
         Map<String, Object> place =
                 MonitorFaults.exactly(MONITOR, List.of(), faults, NOW).orElseThrow();
@@ -142,7 +142,7 @@ class MonitorFaultsTest {
     }
 
     @Test
-    void ofThoseThatFindNoRoomTheFirstSaysHowManyThereAre() throws Exception {
+    void firstFaultStatesTheNumberOfFaultsWithoutRoom() throws Exception {
         for (int characters : new int[] {10, 500}) {
             HealthEvent wide = event("a")
                     .message("x".repeat(characters))

@@ -36,7 +36,7 @@ class NodeHealthParserTest {
                 new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, NAMES));
     }
 
-    /** As it comes back from an API server. */
+    /** Returns the resource in the API server's JSON. */
     private static Map<?, ?> resource(Map<String, Object> status) {
         Map<String, Object> owner = Map.of("kind", "Node", "name", "n1", "uid", "u-1");
         Map<String, Object> resource =
@@ -62,7 +62,7 @@ class NodeHealthParserTest {
     }
 
     @Test
-    void whatOneEventRaisedIsOneEventAgain() throws Exception {
+    void faultsOfOneEventAreReadWithOneCause() throws Exception {
         List<Entity> gpus = List.of(new Entity("PCI", "0000:3b:00"), new Entity("GPU_UUID", "GPU-1"));
         HealthEvent both =
                 event("one").entities(gpus).errorCodes(List.of("48", "79")).build();
@@ -95,7 +95,7 @@ class NodeHealthParserTest {
     }
 
     @Test
-    void eventsWithoutNameAndNumberAreNotMistakenForOne() throws Exception {
+    void eventsWithoutIdAndNumberStaySeparate() throws Exception {
         FaultTable table = new FaultTable();
         for (String code : List.of("1", "2")) {
             table.apply(event("").errorCodes(List.of(code)).build(), 0, NOW);
@@ -106,7 +106,7 @@ class NodeHealthParserTest {
     }
 
     @Test
-    void aNodeThatHasToldNothingHasNoFaultsAndNoGeneration() throws Exception {
+    void nodeWithoutReportHasNoFaultsAndNoGeneration() throws Exception {
         NodeHealth read = NodeHealthParser.read(Map.of("metadata", Map.of("name", "n1")));
         assertThat(read)
                 .isEqualTo(new NodeHealth(
@@ -122,7 +122,7 @@ class NodeHealthParserTest {
     }
 
     @Test
-    void whatWasReadIsWrittenAsItWas() throws Exception {
+    void statusThatWasReadIsWrittenUnchanged() throws Exception {
         Random random = new Random(7);
         for (int i = 0; i < 300; i++) {
             Map<String, Object> written = status(new RandomFaults(random).faults(1 + random.nextInt(40)));
@@ -146,7 +146,7 @@ class NodeHealthParserTest {
                     entityValue,        x,              `expected both entityType and entityValue, or neither`
                     checkName,          ``,             `: status.faults[0].checkName: expected a name, seen ''`
                     """)
-    void whatIsWrongIsNamed(String field, String value, String message) {
+    void errorNamesFieldAndExpectedAndSeenValue(String field, String value, String message) {
         Map<?, ?> resource = resource(status(faults(event("one").build())));
         Map<String, Object> fault = new LinkedHashMap<>();
         ((Map<?, ?>) ((List<?>) ((Map<?, ?>) resource.get("status")).get("faults")).get(0))
@@ -161,7 +161,7 @@ class NodeHealthParserTest {
     }
 
     @Test
-    void whateverStandsThereNothingElseIsThrown() {
+    void brokenResourceThrowsOnlyUnreadableNodeHealth() {
         Random random = new Random(11);
         int unreadable = 0;
         for (int i = 0; i < 3000; i++) {

@@ -48,7 +48,7 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void theStateIsThatOfTheWorst() {
+    void stateFollowsTheWorstFault() {
         assertThat(status(List.of())).containsEntry("state", "Healthy").doesNotContainKey("worst");
         assertThat(status(List.of(fault("a", false)))).containsEntry("state", "Degraded");
         assertThat(status(List.of(fault("a", false), fault("b", true))))
@@ -58,7 +58,7 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void aFaultHasTheNameOfItsGpuOnceTheNodeReportsIt() {
+    void faultHasTheNameOfItsGpuAfterTheNodeReportsIt() {
         PartNames names =
                 new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.empty())));
         List<Fault> faults = List.of(fault("a", true));
@@ -69,7 +69,7 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void whatIsStoredOnlyMakesNoNodeUnfit() {
+    void storeOnlyFaultLeavesNodeHealthy() {
         Fault stored = fault("a", true, NOW, ProcessingStrategy.STORE_ONLY);
         assertThat(status(List.of(stored)))
                 .containsEntry("state", "Healthy")
@@ -83,7 +83,7 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void theOrderOfTheFaultsChangesNothing() {
+    void statusIsTheSameForEachOrderOfFaults() {
         List<Fault> faults = new ArrayList<>(List.of(
                 fault("c", false),
                 fault("b", true),
@@ -95,7 +95,7 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void beyondTheLimitFaultsAreCountedAndTheWorstAreListed() {
+    void faultsBeyondTheLimitAreCountedAndTheWorstAreListed() {
         List<Fault> faults = new ArrayList<>(
                 IntStream.range(0, 300).mapToObj(i -> fault("c" + i, false)).toList());
         faults.add(fault("fatal", true));
@@ -107,14 +107,14 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void nothingInItMovesATerminal() {
+    void statusContainsNoTerminalControls() {
         Map<?, ?> listed =
                 (Map<?, ?>) ((List<?>) status(List.of(fault("a", true))).get("faults")).get(0);
         assertThat(listed.get("message")).isEqualTo("off the  [31mbus");
     }
 
     @Test
-    void metadataAreThereWholeOrNotAtAll() {
+    void metadataAreListedWholeOrNotAtAll() {
         Map<String, String> fits = Map.of("b", "2", "a", "x".repeat(1021));
         assertThat(metadata(fits)).isEqualTo(fits);
         assertThat(metadata(Map.of("b", "23", "a", "x".repeat(1021)))).isNull();
@@ -128,7 +128,7 @@ class NodeHealthStatusTest {
     }
 
     @Test
-    void faultsOfStrangersAreNoMoreThanTheApiServerTakes() {
+    void faultsOfStrangersFitIntoTheApiServersLimit() {
         String wide = "<".repeat(2000);
         List<Fault> faults = IntStream.range(0, 300)
                 .mapToObj(i -> fault(i + wide, true).cause().toBuilder()

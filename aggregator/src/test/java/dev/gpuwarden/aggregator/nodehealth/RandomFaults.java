@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Faults as a node that means harm could tell them, within the limits of an event. */
+/** Faults that a malicious node could report, within the limits of an event. */
 final class RandomFaults {
 
     private static final String[] LETTERS = {
@@ -70,7 +70,7 @@ final class RandomFaults {
         return all[random.nextInt(all.length)];
     }
 
-    /** Mostly short, so that they are equal at times; sometimes around where texts are cut. */
+    /** Mostly short, so that some are equal; sometimes near the length at which texts are cut. */
     private String text(int most) {
         int length = random.nextInt(20) == 0 ? 250 + random.nextInt(300) : random.nextInt(most);
         return IntStream.range(0, length).mapToObj(i -> any(LETTERS)).collect(Collectors.joining());

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** A tree of which about one thing is another one. */
+/** A tree in which about one value is replaced by another one. */
 final class Scrambled {
 
     private final Random random;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which of two aggregators' tellings of a node stays. */
+/** The order of the reports of one node by two aggregators. */
 class StoredHealthTest {
 
     private static final Instant NOON = Instant.parse("2026-11-22T12:00:00.123456Z");
@@ -30,7 +30,7 @@ class StoredHealthTest {
         "0, a, 0, b, false",
         "0, b, 0, a, true"
     })
-    void theLaterStreamStays(int there, String theirs, int mine, String ours, boolean lost) {
+    void laterStreamSupersedesTheEarlier(int there, String theirs, int mine, String ours, boolean lost) {
         StoredHealth held = held("u", Optional.of(new StreamEpoch(NOON.plusSeconds(there), theirs)));
         Optional<Superseded> superseded = held.supersedes(new StreamEpoch(NOON.plusSeconds(mine), ours), "u");
         assertThat(superseded.isPresent()).isEqualTo(lost);
@@ -40,14 +40,14 @@ class StoredHealthTest {
     }
 
     @Test
-    void nothingIsLostToNothingAndAllToAnotherNode() {
+    void anotherNodeSupersedesAndMissingClaimDoesNot() {
         StreamEpoch mine = new StreamEpoch(NOON, "a");
         assertThat(held("u", Optional.empty()).supersedes(mine, "u")).isEmpty();
         assertThat(held("v", Optional.empty()).supersedes(mine, "u")).get().returns(true, Superseded::isOtherNode);
     }
 
     @Test
-    void aStreamThatSawAnotherIsLaterWhateverTheClockSays() {
+    void nextEpochIsLaterAlsoIfTheClockGoesBack() {
         StreamEpoch first = StreamEpoch.next(Optional.empty(), NOON, "a");
         assertThat(first.connected()).isEqualTo("2026-11-22T12:00:00.123Z");
         StreamEpoch back = StreamEpoch.next(Optional.of(first), NOON.minusSeconds(3600), "a");
@@ -57,7 +57,7 @@ class StoredHealthTest {
     }
 
     @Test
-    void isReadFromTheResource() {
+    void storedHealthIsReadFromTheResource() {
         Map<String, Object> resource = Map.of(
                 "metadata",
                 Map.of(
