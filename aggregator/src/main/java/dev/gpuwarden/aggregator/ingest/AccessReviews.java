@@ -20,19 +20,20 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Has the API server judge tokens that people show to nodes. Few at a time, in threads of their own, and bounded for each node and
- * for all: each may cost the API server two requests. Each question gets one answer. Thread-safe.
+ * Reviews of the tokens that users show to nodes, by the API server. Few run at a time, in threads of their own. They are
+ * bounded for each node and for all, because each may cost the API server two requests. Each question gets one answer.
+ * Thread-safe.
  */
 final class AccessReviews implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(AccessReviews.class.getName());
 
-    /** Of one node at once, then one a second. */
+    /** The burst of one node. Then it may ask once a second. */
     static final int BURST = 10;
 
     private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Of all nodes at once, then ten a second. */
+    /** The burst of all nodes together. Then they may ask ten times a second. */
     static final int BURST_OF_ALL = 50;
 
     private static final long EACH_OF_ALL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -42,7 +43,7 @@ final class AccessReviews implements AutoCloseable {
     private static final int THREADS = 2;
     private static final int QUEUE = 32;
 
-    /** Asks the API server, and blocks meanwhile. */
+    /** A judge of tokens, which blocks while it asks the API server. */
     interface Judge {
         PageAuthorizer.Verdict judge(String token, String node) throws ApiException, InterruptedException;
     }
@@ -73,10 +74,10 @@ final class AccessReviews implements AutoCloseable {
     }
 
     /**
-     * Never waits.
+     * Accepts a question. Does not block.
      *
-     * @param node as the stream has proven it
-     * @param answer told once, from any thread
+     * @param node the node that the stream has proven
+     * @param answer called once, from any thread
      */
     void asked(String node, AccessReview review, Consumer<Acknowledgement> answer) {
         if (!begin(node)) {
@@ -131,10 +132,10 @@ final class AccessReviews implements AutoCloseable {
         }
     }
 
-    /** Each failure after a success once: nodes' visitors decide how often there is one. */
+    /** Logs the first failure after a success only, because visitors of nodes decide how often failures happen. */
     private void failed(String why) {
         if (failureLogged.compareAndSet(false, true)) {
-            LOG.log(Level.WARNING, "tokens that people show to nodes cannot be checked: " + why);
+            LOG.log(Level.WARNING, "tokens that users show to nodes cannot be checked: " + why);
         }
     }
 

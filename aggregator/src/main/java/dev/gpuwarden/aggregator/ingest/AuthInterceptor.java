@@ -26,7 +26,10 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
-/** Lets nobody in who does not prove who he is: by a token, or else by a certificate. Blocks while a token is judged. */
+/**
+ * An interceptor that admits only callers with proof of their identity: a token, or else a client certificate. Blocks while a
+ * token is judged.
+ */
 final class AuthInterceptor implements ServerInterceptor {
 
     static final Context.Key<Caller> CALLER = Context.key("caller");
@@ -84,12 +87,12 @@ final class AuthInterceptor implements ServerInterceptor {
                 return CertificateNames.verdict(shown);
             }
         } catch (SSLPeerUnverifiedException e) {
-            // He showed none.
+            // The caller showed no certificate.
         }
         return TokenVerdict.no("expected a token in the header 'authorization', or a client certificate");
     }
 
-    /** Which nodes a client certificate, already verified, names: its DNS names, and its common name where it has none. */
+    /** The node names in a client certificate, already verified: its DNS names, or its common name if it has none. */
     static final class CertificateNames {
 
         private static final int DNS_NAME = 2;
@@ -128,11 +131,11 @@ final class AuthInterceptor implements ServerInterceptor {
     }
 
     /**
-     * Who calls.
+     * An authenticated caller.
      *
-     * @param nodes for which it may open a stream; it chooses one with Hello
-     * @param monitor its name, where it is one that watches the whole cluster and may report faults of any node
-     * @param proof how it showed that, for the log
+     * @param nodes nodes for which it may open a stream; it chooses one with Hello
+     * @param monitor name of a monitor that may report faults of any node of the cluster; empty for a node
+     * @param proof proof of its identity, for the log
      */
     record Caller(Set<String> nodes, Optional<String> monitor, String proof) {
 

@@ -8,10 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 
-/** What happened since the start, for metrics. Thread-safe. */
+/** Counts since the start, for metrics. Thread-safe. */
 public final class IngestMetrics {
 
-    /** An hour, in microseconds; what takes longer counts as an hour. */
+    /** An hour, in microseconds; longer durations count as an hour. */
     private static final long LONGEST_MICROS = 3_600_000_000L;
 
     public final LongAdder events = new LongAdder();
@@ -48,7 +48,7 @@ public final class IngestMetrics {
         counts.computeIfAbsent(key, any -> new LongAdder()).increment();
     }
 
-    /** From the first news that a write holds until the API server has it. */
+    /** Records the time from a write's first report until the API server has it. */
     void written(long nanos) {
         writes.increment();
         synchronized (written) {
@@ -56,34 +56,34 @@ public final class IngestMetrics {
         }
     }
 
-    /** Microseconds. */
+    /** Returns the durations of writes, in microseconds. */
     public Histogram written() {
         synchronized (written) {
             return written.copy();
         }
     }
 
-    /** Messages that were not taken, by reason. */
+    /** Returns the refused messages, by reason. */
     public Map<String, Long> refusals() {
         return sums(refusals);
     }
 
-    /** Streams that this side ended, by status. */
+    /** Returns the streams that this side ended, by status. */
     public Map<String, Long> endings() {
         return sums(endings);
     }
 
-    /** Questions who holds a node's GPUs, by what became of them. */
+    /** Returns the requests for the holders of a node's GPUs, by outcome. */
     public Map<String, Long> lookups() {
         return sums(lookups);
     }
 
-    /** Tokens that people have shown to nodes, by what became of the question. */
+    /** Returns the tokens that users have shown to nodes, by the outcome of their review. */
     public Map<String, Long> reviews() {
         return sums(reviews);
     }
 
-    /** Writes that the API server did not take, by its answer. */
+    /** Returns the writes that the API server did not accept, by its answer. */
     public Map<String, Long> failures() {
         return sums(failures);
     }

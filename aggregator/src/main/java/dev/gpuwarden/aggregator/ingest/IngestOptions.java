@@ -25,21 +25,21 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where nodes report, and how they prove who they are. */
+/** The options of the address for nodes and of their authentication. */
 public final class IngestOptions {
 
     private static final Pattern ACCOUNT = Pattern.compile("[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*");
 
     /** Each has a place in every NodeHealth. */
     static final int MOST_MONITORS = 8;
-    /** Their names are also those of field managers. */
+    /** Limited, since their names are also those of field managers. */
     private static final int LONGEST_MONITOR = 100;
 
     @Option(
             names = "--ingest.listen",
             defaultValue = ":9403",
             paramLabel = "HOST:PORT",
-            description = "Where nodes report, over TLS (default: ${DEFAULT-VALUE}).")
+            description = "Address for the reports of nodes, over TLS (default: ${DEFAULT-VALUE}).")
     String listen = ":9403";
 
     @Option(
@@ -55,8 +55,8 @@ public final class IngestOptions {
             names = "--ingest.tls-client-ca",
             paramLabel = "FILE",
             description =
-                    "Certificates of those who sign the certificates of nodes that have no token, in PEM: such a"
-                            + " node is what its certificate's DNS names, or else its common name, say (default: tokens alone).")
+                    "Certificates of the CAs for nodes that have no token, in PEM. The name of such a node is in its"
+                            + " certificate's DNS names, or else in its common name (default: tokens alone).")
     @Nullable Path tlsClientCa;
 
     @Option(
@@ -70,7 +70,7 @@ public final class IngestOptions {
             names = "--ingest.service-account",
             defaultValue = "gpuwarden/gpuwarden",
             paramLabel = "NAMESPACE/NAME",
-            description = "Whose tokens are taken: the ServiceAccount of the daemons (default: ${DEFAULT-VALUE}).")
+            description = "ServiceAccount of the daemons, whose tokens are accepted (default: ${DEFAULT-VALUE}).")
     String serviceAccount = "gpuwarden/gpuwarden";
 
     @Option(
@@ -82,7 +82,7 @@ public final class IngestOptions {
                             + " programs that watch the whole cluster, at most " + MOST_MONITORS + " (default: none).")
     List<String> monitors = List.of();
 
-    /** Throws {@link UserError} where the options are of no use. */
+    /** Checks the options. Throws {@link UserError} if one of them is not usable. */
     public void validate() {
         var unused = address();
         var unusedToo = tls();
@@ -105,7 +105,7 @@ public final class IngestOptions {
         return new IngestTls(tlsCert, tlsKey, Optional.ofNullable(tlsClientCa));
     }
 
-    /** `namespace:name`. */
+    /** Returns the account as `namespace:name`. */
     String account() {
         if (!ACCOUNT.matcher(serviceAccount).matches()) {
             throw new UserError("--ingest.service-account must be namespace/name, but was '" + serviceAccount + "'");
@@ -132,14 +132,17 @@ public final class IngestOptions {
         return different;
     }
 
-    /** The aggregator's certificate, and by whom those of nodes are signed. Looked at every minute, since they are short-lived. */
+    /**
+     * The aggregator's certificate, and the CAs of the nodes' certificates. Both are read every minute, since they are
+     * short-lived.
+     */
     record IngestTls(Path certificate, Path key, Optional<Path> clientCa) {
 
         private static final System.Logger LOG = System.getLogger(IngestTls.class.getName());
 
         private static final long LOOK_MINUTES = 1;
 
-        /** Throws {@link UserError} where the files cannot be used. */
+        /** Returns the TLS context. Throws {@link UserError} if the files are not usable. */
         SslContext context(ScheduledExecutorService executor) {
             try {
                 AdvancedTlsX509KeyManager identity = new AdvancedTlsX509KeyManager();
@@ -148,7 +151,7 @@ public final class IngestOptions {
                 SslContextBuilder builder = SslContextBuilder.forServer(identity);
                 if (clientCa.isPresent()) {
                     AdvancedTlsX509TrustManager trust = AdvancedTlsX509TrustManager.newBuilder()
-                            // A client has no name to be compared with; who he is, his certificate says.
+                            // A client has no name for a comparison; its certificate states its identity.
                             .setVerification(Verification.CERTIFICATE_ONLY_VERIFICATION)
                             .build();
                     var unusedToo = trust.updateTrustCredentials(
@@ -159,7 +162,7 @@ public final class IngestOptions {
                 if (provider == SslProvider.JDK) {
                     LOG.log(
                             Level.WARNING,
-                            "Java's own TLS is used, which takes longer to greet a node: "
+                            "Java's own TLS is used, which takes longer to accept a node: "
                                     + OpenSsl.unavailabilityCause());
                 }
                 return GrpcSslContexts.configure(builder, provider).build();

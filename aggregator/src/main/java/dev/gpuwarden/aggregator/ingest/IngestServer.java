@@ -24,7 +24,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where nodes report: TLS, who may speak, bounds of connections and messages. Takes nobody before it is told to listen. */
+/**
+ * The server for the reports of nodes: TLS, authentication, bounds of connections and messages. It accepts no connection before
+ * {@link #listen}.
+ */
 public final class IngestServer implements AutoCloseable {
 
     /** A page of faults has 1 MiB at most, and one fault alone less. */
@@ -33,12 +36,12 @@ public final class IngestServer implements AutoCloseable {
     private static final int MAX_METADATA_BYTES = 16 << 10;
 
     private static final int WINDOW_BYTES = 256 << 10;
-    /** One stream, and the next one while it is being ended. */
+    /** One stream, and the next one while the first one ends. */
     private static final int MAX_CALLS = 4;
-    /** A token is looked at when a connection begins: so long a stream outlives one that has expired. */
+    /** The server checks a token when a connection begins, so a stream outlives an expired token by this time at most. */
     private static final long OLDEST_MINUTES = 30;
 
-    /** They wait for the API server while nodes greet. */
+    /** These threads wait for the API server while nodes connect. */
     private static final int THREADS = 16;
 
     private final IngestOptions options;
@@ -82,7 +85,7 @@ public final class IngestServer implements AutoCloseable {
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
                     .maxRstFramesPerWindow(200, 30)
                     .flowControlWindow(WINDOW_BYTES)
-                    // Thousands may be waiting for their turn.
+                    // Thousands may wait for their turn.
                     .handshakeTimeout(30, TimeUnit.SECONDS)
                     .maxConnectionIdle(1, TimeUnit.MINUTES)
                     .maxConnectionAge(OLDEST_MINUTES, TimeUnit.MINUTES)
@@ -98,21 +101,22 @@ public final class IngestServer implements AutoCloseable {
     }
 
     /**
-     * Under the name of this host, which in a pod is the pod's. Throws {@link UserError} where the files cannot be had.
+     * Returns a server with the name of this host, which in a pod is the pod's. Throws {@link UserError} if the files are not
+     * usable.
      *
-     * @param memory what is known of the cluster here, which saves requests
+     * @param memory cache of the cluster, which saves requests
      */
     public static IngestServer of(IngestOptions options, KubeClient api, NodeHealthCache memory) {
         return of(options, api, hostName(), memory, WritePace.DEFAULT);
     }
 
-    /** @param replica which of several aggregators this is, for people and to tell them apart */
+    /** @param replica name of this aggregator, which distinguishes it from others */
     static IngestServer of(
             IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
         return new IngestServer(options, api, replica, memory, pace);
     }
 
-    /** From now on nodes may come. Throws {@link UserError} where the address cannot be had. */
+    /** Starts to accept nodes. Throws {@link UserError} if the address is not available. */
     public IngestServer listen() {
         try {
             var unused = server.start();
@@ -144,7 +148,7 @@ public final class IngestServer implements AutoCloseable {
                 THREADS,
                 30,
                 TimeUnit.SECONDS,
-                // At most what open streams have to say: each has one task here.
+                // Open streams bound the queue: each has at most one task here.
                 new LinkedBlockingQueue<>(),
                 task -> daemon(task, "gpuwarden-ingest-" + number.incrementAndGet()));
         threads.allowCoreThreadTimeOut(true);
@@ -163,12 +167,12 @@ public final class IngestServer implements AutoCloseable {
         return tally;
     }
 
-    /** Nodes that have a stream now. */
+    /** Returns the number of nodes that have a stream now. */
     public int connected() {
         return reports.connected();
     }
 
-    /** Nodes of which the API server does not take the newest. */
+    /** Returns the number of nodes whose newest state the API server does not accept. */
     public int behind() {
         return reports.behind();
     }
@@ -179,7 +183,7 @@ public final class IngestServer implements AutoCloseable {
         files.shutdownNow();
     }
 
-    /** Ends all streams, with a status that lets nodes try again. What was not acknowledged they tell again. */
+    /** Ends all streams, with a status that lets nodes try again. They repeat all reports without an acknowledgement. */
     @Override
     public void close() {
         server.shutdown();

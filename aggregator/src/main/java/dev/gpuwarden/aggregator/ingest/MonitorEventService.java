@@ -25,15 +25,15 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what monitors of the whole cluster report, of any node. Answers OK when all of it is in the cluster. A call that names a
- * Node that is not there leaves nothing behind.
+ * The service for reports of monitors of the whole cluster, about any node. It answers OK when all events are stored. A call
+ * that names a missing Node leaves nothing behind.
  */
 final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorImplBase {
 
     /** Each costs two requests while its caller waits. */
     static final int MOST_NODES = 100;
 
-    /** Of the server's threads; the others are for nodes. */
+    /** Calls that may run at the same time on the server's threads. The other threads are for nodes. */
     private static final int AT_ONCE = 4;
 
     private final NodeHealthClient healths;
@@ -82,14 +82,14 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
             end(
                     client,
                     Status.RESOURCE_EXHAUSTED,
-                    "monitors report too much at once; send the same events again later");
+                    "monitors send too many calls at the same time; send the same events again later");
         }
     }
 
     private static Map<String, List<HealthEvent>> byNode(List<HealthEvent> events) {
         Map<String, List<HealthEvent>> byNode = new LinkedHashMap<>();
         for (HealthEvent event : events) {
-            // By its id the faults of one event are known as such.
+            // The id marks the faults of one event as such.
             HealthEvent named =
                     event.id().isEmpty() ? event.withId(UUID.randomUUID().toString()) : event;
             byNode.computeIfAbsent(event.nodeName(), any -> new ArrayList<>()).add(named);

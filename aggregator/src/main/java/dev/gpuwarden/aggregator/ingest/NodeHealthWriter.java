@@ -19,8 +19,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Brings into the cluster what nodes told: for each node one write at a time, of all that came meanwhile, and not more often than
- * its {@link WritePace} allows. What the API server does not take is tried again for as long as it is the newest.
+ * A writer of the nodes' reports to the cluster. Each node has one write at a time, which contains all reports since the last
+ * one. Writes are not more frequent than the {@link WritePace} allows. A failed write is repeated as long as its state is the
+ * newest.
  */
 final class NodeHealthWriter implements AutoCloseable {
 
@@ -37,7 +38,7 @@ final class NodeHealthWriter implements AutoCloseable {
     private final ScheduledThreadPoolExecutor threads;
     private final Map<NodeSession, Integer> failing = new ConcurrentHashMap<>();
 
-    /** @param settled told after each write of a record */
+    /** @param settled called after each write of a record */
     NodeHealthWriter(NodeHealthClient healths, IngestMetrics tally, WritePace pace, Consumer<NodeSession> settled) {
         this.healths = healths;
         this.tally = tally;
@@ -49,12 +50,12 @@ final class NodeHealthWriter implements AutoCloseable {
         threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** There is something to write of a node of which nothing is being written. Never waits. */
+    /** Schedules a write for a node that has a report and no write in progress. Does not block. */
     void write(NodeSession record) {
         later(() -> turn(record), 0);
     }
 
-    /** Has `settled` told in a thread of this. */
+    /** Calls `settled` in a thread of this writer. */
     void settle(NodeSession record) {
         later(() -> settled.accept(record), 0);
     }
@@ -63,7 +64,7 @@ final class NodeHealthWriter implements AutoCloseable {
         try {
             var unused = threads.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            // The program stops. Nothing of this was acknowledged, so the node tells it again.
+            // The program stops. Nothing of this was acknowledged, so the node reports it again.
         }
     }
 
@@ -81,7 +82,7 @@ final class NodeHealthWriter implements AutoCloseable {
         } catch (NoSuchNode e) {
             over(record, "no_node", Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (Superseded e) {
-            // A node that is there under another UID shall tell all again, and soon.
+            // A node that exists under another UID must report all again, and soon.
             Status status = e.isOtherNode() ? Status.UNAVAILABLE : Status.ABORTED;
             over(record, "superseded", status.withDescription(e.getMessage()));
         } catch (ApiException | RuntimeException e) {
@@ -93,7 +94,7 @@ final class NodeHealthWriter implements AutoCloseable {
         later(() -> after(record), Math.max(0, began + wait - System.nanoTime()));
     }
 
-    /** Nobody wants to have this written any more. */
+    /** This state must not be written any more. */
     private void over(NodeSession record, String why, Status end) {
         tally.writeFailed(why);
         record.forget();
@@ -123,7 +124,7 @@ final class NodeHealthWriter implements AutoCloseable {
         return backoff.pause(times, Duration.ofSeconds(asked)).toNanos();
     }
 
-    /** Nodes of which the cluster does not have the newest. */
+    /** Returns the number of nodes whose newest state the cluster does not have. */
     int failing() {
         return failing.size();
     }
@@ -134,11 +135,11 @@ final class NodeHealthWriter implements AutoCloseable {
     }
 
     /**
-     * How often the API server is asked to keep what nodes told.
+     * The pace of writes to the API server.
      *
      * @param each least time from the begin of one write of a node to the begin of the next
-     * @param firstRetry what is waited after a failure; twice as long after each further one
-     * @param lastRetry the longest wait
+     * @param firstRetry pause after a first failure; it doubles after each further one
+     * @param lastRetry longest pause
      */
     record WritePace(Duration each, Duration firstRetry, Duration lastRetry) {
 

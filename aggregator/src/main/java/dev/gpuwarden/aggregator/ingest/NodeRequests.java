@@ -28,8 +28,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Sends the requests that `NodeHealth`s carry to the nodes that report here, and writes their answers there. The replica that has
- * a node's stream does it, and no other. No method blocks. Thread-safe.
+ * A sender of the requests in `NodeHealth`s to the nodes that report here, and a writer of their answers. Only the replica that
+ * has a node's stream sends them. No method blocks. Thread-safe.
  */
 final class NodeRequests implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class NodeRequests implements AutoCloseable {
     private static final int THREADS = 2;
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(500), Duration.ofSeconds(16));
 
-    /** Together a minute. A requester has asked again by then, or goes on without an answer. */
+    /** Together a minute. By then the requester has asked again, or goes on without an answer. */
     private static final int MOST_TRIES = 8;
 
     /** One kind of requests. @param <Q> a request */
@@ -49,7 +49,7 @@ final class NodeRequests implements AutoCloseable {
 
         NodeStream.Asked send(NodeStream stream, Q request);
 
-        /** Returns the answer of a node whose daemon does not know such requests. */
+        /** Returns the answer for a node whose daemon does not support such requests. */
         Map<String, Object> unsupported(Q request);
 
         /** Returns whether the answer is stored; false if the request is not open any more. */
@@ -89,7 +89,7 @@ final class NodeRequests implements AutoCloseable {
         cache.follow(this::open);
     }
 
-    /** A `NodeHealth` is new or changed, or its node has a stream here now. */
+    /** Sends the open requests of a `NodeHealth` that is new or changed, or whose node has opened a stream here. */
     void open(String node, Map<String, Object> health) {
         open(lookups, node, health);
         open(signals, node, health);

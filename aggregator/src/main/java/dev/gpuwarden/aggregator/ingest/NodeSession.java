@@ -24,12 +24,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node has told on one stream, and how much of it is kept for good. Lives until the stream has ended and all is kept, or
- * until the node opens a newer one, on which it tells all again. Thread-safe.
+ * The reports of a node on one stream, and the part of them that is stored. It lives until the stream has ended and all is
+ * stored, or until the node opens a newer stream and repeats all. Thread-safe.
  */
 final class NodeSession {
 
-    /** How often a node of which there is nothing new is written, so that one sees that it reports. */
+    /** Interval of the writes of a node without news, which show that it still reports. */
     static final Duration CONFIRM = Duration.ofMinutes(5);
 
     private final String node;
@@ -38,7 +38,7 @@ final class NodeSession {
     private final long dropped;
     private final StreamEpoch claim;
     private FaultTable faults = new FaultTable();
-    /** Fatal ones whose events have not come yet. */
+    /** Fatal faults whose events have not arrived yet. */
     private final Map<FaultKey, Fault> ahead = new HashMap<>();
 
     private PartNames names = PartNames.NONE;
@@ -50,10 +50,10 @@ final class NodeSession {
 
     private StoredHealth held;
     private @Nullable NodeStream stream;
-    /** Refused, and the node does not know yet. */
+    /** Refused events of which the node has no answer yet. */
     private final Deque<Refused> refused = new ArrayDeque<>();
 
-    /** Taken and not acknowledged, and how many of them the write that is under way has. */
+    /** Accepted events without acknowledgement; eventsInDraft counts those in the present write. */
     private int events;
 
     private int eventsInDraft;
@@ -65,7 +65,7 @@ final class NodeSession {
     private long dirtyNanos;
     private Instant confirmed = Instant.EPOCH;
 
-    /** @param held what the cluster had of the node when it greeted */
+    /** @param held the stored health of the node when it connected */
     NodeSession(Hello hello, StreamEpoch claim, StoredHealth held) {
         this.node = hello.getNodeName();
         this.bootId = hello.getBootId();
@@ -77,17 +77,17 @@ final class NodeSession {
     }
 
     /**
-     * What is to be written.
+     * The content of one write.
      *
-     * @param sinceNanos when the first news in it came
-     * @param held what the cluster has, as far as is known
+     * @param sinceNanos time of the first report in it
+     * @param held the present content of the cluster, as far as it is known
      */
     record Draft(long sinceNanos, ReportedState state, StoredHealth held) {}
 
     /**
-     * What a stream may tell its node now.
+     * Acknowledgements that a stream may send to its node now.
      *
-     * @param refused in order; each acknowledges all before it
+     * @param refused refused events in order; each acknowledges all before it
      */
     record Kept(NodeStream stream, long generation, long sequence, List<Refused> refused) {}
 
@@ -113,7 +113,7 @@ final class NodeSession {
         return stream == null && !dirty && !writing;
     }
 
-    // ---- what it tells; each returns whether somebody must write ----
+    // ---- its reports; each method returns true if the caller must start a write ----
 
     synchronized boolean told(Told all, Instant now) {
         faults = new FaultTable();
@@ -144,13 +144,13 @@ final class NodeSession {
         return news(now);
     }
 
-    /** A fault whose event will come. */
+    /** Adds a fault whose event will follow. */
     synchronized boolean ahead(Fault fault, Instant now) {
         ahead.put(fault.key(), fault);
         return news(now);
     }
 
-    /** The names of its GPUs, which are written with its faults. */
+    /** Sets the names of its GPUs, which are written with its faults. */
     synchronized boolean named(PartNames now, Instant at) {
         boolean other = !now.equals(names);
         names = now;
@@ -165,7 +165,10 @@ final class NodeSession {
         return false;
     }
 
-    /** Whether the node must wait before it says more. One that has sent its window of events may still tell a fault ahead. */
+    /**
+     * Returns true if the node must wait before it sends more. A node that has sent its window of events may still send a fault
+     * ahead.
+     */
     synchronized boolean full(int window) {
         return generationOpen || events > window;
     }
@@ -203,7 +206,7 @@ final class NodeSession {
         return List.copyOf(all.values());
     }
 
-    /** The draft is kept, and this is what the cluster has now. Returns what may be told of that, if the stream is still there. */
+    /** Stores the result of a draft's write. Returns the acknowledgements for the stream, if it still exists. */
     synchronized Optional<Kept> kept(Draft draft, StoredHealth now) {
         held = now;
         confirmed = draft.state().reported();
@@ -222,19 +225,19 @@ final class NodeSession {
         return Optional.of(new Kept(stream, answers ? generation : 0, upTo, known));
     }
 
-    /** It is not kept: all of it is still to be written. */
+    /** Marks the draft's content for another write, because the write failed. */
     synchronized void notKept(Draft draft) {
         dirty = !forgotten;
         dirtyNanos = draft.sinceNanos();
     }
 
-    /** Writing is over for now. Returns whether there is more to write. */
+    /** Ends a write. Returns true if there is more to write. */
     synchronized boolean end() {
         writing = false;
         return dirty;
     }
 
-    /** Nothing of this is wanted any more. */
+    /** Discards this session: none of it is written any more. */
     synchronized void forget() {
         forgotten = true;
         dirty = false;

@@ -23,12 +23,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One stream's two ends. Messages come one after the other; what is told the node comes from any thread. A node is read no faster
- * than the cluster takes what it says.
+ * The two ends of one stream. Messages arrive one after the other; acknowledgements come from any thread. The stream reads a
+ * node no faster than the cluster stores its reports.
  */
 final class NodeStream implements StreamObserver<NodeReport> {
 
-    /** Asked and not answered. */
+    /** Signals without an answer. */
     private static final int MOST_SIGNALS = 256;
 
     private final long number;
@@ -47,7 +47,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
     private String answered = "";
     private long told;
 
-    /** @param number rises with each stream that is opened */
+    /** @param number rises with each opened stream */
     NodeStream(long number, UplinkService reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
         this.number = number;
         this.reports = reports;
@@ -90,7 +90,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
             }
         }
         if (!goesOn && reports.mayGoOn(this)) {
-            // It was all kept between the two.
+            // All was stored between the two.
             resume();
         }
     }
@@ -102,7 +102,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         }
     }
 
-    /** A node that does not take what it is answered is read no further: the answers would pile up here. */
+    /** Reads the next message. A node that does not read its answers is read no further, because they would pile up here. */
     private void read() {
         unread = !node.isReady();
         if (!unread) {
@@ -116,7 +116,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         }
     }
 
-    /** @param hello what the node said, which tells what it can be asked */
+    /** @param hello the node's Hello, which names the requests that it supports */
     synchronized void welcome(Welcome welcome, Hello hello) {
         answersLookups = hello.getAnswersLookups();
         answersSignals = hello.getAnswersSignals();
@@ -124,16 +124,16 @@ final class NodeStream implements StreamObserver<NodeReport> {
         welcomed = true;
     }
 
-    /** What a question comes to. */
+    /** The result of a request to a node. */
     enum Asked {
         ASKED,
-        /** The node does not know such questions. */
+        /** The node does not support such requests. */
         CANNOT,
-        /** It was asked here already, or cannot be asked before it is welcome or after its end. */
+        /** The request was sent here already, or the stream has no Welcome yet, or it is over. */
         NOT_NOW
     }
 
-    /** Asks who holds the node's GPUs, each question once. */
+    /** Requests the holders of the node's GPUs, once for each request. */
     synchronized Asked lookUp(LookupRequest request) {
         String id = request.id();
         if (!welcomed || over || asked.filter(last -> last.id().equals(id)).isPresent()) {
@@ -155,7 +155,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         return expected;
     }
 
-    /** All of this is kept for good. */
+    /** Acknowledges stored reports. */
     void acknowledge(Kept kept) {
         synchronized (this) {
             if (kept.generation() > 0) {
@@ -176,7 +176,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         resume();
     }
 
-    /** Asks for a signal, each request once. */
+    /** Requests a signal, once for each request. */
     synchronized Asked signal(SignalRequest request) {
         if (!welcomed || over || signals.size() >= MOST_SIGNALS || signalled.contains(request.id())) {
             return Asked.NOT_NOW;
@@ -195,11 +195,11 @@ final class NodeStream implements StreamObserver<NodeReport> {
         return Asked.ASKED;
     }
 
-    /** The request whose answer this is, the first time. */
+    /** Returns the request of this answer, the first time. */
     synchronized Optional<SignalRequest> signalled(String id) {
         Optional<SignalRequest> request = Optional.ofNullable(signals.remove(id));
         if (signalled.size() > MOST_SIGNALS) {
-            // Whoever is asked again answers as before.
+            // A node that receives a request again repeats its answer.
             signalled.clear();
         }
         request.ifPresent(answered -> signalled.add(answered.id()));
@@ -210,14 +210,14 @@ final class NodeStream implements StreamObserver<NodeReport> {
         answer(acknowledgement.build());
     }
 
-    /** Of a stream that is over nobody hears it. */
+    /** Sends an acknowledgement, unless the stream is over. */
     synchronized void answer(Acknowledgement acknowledgement) {
         if (!over) {
             node.onNext(acknowledgement);
         }
     }
 
-    /** Ends it from this side; nothing that comes after is heard. */
+    /** Ends the stream from this side. Later messages are ignored. */
     void end(Status status) {
         synchronized (this) {
             if (over) {

@@ -14,12 +14,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Has the API server judge tokens, and remembers the answers for a short time. Thread-safe. */
+/** An authenticator of tokens by the API server, which caches the verdicts for a short time. Thread-safe. */
 final class TokenAuthenticator {
 
     private static final String PATH = "/apis/authentication.k8s.io/v1/tokenreviews";
 
-    /** 10,000 nodes connect again and again, each with a right that hardly ever ends. */
+    /** 10,000 nodes connect repeatedly, each with a right that hardly ever ends. */
     private static final Duration GOOD_FOR = Duration.ofMinutes(1);
 
     private final KubeClient api;
@@ -39,9 +39,9 @@ final class TokenAuthenticator {
     }
 
     /**
-     * Blocks while the API server is asked.
+     * Returns the verdict about a token. Blocks while it asks the API server.
      *
-     * @param address of the caller; after too many unknown tokens from there the API server is not asked for a while
+     * @param address address of the caller; after too many unknown tokens from there the API server is not asked for a while
      */
     TokenVerdict review(String token, Object address) throws ApiException, InterruptedException {
         return judgements.of(token, () -> {
@@ -63,10 +63,10 @@ final class TokenAuthenticator {
     }
 
     /**
-     * What a TokenReview's status says of a caller. Pure.
+     * The verdict about a caller from a TokenReview's status. Pure.
      *
-     * @param caller absent where the token is good for nothing here
-     * @param why for the caller; without the token
+     * @param caller empty if the token is not valid here
+     * @param why text for the caller; without the token
      */
     record TokenVerdict(Optional<Caller> caller, String why) {
 
@@ -75,14 +75,13 @@ final class TokenAuthenticator {
         private static final String ACCOUNT = "system:serviceaccount:";
 
         /**
-         * @param audience that the token must be for, so that one for the API server or another program opens nothing here
+         * @param audience required audience of the token, so that one for the API server or another program opens nothing here
          * @param account `namespace:name` of the daemons' service account
          * @param monitors `namespace/name` of the service accounts that may report faults of any node
          */
         static TokenVerdict of(Map<?, ?> status, String audience, String account, Set<String> monitors) {
             if (!JsonTrees.isTrue(status, "authenticated")) {
-                return no(
-                        "the API server does not know the token, or it is of another audience than '" + audience + "'");
+                return no("the API server refuses the token, or it is of another audience than '" + audience + "'");
             }
             if (!JsonTrees.textList(status, "audiences").contains(audience)) {
                 return no("the token is of another audience than '" + audience + "'");
@@ -113,16 +112,16 @@ final class TokenAuthenticator {
     }
 
     /**
-     * Addresses that have shown tokens which the API server does not know. After a few of them the API server is asked about no new
-     * token of such an address for a while. An address that has shown none lately never waits: after a restart thousands of nodes come
-     * with tokens that are new here. Thread-safe.
+     * The addresses that have shown tokens which the API server does not accept. After a few of them, new tokens of such an
+     * address are refused without a request for a while. An address without a recent strike never waits: after a restart
+     * thousands of nodes come with tokens that are new here. Thread-safe.
      */
     static final class Strikes {
 
-        /** Shown at once; a node has one token, and a new one each hour. */
+        /** Strikes of one address in a burst; a node has one token, and a new one each hour. */
         static final int MOST_OF_ONE = 10;
 
-        /** Of all addresses together. */
+        /** Strikes of all addresses together. */
         static final int MOST_OF_ALL = 200;
 
         static final long FORGIVEN_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -139,12 +138,12 @@ final class TokenAuthenticator {
             ofAll = new RateLimit(MOST_OF_ALL, FORGIVEN_OF_ALL_NANOS, 1, nanoTime);
         }
 
-        /** Whether the API server may be asked about a token that is new here. */
+        /** Returns true if the API server may be asked about a new token of this address. */
         boolean mayAsk(Object address) {
             return ofOne.isFull(address) || ofOne.has(address) && ofAll.has(ALL);
         }
 
-        /** The API server does not know a token of this address. */
+        /** Counts a token of this address that the API server does not accept. */
         void strike(Object address) {
             boolean unused = ofOne.take(address) && ofAll.take(ALL);
         }

@@ -42,8 +42,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One stream of uplink.proto from the first message to the last: what each message means, and whether it may be said now. Pure
- * but for its own state. Not thread-safe. After {@link Ended} nothing more is asked of it.
+ * The state of one stream of uplink.proto from the first message to the last: the meaning of each message, and the order in
+ * which they are allowed. Pure but for its own state. Not thread-safe. After {@link Ended} it must not be called.
  */
 final class UplinkProtocol {
 
@@ -78,7 +78,7 @@ final class UplinkProtocol {
             case HOLDINGS -> new Looked(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
             case ACCESS_REVIEW -> access(report.getAccessReview());
-            // What newer nodes say beside what this version knows proves at least that they live.
+            // An unsupported part of a newer node's message still proves that the node lives.
             case HEARTBEAT, REPORT_NOT_SET -> new Alive();
         };
     }
@@ -166,7 +166,7 @@ final class UplinkProtocol {
                         + FaultTable.MOST_CHARACTERS + " characters"));
     }
 
-    /** The fault, or the end where it is none. */
+    /** Returns the fault, or the end of the stream if it is invalid. */
     private Step fault(dev.gpuwarden.api.v1.Fault wire) {
         if (!wire.getKey().getNodeName().equals(node)
                 || !wire.getCause().getNodeName().equals(node)) {
@@ -276,23 +276,23 @@ final class UplinkProtocol {
         return new Ended(reason, status.withDescription(why));
     }
 
-    /** What follows from a message of a node. */
+    /** The consequence of a node's message. */
     sealed interface Step {
 
-        /** The node has said who it is, and waits for Welcome. */
+        /** The node has sent Hello, and waits for Welcome. */
         record Greeted(Hello hello) implements Step {}
 
-        /** These are all faults of the node. */
+        /** All faults of the node. */
         record Told(long generation, List<Fault> faults) implements Step {}
 
         /**
          * One more event.
          *
-         * @param history what it did to the faults is in them already
+         * @param history true if the faults include its effect already
          */
         record Happened(long sequence, HealthEvent event, Instant seen, boolean history) implements Step {}
 
-        /** This event will never be taken; the node may go on with the next. */
+        /** An event that is refused for good; the node may go on with the next. */
         record Refused(long sequence, Reason reason, String why) implements Step {}
 
         /** A fatal fault, ahead of its event. */
@@ -301,39 +301,39 @@ final class UplinkProtocol {
         /** The names of its GPUs. */
         record Named(PartNames names) implements Step {}
 
-        /** Who holds its GPUs. */
+        /** The holders of its GPUs. */
         record Looked(Holdings holdings) implements Step {}
 
-        /** Whether a pod has got its signal. */
+        /** The node's answer about a signal to a pod. */
         record Notified(Signalled signalled) implements Step {}
 
-        /** Somebody would read the node's page. */
+        /** A request to read the node's page. */
         record AccessAsked(AccessReview review) implements Step {
 
-            /** Without the token. */
+            /** Returns the text without the token. */
             @Override
             public String toString() {
                 return "AccessAsked[" + review.getId() + "]";
             }
         }
 
-        /** Nothing but that the node lives. */
+        /** A sign that the node lives, without other content. */
         record Alive() implements Step {}
 
-        /** The stream is over. */
+        /** The end of the stream. */
         record Ended(Reason reason, Status status) implements Step {}
 
-        /** Why something was not taken; names of a metric's label. */
+        /** The reason of a refusal; the names are those of a metric's label. */
         enum Reason {
-            /** It speaks for a node that is not its own. */
+            /** The caller reports for a node that is not its own. */
             OTHER_NODE,
             /** The cluster has no such node. */
             NO_NODE,
-            /** Not the place for that message. */
+            /** The message is not allowed at this place. */
             ORDER,
-            /** More, or longer, than is allowed. */
+            /** More or longer content than the limits allow. */
             LIMIT,
-            /** Of a version of the contract that is not known here. */
+            /** A version of the contract that this program does not support. */
             PROTOCOL
         }
     }

@@ -43,10 +43,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The service `Uplink`: which node's stream is which, and what becomes of what they say. */
+/** The service `Uplink`: it assigns streams to nodes and passes their messages on. */
 final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoCloseable {
 
-    /** What one node may have sent and not have acknowledged. */
+    /** Events that one node may have sent without an acknowledgement. */
     static final int WINDOW = 256;
 
     private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
@@ -61,18 +61,18 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private final AccessReviews access;
     private final Map<String, NodeSession> records = new ConcurrentHashMap<>();
     private final Map<NodeStream, NodeSession> streams = new ConcurrentHashMap<>();
-    /** As often in a row as a node connects while aggregators are replaced: each time costs the API server a request. */
+    /** The number of connections in a row of a node while aggregators are replaced. Each costs the API server a request. */
     static final int CONNECTS = 10;
 
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Nodes that are remembered: more than a cluster has. */
+    /** Nodes in the rate limit: more than a cluster has. */
     private static final int MOST_NODES = 20_000;
 
     private final RateLimit limit = new RateLimit(CONNECTS, CONNECT_NANOS, MOST_NODES, System::nanoTime);
     private final AtomicLong opened = new AtomicLong();
     private volatile boolean stopped;
 
-    /** @param replica which of several aggregators this is */
+    /** @param replica name of this aggregator, which distinguishes it from others */
     UplinkService(
             NodeHealthClient healths,
             GpuHolderRequests holders,
@@ -107,19 +107,22 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         return Optional.ofNullable(records.get(node)).flatMap(NodeSession::stream);
     }
 
-    /** Nodes that have a stream. */
+    /** Returns the number of nodes that have a stream. */
     int connected() {
         return streams.size();
     }
 
-    /** Nodes of which the cluster does not have the newest, because it does not take it. */
+    /** Returns the number of nodes whose newest state the cluster does not accept. */
     int behind() {
         return writer.failing();
     }
 
-    // ---- what streams say ----
+    // ---- messages of streams ----
 
-    /** Returns whether the node may say more. Blocks while the API server is asked about a node that greets. */
+    /**
+     * Handles a message. Returns true if the node may send more. Blocks while it asks the API server about a node that
+     * connects.
+     */
     boolean take(NodeStream stream, Step step) {
         if (step instanceof Greeted greeted) {
             greet(stream, greeted.hello());
@@ -197,7 +200,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
                             .setAnswersAccessReviews(true)
                             .build(),
                     hello);
-            // What was asked meanwhile still waits for it.
+            // Requests that arrived during the connect still wait for the stream.
             memory.health(node).ifPresent(health -> {
                 requests.open(node, health);
             });
@@ -212,14 +215,14 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         }
     }
 
-    /** In the node's clock, as far as that is no further ahead than clocks are. */
+    /** Returns the begin of the stream by the node's clock, unless that is ahead by more than clocks differ. */
     private Instant opened(Hello hello) {
         Instant latest = clock.instant().plus(CLOCKS_DIFFER);
         Instant said = UplinkCodec.said(hello).orElseGet(clock::instant);
         return said.isAfter(latest) ? latest : said;
     }
 
-    /** Of two streams of a node the one that was opened last stays: it may have greeted first, when the API server was slow. */
+    /** Selects the stream of a node that was opened last. It may have sent Hello first, if the API server was slow. */
     private NodeSession newest(NodeStream stream, NodeSession own, @Nullable NodeSession there) {
         Status older = Status.ABORTED.withDescription("the node '" + own.node() + "' has opened a newer stream");
         Optional<NodeStream> other = Optional.ofNullable(there).flatMap(NodeSession::stream);
@@ -236,7 +239,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         return own;
     }
 
-    // ---- how streams end ----
+    // ---- ends of streams ----
 
     void refused(Reason reason) {
         tally.refused(reason);
@@ -251,7 +254,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         NodeSession record = streams.remove(stream);
         if (record != null) {
             record.detach();
-            // Not here: this may be inside of the map's own change of that entry.
+            // Not here: this may run inside the map's own change of that entry.
             writer.settle(record);
         }
     }
@@ -264,7 +267,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         return Status.UNAVAILABLE.withDescription("the aggregator stops");
     }
 
-    /** Ends all streams; what is not acknowledged the nodes tell again. */
+    /** Ends all streams. The nodes repeat all reports without an acknowledgement. */
     @Override
     public void close() {
         stopped = true;

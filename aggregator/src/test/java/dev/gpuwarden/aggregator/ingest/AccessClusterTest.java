@@ -13,7 +13,7 @@ import dev.gpuwarden.testkit.cluster.JsonPath;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** Somebody shows a token to a node, and the node asks what it is worth. */
+/** The review of a token that a caller shows to a node, through the node's stream. */
 class AccessClusterTest extends IngestSetup {
 
     private static final Predicate<ApiCall> REVIEWS =
@@ -47,7 +47,7 @@ class AccessClusterTest extends IngestSetup {
     }
 
     @Test
-    void whoMayGetTheNodesPageIsLetInAndNobodyElse() throws Exception {
+    void onlyCallersWithTheRightMayGetTheNodesPage() throws Exception {
         plane.client().apply("""
                 apiVersion: rbac.authorization.k8s.io/v1
                 kind: ClusterRole
@@ -61,7 +61,7 @@ class AccessClusterTest extends IngestSetup {
                 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %1$s-page}
                 subjects: [{kind: ServiceAccount, name: page-reader, namespace: default}]
                 """.formatted(node));
-        // The API server's authorizer learns of it some moments later.
+        // The API server's authorizer sees the change some moments later.
         until(() -> JsonPath.text(plane.client().create("""
                 apiVersion: authorization.k8s.io/v1
                 kind: SubjectAccessReview
@@ -85,7 +85,7 @@ class AccessClusterTest extends IngestSetup {
         assertThat(verdict.getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_ALLOWED);
         long before = between.count(REVIEWS);
         assertThat(ask(good).getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_ALLOWED);
-        assertThat(between.count(REVIEWS)).as("known for a while").isEqualTo(before);
+        assertThat(between.count(REVIEWS)).as("cached for a while").isEqualTo(before);
 
         assertDenied(token("page-reader", ""), "it is not for the audience 'gpuwarden-page'");
         assertDenied(

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How much nodes may ask, and that each question gets one answer. */
+/** The limits of the nodes' questions; each question gets one answer. */
 @Timeout(30)
 class AccessReviewsTest {
 
@@ -60,7 +60,7 @@ class AccessReviewsTest {
     }
 
     @Test
-    void aTokenIsJudgedForTheNodeThatAsks() throws Exception {
+    void tokenIsJudgedForTheNodeThatAsks() throws Exception {
         ask("n1", "1", "good-n1");
         assertThat(answer()).startsWith("1 ALLOWED");
         ask("n2", "2", "good-n1");
@@ -69,7 +69,7 @@ class AccessReviewsTest {
     }
 
     @Test
-    void whatCannotBeCheckedIsNoVerdictAndTellsStrangersNothing() throws Exception {
+    void failedCheckIsNoVerdictAndRevealsNothing() throws Exception {
         ask("n1", "1", "dead");
         assertThat(answer()).isEqualTo("1 UNKNOWN the API server does not answer the aggregator");
         ask("n1", "2", "bug");
@@ -79,7 +79,7 @@ class AccessReviewsTest {
     }
 
     @Test
-    void aNodeHasFewQuestionsOpenAndTakesNoThreadOfTheCaller() throws Exception {
+    void nodeHasFewOpenQuestionsAndBlocksNoCaller() throws Exception {
         for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
             ask("n1", "open-" + i, "slow");
         }
@@ -95,7 +95,7 @@ class AccessReviewsTest {
     }
 
     @Test
-    void whatWaitedTooLongIsNotAskedAnyMore() throws Exception {
+    void questionThatWaitedTooLongIsDropped() throws Exception {
         for (String node : new String[] {"a", "b"}) {
             ask(node, node, "slow");
         }
@@ -106,7 +106,7 @@ class AccessReviewsTest {
     }
 
     @Test
-    void aNodeAsksInABurstAndThenOnceASecond() throws Exception {
+    void nodeMayAskInABurstAndThenOnceASecond() throws Exception {
         for (int i = 0; i < AccessReviews.BURST; i++) {
             ask("n1", "1", "bad");
             assertThat(answer()).startsWith("1 DENIED");
@@ -122,7 +122,7 @@ class AccessReviewsTest {
     }
 
     @Test
-    void allNodesTogetherAskTheApiServerSoOftenAtMost() throws Exception {
+    void allNodesTogetherHaveOneRateLimit() throws Exception {
         for (int i = 0; i < AccessReviews.BURST_OF_ALL; i++) {
             ask("n" + i, "1", "bad");
             assertThat(answer()).startsWith("1 DENIED");

@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What it costs to greet a node of which something is known. */
+/** The requests that the connect of a node costs, with a cache of the cluster. */
 class GreetClusterTest extends IngestSetup {
 
     private Optional<String> uid = Optional.empty();
@@ -57,14 +57,14 @@ class GreetClusterTest extends IngestSetup {
     }
 
     @Test
-    void nothingKnownIsAskedForAndMade() throws Exception {
+    void missingNodeHealthIsCreatedWithThreeRequestsWithoutCache() throws Exception {
         StoredHealth held = healths.greet(node);
         assertThat(held.nodeUid()).isEqualTo(uid().orElseThrow());
         assertThat(between.count(ApiCall.any())).isEqualTo(3);
     }
 
     @Test
-    void whatIsMissingIsMadeWithOneRequestAndWhatIsThereWithNone() throws Exception {
+    void cacheSavesAllRequestsButTheCreation() throws Exception {
         uid = uid();
         StoredHealth held = healths.greet(node);
         assertThat(held.nodeUid()).isEqualTo(uid.orElseThrow());
@@ -77,7 +77,7 @@ class GreetClusterTest extends IngestSetup {
     }
 
     @Test
-    void aChangeByAnotherWriterThatIsKnownCostsNoSecondWrite() throws Exception {
+    void cachedChangeOfAnotherWriterCostsNoSecondWrite() throws Exception {
         uid = uid();
         StoredHealth greeted = healths.greet(node);
         plane.kubectl("annotate", "nodehealth", node, "another=writer");
@@ -99,7 +99,7 @@ class GreetClusterTest extends IngestSetup {
     }
 
     @Test
-    void whatBelongsToAnotherNodeOfThatNameIsAskedFor() throws Exception {
+    void cachedHealthOfAnotherNodeIsReadAgain() throws Exception {
         uid = uid();
         StoredHealth held = healths.greet(node);
         health = Optional.of(Map.of(

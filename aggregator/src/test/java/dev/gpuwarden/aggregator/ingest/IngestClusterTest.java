@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The aggregator against a real API server, with the rights of the shipped manifests and tokens as kubelets project them. */
+/** The aggregator with a real API server, the rights of the shipped manifests, and tokens as kubelets project them. */
 class IngestClusterTest extends IngestSetup {
 
     private Relay relay;
@@ -37,7 +37,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void whatANodeTellsIsInItsNodeHealthWhenItIsAcknowledged() throws Exception {
+    void acknowledgedReportsAreInTheNodeHealth() throws Exception {
         try (TestUplink told = connect()) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isZero();
             told.faults(41, 0);
@@ -58,7 +58,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void whatANewTellingDoesNotHoldIsOver() throws Exception {
+    void newGenerationEndsFaultsThatItLacks() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"), Samples.fault(node, "48"));
@@ -71,7 +71,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void aNewerStreamOfTheSameNodeEndsTheOlder() throws Exception {
+    void newerStreamOfTheSameNodeEndsTheOlder() throws Exception {
         try (TestUplink old = connect()) {
             old.hear();
             try (TestUplink newer = connect()) {
@@ -85,7 +85,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void whoDoesNotProveWhoHeIsIsNotHeard() throws Exception {
+    void callersWithoutProofOfIdentityAreRefused() throws Exception {
         TestCluster.node(plane, node + "-gone");
         String gone = TestCluster.token(plane, node + "-gone");
         plane.client().deleteNow("pod/gpuwarden/daemon-" + node + "-gone");
@@ -106,7 +106,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void aNodeSpeaksForItselfAloneAndOthersAreNotDisturbed() throws Exception {
+    void nodeReportsOnlyForItselfAndOthersGoOn() throws Exception {
         String other = node + "-other";
         TestCluster.node(plane, other);
         try (TestUplink honest = connect();
@@ -131,7 +131,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void aNodeThatTheClusterDoesNotHaveIsNotTaken() throws Exception {
+    void nodeThatIsNotInTheClusterIsRefused() throws Exception {
         String nowhere = node + "-nowhere";
         TestCluster.pod(plane, nowhere);
         try (TestUplink told =
@@ -141,7 +141,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void aCertificateNamesANodeToo() throws Exception {
+    void certificateNamesANodeToo() throws Exception {
         keys.certificate(node);
         try (TestUplink told = new TestUplink(server.address().getPort(), keys, node, "").hello(node);
                 TestUplink liar = new TestUplink(server.address().getPort(), keys, node, "").hello("another")) {
@@ -151,7 +151,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void nothingIsAcknowledgedWhileTheApiServerIsAwayAndNothingIsLost() throws Exception {
+    void eventsWaitForTheApiServerAndAreNotLost() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
@@ -170,7 +170,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void aNewAggregatorKnowsWhatTheOldOneHasKept() throws Exception {
+    void newAggregatorContinuesFromTheStoredState() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
@@ -183,13 +183,13 @@ class IngestClusterTest extends IngestSetup {
         server = aggregator(api, "a");
         try (TestUplink told = connect()) {
             assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
-            // Until the node has told all, what was there stays.
+            // The stored state stays until the node has reported all.
             assertThat(health(".status.state")).isEqualTo("Faulty");
         }
     }
 
     @Test
-    void aStormOfOneNodeIsFewWrites() throws Exception {
+    void stormOfOneNodeCausesFewWrites() throws Exception {
         int events = 5_000;
         try (TestUplink told = connect()) {
             told.hear();
@@ -207,7 +207,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void aNodeHealthThatSomebodyDeletesComesBackWithTheNextNews() throws Exception {
+    void deletedNodeHealthReturnsWithTheNextReport() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
@@ -220,7 +220,7 @@ class IngestClusterTest extends IngestSetup {
     }
 
     @Test
-    void theWidestFaultsOfAStrangerAreTakenAndCanBeReadAgain() throws Exception {
+    void largestFaultsOfAStrangerAreStoredAndReadAgain() throws Exception {
         String wide = "<".repeat(300);
         Fault[] faults = IntStream.range(0, 300)
                 .mapToObj(i -> HealthEvent.of(wide, wide, i + wide)

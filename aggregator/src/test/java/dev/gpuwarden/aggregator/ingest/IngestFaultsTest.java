@@ -24,12 +24,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever goes wrong with whichever request: the right state in the end, nothing acknowledged before it is kept, few requests. */
+/** Failures of each kind of request: the state is right in the end, acknowledgements follow the write, and requests are few. */
 class IngestFaultsTest extends IngestSetup {
 
     private static final Predicate<ApiCall> WRITE = ApiCall.of("PATCH", "/status");
     private static final int TIMES = 2;
-    /** Of who meets a request that hangs; the others wait for ten seconds, as the program does. */
+    /** For the test in which a request hangs; the others wait for ten seconds, as the program does. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private FaultyApi faulty;
@@ -57,10 +57,10 @@ class IngestFaultsTest extends IngestSetup {
 
     static Stream<Arguments> faults() {
         List<Arguments> requests = List.of(
-                Arguments.of("the question whose token it is", ApiCall.of("POST", "/tokenreviews")),
-                Arguments.of("the look at the NodeHealth", ApiCall.of("GET", "/nodehealths/")),
-                Arguments.of("the look at the Node", ApiCall.of("GET", "/nodes/")),
-                Arguments.of("making the NodeHealth", WRITE.negate().and(ApiCall.of("PATCH", "/nodehealths/"))),
+                Arguments.of("reviewing the token", ApiCall.of("POST", "/tokenreviews")),
+                Arguments.of("reading the NodeHealth", ApiCall.of("GET", "/nodehealths/")),
+                Arguments.of("reading the Node", ApiCall.of("GET", "/nodes/")),
+                Arguments.of("creating the NodeHealth", WRITE.negate().and(ApiCall.of("PATCH", "/nodehealths/"))),
                 Arguments.of("writing the NodeHealth", WRITE));
         List<ApiFault> faults = List.of(
                 ApiFault.conflict(),
@@ -79,7 +79,7 @@ class IngestFaultsTest extends IngestSetup {
 
     @ParameterizedTest(name = "{0}: {2}")
     @MethodSource("faults")
-    void allIsWellInTheEnd(String what, Predicate<ApiCall> requests, ApiFault fault) throws Exception {
+    void stateIsRightAfterFailedRequests(String what, Predicate<ApiCall> requests, ApiFault fault) throws Exception {
         faulty.fail(requests, TIMES, fault);
         if (fault instanceof ApiFault.Hang) {
             server = aggregator(api(kubeconfig, PATIENCE), "impatient");
@@ -99,7 +99,8 @@ class IngestFaultsTest extends IngestSetup {
                 .containsEntry("faultCount", 2L)
                 .containsEntry("acknowledgedSequence", 2L);
         assertThat(faulty.count(requests)).as("it was among the requests").isGreaterThan(0);
-        // Well: 1 token, 3 to make it, 2 or 3 writes. A failure costs its repetition, and after a conflict one look.
+        // Without failures: 1 token, 3 to create it, 2 or 3 writes. A failure costs its repetition, and a conflict one more
+        // read.
         assertThat(faulty.calls()).hasSizeLessThanOrEqualTo(7 + 6 * TIMES);
     }
 
@@ -121,7 +122,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     @Test
-    void whatIsWellCostsOneRequestForEachChange() throws Exception {
+    void eachChangeCostsOneRequestWithoutFailures() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             told.faults(1, 0);
@@ -136,7 +137,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     @Test
-    void whoFailsForLongIsAskedLessAndLess() throws Exception {
+    void failingApiServerIsTriedLessAndLessOften() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             faulty.fail(WRITE, ApiFault.unavailable());
@@ -153,7 +154,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     @Test
-    void whoSaysWhenToAskAgainIsNotAskedBefore() throws Exception {
+    void retryWaitsForTheServersRetryAfter() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
             faulty.fail(WRITE, 1, ApiFault.tooMany(Duration.ofSeconds(1)));
@@ -166,7 +167,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     @Test
-    void aNodeThatConnectsAllTheTimeCostsTheApiServerNothingMore() throws Exception {
+    void nodeThatConnectsTooOftenCausesNoRequests() throws Exception {
         for (int i = 0; i < UplinkService.CONNECTS; i++) {
             try (TestUplink told = connect()) {
                 assertThat(told.hear().hasWelcome()).isTrue();
@@ -187,7 +188,7 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     @Test
-    void aTokenThatIsOverOrForgedOpensNothing() throws Exception {
+    void expiredAndForgedTokensAreRefused() throws Exception {
         UnaryOperator<String> over = claims -> claims.replaceAll("\"exp\":[0-9]+", "\"exp\":1600000000");
         assertThat(over.apply(TestTokens.claims(token))).isNotEqualTo(TestTokens.claims(token));
         try (TestUplink control = connect(server, TestTokens.signedAgain(plane, token, claims -> claims))

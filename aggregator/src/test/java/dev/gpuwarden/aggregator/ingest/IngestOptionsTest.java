@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class IngestOptionsTest {
 
     @Test
-    void monitorsAreOthersThanTheDaemonsAndFew() {
+    void monitorsAreFewAndNotTheDaemons() {
         IngestOptions options = new IngestOptions();
         options.monitors = List.of("fabric/one", "fabric/one", "cloud/two");
         assertThat(options.monitors()).containsExactly("cloud/two", "fabric/one");

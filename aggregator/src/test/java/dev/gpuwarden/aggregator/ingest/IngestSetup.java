@@ -20,22 +20,22 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What tests of aggregators before a real API server have in common: a node of their own, keys, options, and the end. */
+/** The parts that tests of aggregators with a real API server share: a node of their own, keys, options, and the clean-up. */
 @Tag("api")
 @Timeout(600)
 abstract class IngestSetup {
 
     private static final AtomicInteger NODES = new AtomicInteger();
 
-    /** A tenth of the program's: what is proven of it is its order and its growth. */
+    /** A tenth of the program's: the tests prove its order and its growth. */
     static final WritePace PACE = new WritePace(Duration.ofMillis(25), Duration.ofMillis(50), Duration.ofSeconds(3));
 
-    /** Of each class its own. */
+    /** Each class has its own. */
     static TestKeys keys;
 
     final String node = getClass().getSimpleName().toLowerCase(Locale.ROOT) + "-" + NODES.incrementAndGet();
     final IngestOptions options = new IngestOptions();
-    /** Closed when the test is over. */
+    /** Closed after the test. */
     final Closer parts = new Closer();
 
     ControlPlane plane;
@@ -60,12 +60,12 @@ abstract class IngestSetup {
         parts.close();
     }
 
-    /** With the rights of an aggregator, and no more. */
+    /** Connects with the rights of an aggregator, and no more. */
     KubeClient api() throws Exception {
         return api(Files.readString(TestCluster.aggregatorKubeconfig(plane)));
     }
 
-    /** The same through somebody who can be away. */
+    /** Connects in the same way through a proxy that can fail. */
     KubeClient api(Relay through) throws Exception {
         return api(Files.readString(TestCluster.aggregatorKubeconfig(plane))
                 .replace(plane.url(), "https://127.0.0.1:" + through.port()));
@@ -97,7 +97,7 @@ abstract class IngestSetup {
         return new TestUplink(server.address().getPort(), keys, "", token);
     }
 
-    /** As this test's node does, which has said hello. */
+    /** Connects as this test's node, and sends Hello. */
     TestUplink connect(IngestServer server) throws Exception {
         return connect(server, TestCluster.token(plane, node)).hello(node);
     }

@@ -18,11 +18,11 @@ import java.net.URI;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Somebody asks who holds a node's GPUs, at one aggregator or at another, with a real API server between all of them. */
+/** Requests for the holders of a node's GPUs, at one of two aggregators with a real API server between them. */
 class LookupClusterTest extends QuestionsSetup {
 
     @Test
-    void askedAtOneAggregatorANodeAnswersAtTheOther() throws Exception {
+    void requestAtOneAggregatorIsAnsweredThroughTheOther() throws Exception {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
         try (TestUplink told = connect(b, true)) {
@@ -38,7 +38,7 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(answered.holders().complete()).isTrue();
             assertThat(health(".status.holdings.holders[0].device")).isEqualTo(GPU + "::3");
 
-            // What the node says of itself goes on beside it, and takes nothing of it away.
+            // The node's own reports go on beside it, and remove nothing of it.
             told.event(2, Samples.xid(node, "48"));
             told.awaitSequence(2);
             assertThat(health(".status.reporter") + ": " + health(".status.faults[*].errorCode"))
@@ -57,7 +57,7 @@ class LookupClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void whatWasAskedWhileANodeWasAwayItHearsWhenItComes() throws Exception {
+    void requestWaitsForTheNextStreamOfTheNode() throws Exception {
         Replica a = new Replica(api(), "a");
         try (TestUplink told = connect(a, true)) {
             assertThat(told.unheard()).isZero();
@@ -66,7 +66,7 @@ class LookupClusterTest extends QuestionsSetup {
         until(() -> a.fleet.health(node).flatMap(LookupRequest::open).isPresent());
         try (TestUplink told = connect(a, true)) {
             assertThat(hearLookup(told)).isEqualTo(request.id());
-            // It breaks off before it has answered, and is asked again.
+            // The stream ends before the answer, so the request is sent again.
         }
         Replica b = new Replica(api(), "b");
         until(() -> b.fleet.health(node).isPresent());
@@ -78,13 +78,13 @@ class LookupClusterTest extends QuestionsSetup {
         try (TestUplink told = connect(b, true)) {
             told.faults(1, 0);
             assertThat(told.hear().hasGeneration())
-                    .as("it is not asked what is answered")
+                    .as("answered requests are not sent")
                     .isTrue();
         }
     }
 
     @Test
-    void aDaemonOfTheFirstVersionIsNotAskedAndTheCauseIsTold() throws Exception {
+    void daemonOfTheFirstVersionGetsNoRequestAndTheAnswerNamesTheCause() throws Exception {
         Replica a = new Replica(api(), "a");
         try (TestUplink told = connect(a, false)) {
             LookupRequest request = a.ask();
@@ -97,7 +97,7 @@ class LookupClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void anAggregatorThatDoesNotFollowTheClusterAsksNobody() throws Exception {
+    void aggregatorWithoutAnInformerSendsNoRequests() throws Exception {
         IngestServer old = aggregator(api(), "old");
         Replica a = new Replica(api(), "a");
         try (TestUplink told = connect(old, TestCluster.token(plane, node)).hello(node, true)) {
@@ -110,7 +110,7 @@ class LookupClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void whatANodeSaysUnaskedOrTooLateIsNotKept() throws Exception {
+    void unrequestedAndLateAnswersAreNotStored() throws Exception {
         Replica a = new Replica(api(), "a");
         try (TestUplink told = connect(a, true)) {
             told.say(holdings("never-asked", holder("liar")));
@@ -129,7 +129,7 @@ class LookupClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void strangeAndLongAnswersAreWhatTheApiServerTakes() throws Exception {
+    void strangeAndLongAnswersAreStoredWithinTheLimits() throws Exception {
         Replica a = new Replica(api(), "a");
         try (TestUplink told = connect(a, true)) {
             LookupRequest request = a.ask();
@@ -154,7 +154,7 @@ class LookupClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void anAnswerThatIsStuckDoesNotReplaceANewerOne() throws Exception {
+    void delayedAnswerDoesNotReplaceANewerOne() throws Exception {
         Relay relay = parts.add(new Relay(URI.create(plane.url()).getPort()));
         Replica a = new Replica(api(relay), "a");
         Replica b = new Replica(api(), "b");
@@ -178,7 +178,7 @@ class LookupClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void aNodeThatNobodyReportsForIsNotMadeByAsking() throws Exception {
+    void requestCreatesNoNodeHealth() throws Exception {
         Replica a = new Replica(api(), "a");
         assertThatThrownBy(() -> a.lookups.ask(node))
                 .isInstanceOfSatisfying(

@@ -30,7 +30,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Programs that watch the whole cluster report of its nodes, to two aggregators before a real API server. */
+/** Reports of monitors of the whole cluster about its nodes, to two aggregators with a real API server. */
 class MonitorClusterTest extends IngestSetup {
 
     private KubeClient api;
@@ -113,12 +113,12 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     @Test
-    void eachHasItsPlaceAndNobodyTakesAnothersAway() throws Exception {
+    void eachMonitorKeepsItsPlaceBesideTheOthers() throws Exception {
         var fabric = monitor("fabric");
         var storage = monitor("storage");
         var unused = fabric.healthEventOccurredV1(
                 call(event("Leaf").fatal(true).build(), event("Spine").build()));
-        assertThat(checks()).as("before the node has said anything").containsExactly("Leaf", "Spine");
+        assertThat(checks()).as("before the node's first report").containsExactly("Leaf", "Spine");
         assertThat(read().generation()).isZero();
         unused = storage.healthEventOccurredV1(call(event("Disk").build()));
         try (TestUplink told = connect(server)) {
@@ -131,14 +131,14 @@ class MonitorClusterTest extends IngestSetup {
             assertThat(checks()).containsExactly("Disk", "Spine", "SysLogsXIDError");
             told.faults(2, 0);
             told.hear();
-            assertThat(checks()).as("the node has told all").containsExactly("Disk", "Spine");
+            assertThat(checks()).as("after the node's complete report").containsExactly("Disk", "Spine");
             assertThat(read().generation()).isEqualTo(2);
         }
         assertThat(health(".status.monitors[*].name")).isEqualTo("gpuwarden/fabric gpuwarden/storage");
     }
 
     @Test
-    void aFatalFaultOfAMonitorIsInTheListOfTheFleet() throws Exception {
+    void fatalFaultOfAMonitorIsListedInTheFleet() throws Exception {
         var fabric = monitor("fabric");
         var storage = monitor("storage");
         try (TestUplink healthy = connect(server)) {
@@ -169,7 +169,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     @Test
-    void whoIsNoMonitorReportsOfNobody() throws Exception {
+    void callersThatAreNoMonitorsAreRefused() throws Exception {
         Status daemon = refusal(() -> stub(server, TestCluster.token(plane, node))
                 .healthEventOccurredV1(call(event("Leaf").build())));
         assertThat(daemon.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
@@ -188,7 +188,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     @Test
-    void aCallWithANodeThatIsNotThereLeavesNothingOfIt() throws Exception {
+    void callWithAMissingNodeLeavesNothing() throws Exception {
         var fabric = monitor("fabric");
         Status unknown = refusal(() -> fabric.healthEventOccurredV1(
                 call(event("Leaf").build(), event("Leaf").nodeName("nowhere").build())));
@@ -203,7 +203,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     @Test
-    void whatIsTooMuchIsRefusedWhole() throws Exception {
+    void callBeyondTheLimitsIsRefusedWhole() throws Exception {
         var fabric = monitor("fabric");
         var unused = fabric.healthEventOccurredV1(call(event("Leaf").build()));
         for (int entities : new int[] {65, 100_000}) {
@@ -225,7 +225,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     @Test
-    void whatIsSaidAgainIsNotWrittenAgain() throws Exception {
+    void repeatedReportIsNotWrittenAgain() throws Exception {
         var fabric = monitor("fabric");
         var unused = fabric.healthEventOccurredV1(call(event("Leaf").build()));
         String version = health(".metadata.resourceVersion");
@@ -237,7 +237,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     @Test
-    void nothingIsLostBetweenTwoAggregatorsAtTheSameTime() throws Exception {
+    void reportsToTwoAggregatorsAtTheSameTimeAreAllStored() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
             List<Future<?>> calls = new ArrayList<>();
@@ -260,7 +260,7 @@ class MonitorClusterTest extends IngestSetup {
         assertThat(checks()).hasSize(20);
     }
 
-    /** As a sender does: what was not taken is sent again. */
+    /** Repeats a call that the aggregator did not accept, like a sender. */
     private static void until(Runnable call) {
         for (int tries = 1; ; tries++) {
             try {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is written of a node, and when; without a stream nothing is told it. */
+/** The content and the time of a node's writes; without a stream there are no acknowledgements. */
 class NodeSessionTest {
 
     private static final Instant NOW = Samples.SEEN;
@@ -35,13 +35,13 @@ class NodeSessionTest {
     }
 
     @Test
-    void manyNewsAreOneWrite() {
+    void manyReportsBecomeOneWrite() {
         assertThat(told(1)).isTrue();
         assertThat(happened(1, true)).isFalse();
         Draft draft = record.begin();
         assertThat(draft.state().sequence()).isEqualTo(1);
         assertThat(draft.state().faults()).hasSize(1);
-        assertThat(happened(2, false)).as("whoever writes looks again").isFalse();
+        assertThat(happened(2, false)).as("the present writer writes it too").isFalse();
         record.kept(draft, new StoredHealth("u", "8", Optional.empty(), 1));
         assertThat(record.end()).isTrue();
         Draft next = record.begin();
@@ -52,7 +52,7 @@ class NodeSessionTest {
     }
 
     @Test
-    void whatIsNotKeptIsWrittenAgainAndCountsFromItsFirstNews() {
+    void failedWriteIsRepeatedAndCountsFromItsFirstReport() {
         told(1);
         Draft first = record.begin();
         record.notKept(first);
@@ -63,14 +63,14 @@ class NodeSessionTest {
     }
 
     @Test
-    void anEventThatIsInThePagesChangesNothing() {
+    void eventThatIsInThePagesChangesNothing() {
         told(1);
         happened(1, true);
         assertThat(record.begin().state().faults()).hasSize(1);
     }
 
     @Test
-    void aFaultThatCameAheadOfItsEventStaysUntilThatTakesOver() {
+    void faultAheadOfItsEventStaysUntilTheEventArrives() {
         told(1);
         Fault cause = Samples.fault("n1", "48");
         Fault ahead = new Fault(cause.key(), cause.cause(), 9, NOW, NOW, 1);
@@ -78,7 +78,7 @@ class NodeSessionTest {
         assertThat(record.begin().state().faults()).hasSize(2).contains(ahead);
         happened(8, false);
         assertThat(record.begin().state().faults())
-                .as("an older event clears the check, and not what came after it")
+                .as("an older event clears the check, and no later fault")
                 .containsExactly(ahead);
         record.happened(new Happened(9, Samples.xid("n1", "48"), NOW, false), NOW);
         assertThat(record.begin().state().faults())
@@ -89,7 +89,7 @@ class NodeSessionTest {
     }
 
     @Test
-    void aTellingOfAllFaultsReplacesThoseThatCameAhead() {
+    void newGenerationReplacesFaultsThatCameAhead() {
         told(1);
         record.ahead(Samples.fault("n1", "48"), NOW);
         told(2);
@@ -97,9 +97,9 @@ class NodeSessionTest {
     }
 
     @Test
-    void otherNamesOfGpusAreWrittenOnceThereAreFaults() {
+    void changedNamesOfGpusAreWrittenAfterTheFirstGeneration() {
         PartNames third = new PartNames(List.of(PartNames.Gpu.of(3, Optional.empty(), Optional.of("GPU-c"))));
-        assertThat(record.named(third, NOW)).as("nothing is told yet").isFalse();
+        assertThat(record.named(third, NOW)).as("nothing is reported yet").isFalse();
         told(1);
         Draft draft = record.begin();
         assertThat(draft.state().names()).isEqualTo(third);
@@ -110,12 +110,12 @@ class NodeSessionTest {
     }
 
     @Test
-    void aNodeThatHasNotToldAllIsNotWrittenHoweverLongItLives() {
+    void nodeWithoutACompleteReportIsNeverWritten() {
         assertThat(record.alive(NOW.plus(NodeSession.CONFIRM).plusSeconds(1))).isFalse();
     }
 
     @Test
-    void aNodeWithoutNewsIsConfirmedNowAndThen() {
+    void nodeWithoutNewsIsConfirmedPeriodically() {
         told(1);
         Draft draft = record.begin();
         record.kept(draft, draft.held());
@@ -125,13 +125,13 @@ class NodeSessionTest {
     }
 
     @Test
-    void aNodeWaitsUntilItsFaultsAndTheWindowOfEventsAreKept() {
+    void nodeWaitsUntilFaultsAndWindowOfEventsAreStored() {
         told(1);
         assertThat(record.full(2)).isTrue();
     }
 
     @Test
-    void aNodeThatFilledItsWindowMayStillSendAFaultAhead() {
+    void nodeWithAFullWindowMaySendAFaultAhead() {
         happened(1, false);
         happened(2, false);
         assertThat(record.full(2)).isFalse();
@@ -140,7 +140,7 @@ class NodeSessionTest {
     }
 
     @Test
-    void whatIsForgottenIsNotWrittenAgain() {
+    void forgottenSessionIsNotWrittenAgain() {
         told(1);
         Draft draft = record.begin();
         record.forget();

@@ -25,13 +25,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Aggregators that follow the cluster, as those do that steer, and what a node hears and says. */
+/** Aggregators that follow the cluster, as leaders do, and the messages of a node's stream. */
 abstract class QuestionsSetup extends IngestSetup {
 
     static final String GPU = "GPU-11111111-1111-1111-1111-111111111111";
     static final Instant AS_OF = Instant.parse("2026-11-22T13:00:00Z");
 
-    /** An aggregator that follows the cluster, as one that steers does. */
+    /** An aggregator that follows the cluster, as a leader does. */
     final class Replica {
         final NodeCache fleet = new NodeCache(
                 new NodeCache.Listener() {

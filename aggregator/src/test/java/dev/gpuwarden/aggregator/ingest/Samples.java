@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Events and faults as a node's daemon makes them. */
+/** Events and faults of a node's daemon. */
 public final class Samples {
 
     public static final Instant SEEN = Instant.parse("2026-11-22T01:02:03Z");

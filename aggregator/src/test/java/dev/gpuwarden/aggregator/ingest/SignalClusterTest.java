@@ -16,7 +16,7 @@ import java.time.Clock;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Somebody wants pods to be told that their end is near, at one aggregator or at another. */
+/** Requests for signals that announce the end to pods, at one of two aggregators. */
 class SignalClusterTest extends QuestionsSetup {
 
     private static final String POD = "11111111-1111-1111-1111-111111111111";
@@ -40,7 +40,7 @@ class SignalClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void aPodsSignalIsAskedForAtOneAggregatorAndSentByTheOthersNode() throws Exception {
+    void signalRequestedAtOneAggregatorIsSentThroughTheOther() throws Exception {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
         SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
@@ -59,7 +59,7 @@ class SignalClusterTest extends QuestionsSetup {
             until(() -> read(a, first).equals(new SignalAnswer.Sent(2)));
             until(() -> read(a, second).equals(new SignalAnswer.Failed("signals are off  [31m")));
 
-            // What is not asked for any more goes, and the other one stays.
+            // Answers to withdrawn requests go, and the other one stays.
             signals.forget(node, POD);
             until(() -> !(read(a, first) instanceof SignalAnswer.Pending));
             SignalRequest third = signals.ask(node, OTHER_POD, "SIGTERM");
@@ -69,7 +69,7 @@ class SignalClusterTest extends QuestionsSetup {
             assertThat(health(".status.signals")).contains(OTHER_POD).doesNotContain(POD);
             assertThat(health(".spec.signals")).doesNotContain(POD);
 
-            // Beside the other question, and what the node says of itself.
+            // The signals stay beside the other request and the node's own reports.
             LookupRequest lookup = a.ask();
             assertThat(hearLookup(told)).isEqualTo(lookup.id());
             told.say(holdings(lookup.id()));
@@ -81,7 +81,7 @@ class SignalClusterTest extends QuestionsSetup {
     }
 
     @Test
-    void aSignalThatWasNotAnsweredIsAskedForAgainAndOldDaemonsAreNotAsked() throws Exception {
+    void unansweredSignalIsRequestedAgainAndOldDaemonsGetNone() throws Exception {
         Replica a = new Replica(api(), "a");
         SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
         SignalRequest request;

@@ -18,7 +18,7 @@ class StrikesTest {
     }
 
     @Test
-    void anAddressWaitsAfterAFewAndOthersDoNot() {
+    void addressWaitsAfterAFewStrikesAndOthersDoNot() {
         strike("a", Strikes.MOST_OF_ONE - 1);
         assertThat(strikes.mayAsk("a")).isTrue();
         strike("a", 1);
@@ -31,7 +31,7 @@ class StrikesTest {
     }
 
     @Test
-    void manyAddressesTogetherWaitToo() {
+    void manyAddressesTogetherReachALimitToo() {
         for (int i = 0; i < Strikes.MOST_OF_ALL; i++) {
             strike(i, 1);
         }

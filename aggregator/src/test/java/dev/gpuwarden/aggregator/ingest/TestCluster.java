@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A real API server with the manifests that are shipped, in force, and nodes with a daemon's pod on each. */
+/** A real API server with the shipped manifests in force, and nodes with a daemon's pod on each. */
 final class TestCluster {
 
     private static final Path MANIFESTS =
@@ -30,7 +30,7 @@ final class TestCluster {
             plane.client().apply(manifest("crds/nodehealths.gpuwarden.dev.yaml"));
             plane.client().apply(manifest("gpuwarden-node.yaml"));
             plane.client().apply(manifest("gpuwarden-aggregator.yaml"));
-            // Waits until the kind is there.
+            // Waits until the API server serves the kind.
             var unused = plane.client().get("nodehealths");
             prepared = plane;
         }
@@ -45,7 +45,7 @@ final class TestCluster {
         }
     }
 
-    /** A Node, and a pod of the daemon on it. */
+    /** Creates a Node, and a pod of the daemon on it. */
     static void node(ControlPlane plane, String name) {
         plane.client().apply("""
                 apiVersion: v1
@@ -55,7 +55,7 @@ final class TestCluster {
         pod(plane, name);
     }
 
-    /** A pod whose Node need not be there. */
+    /** Creates a pod whose Node need not exist. */
     static void pod(ControlPlane plane, String node) {
         plane.client().apply("""
                 apiVersion: v1
@@ -69,7 +69,7 @@ final class TestCluster {
                 """.formatted(node, node));
     }
 
-    /** As a kubelet projects it into that pod. */
+    /** Returns a token as a kubelet projects it into that pod. */
     static String token(ControlPlane plane, String node) {
         return token(plane, node, AUDIENCE);
     }
@@ -80,7 +80,7 @@ final class TestCluster {
                 """.formatted(audience, node));
     }
 
-    /** As a kubelet projects it into a pod of another one, which this does not bind it to. */
+    /** Returns a token as a kubelet projects it into a pod of another account, without a bound pod. */
     static String tokenOf(ControlPlane plane, String serviceAccount) {
         return tokenOf(plane, serviceAccount, "{\"spec\": {\"audiences\": [\"" + AUDIENCE + "\"]}}");
     }

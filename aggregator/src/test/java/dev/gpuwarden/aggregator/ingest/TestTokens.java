@@ -12,12 +12,12 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.function.UnaryOperator;
 
-/** A good token, changed, and signed again by the control plane's own key or by another one. */
+/** Good tokens with changes, signed again by the control plane's own key or by another one. */
 final class TestTokens {
 
     private TestTokens() {}
 
-    /** @param change of its claims, as JSON */
+    /** @param change change of its claims, as JSON */
     static String signedAgain(ControlPlane plane, String good, UnaryOperator<String> change) throws Exception {
         Path key = plane.adminKubeconfig().resolveSibling("service-accounts.key");
         String pem = Files.readString(key).replaceAll("-----[A-Z ]+-----", "");
@@ -35,7 +35,7 @@ final class TestTokens {
         return sign(good, claims -> claims, keys.generateKeyPair().getPrivate());
     }
 
-    /** With its old signature. */
+    /** Returns the changed token with its old signature. */
     static String changed(String good, UnaryOperator<String> change) {
         String[] parts = good.split("\\.");
         return parts[0] + "." + encode(change.apply(claims(good)).getBytes(StandardCharsets.UTF_8)) + "." + parts[2];

@@ -25,7 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A node's side of uplink.proto: sends single messages. */
+/** A node's side of uplink.proto, which sends single messages. */
 final class TestUplink implements AutoCloseable {
 
     private final BlockingQueue<Acknowledgement> heard = new LinkedBlockingQueue<>();
@@ -33,7 +33,10 @@ final class TestUplink implements AutoCloseable {
     private final ManagedChannel channel;
     private final StreamObserver<NodeReport> stream;
 
-    /** @param identity the name of a client certificate, or empty; @param token or empty */
+    /**
+     * @param identity name of a client certificate; empty for none
+     * @param token token of the caller; empty for none
+     */
     TestUplink(int port, TestKeys keys, String identity, String token) throws IOException {
         SslContextBuilder tls = GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK)
                 .trustManager(keys.ca.toFile());
@@ -72,7 +75,9 @@ final class TestUplink implements AutoCloseable {
         return hello(node, false);
     }
 
-    /** @param answersLookups and signals, as daemons of this version do, and those of the first did not */
+    /**
+     * @param answersLookups true for a daemon that answers requests for holders and signals; false for one of the first version
+     */
     TestUplink hello(String node, boolean answersLookups) {
         say(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
@@ -96,12 +101,12 @@ final class TestUplink implements AutoCloseable {
         stream.onNext(report);
     }
 
-    /** The next thing that the aggregator says. */
+    /** Returns the next message of the aggregator. */
     Acknowledgement hear() throws InterruptedException {
         return hearOrEnd().orElseThrow(() -> new AssertionError("the stream has ended: " + end.getNow(null)));
     }
 
-    /** The next thing that the aggregator says; empty where it ends the stream instead. */
+    /** Returns the next message of the aggregator; empty if the stream ends instead. */
     Optional<Acknowledgement> hearOrEnd() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         while (System.nanoTime() - deadline < 0) {
@@ -111,10 +116,10 @@ final class TestUplink implements AutoCloseable {
                 return Optional.ofNullable(next);
             }
         }
-        throw new AssertionError("nothing was heard within two minutes");
+        throw new AssertionError("no message arrived within two minutes");
     }
 
-    /** What was heard and not yet asked for. */
+    /** Returns the number of received messages that no test has read. */
     int unheard() {
         return heard.size();
     }
@@ -122,7 +127,7 @@ final class TestUplink implements AutoCloseable {
     /** Waits until this sequence is acknowledged. */
     void awaitSequence(long sequence) throws InterruptedException {
         while (hear().getSequence() != sequence) {
-            // Others before it.
+            // Acknowledgements before it.
         }
     }
 

@@ -44,7 +44,7 @@ class TokenVerdictTest {
     }
 
     @Test
-    void aTokenOfADaemonsPodSpeaksForItsNodeAlone() {
+    void daemonsTokenIsValidForItsNodeAlone() {
         Caller caller = judge(good()).caller().orElseThrow();
         assertThat(caller.speaksFor("n1")).isTrue();
         assertThat(caller.speaksFor("n2")).isFalse();
@@ -52,7 +52,7 @@ class TokenVerdictTest {
     }
 
     @Test
-    void everythingElseSpeaksForNobodyAndSaysWhy() {
+    void otherTokensAreRefusedWithAReason() {
         String daemon = "system:serviceaccount:ns:daemon";
         List<Map<String, Object>> bad = List.of(
                 Map.of(),
@@ -74,7 +74,7 @@ class TokenVerdictTest {
     }
 
     @Test
-    void aMonitorSpeaksForNoNodeAndMayReportOfAny() {
+    void monitorOpensNoStreamAndMayReportOfAnyNode() {
         Caller caller = judge(user("system:serviceaccount:watch:all", Map.of()))
                 .caller()
                 .orElseThrow();

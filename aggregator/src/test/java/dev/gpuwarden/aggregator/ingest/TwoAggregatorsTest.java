@@ -9,7 +9,7 @@ import java.net.URI;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** One node, two aggregators that know nothing of each other, one API server; the first of them can lose it. */
+/** One node and two aggregators without a connection between them, with one API server that the first can lose. */
 class TwoAggregatorsTest extends IngestSetup {
 
     private Relay relay;
@@ -28,7 +28,7 @@ class TwoAggregatorsTest extends IngestSetup {
     }
 
     @Test
-    void aWriteThatIsStuckAtTheOneDoesNotUndoWhatTheOtherHasWritten() throws Exception {
+    void delayedWriteDoesNotReplaceTheOtherAggregatorsWrite() throws Exception {
         try (TestUplink told = connect(a)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
@@ -58,7 +58,7 @@ class TwoAggregatorsTest extends IngestSetup {
     }
 
     @Test
-    void aWriteThatWasStuckBeforeTheOtherHasWrittenIsWrittenOver() throws Exception {
+    void delayedWriteBeforeTheOtherAggregatorsWriteIsReplaced() throws Exception {
         try (TestUplink told = connect(a)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));
@@ -78,7 +78,7 @@ class TwoAggregatorsTest extends IngestSetup {
     }
 
     @Test
-    void anOlderStreamThatStillSpeaksIsEnded() throws Exception {
+    void olderStreamThatStillReportsIsEnded() throws Exception {
         try (TestUplink older = connect(b)) {
             older.hear();
             try (TestUplink newer = connect(a)) {
@@ -97,7 +97,7 @@ class TwoAggregatorsTest extends IngestSetup {
     }
 
     @Test
-    void somebodyElsesChangeOfTheResourceIsNoReasonToLose() throws Exception {
+    void changeByAnotherWriterDoesNotStopTheWrites() throws Exception {
         try (TestUplink told = connect(b)) {
             told.hear();
             told.faults(1, 0);
@@ -111,7 +111,7 @@ class TwoAggregatorsTest extends IngestSetup {
     }
 
     @Test
-    void whatWasToldOfAMachineThatIsGoneIsNotWrittenOfTheNextOneOfThatName() throws Exception {
+    void reportOfADeletedNodeIsNotWrittenForItsSuccessor() throws Exception {
         try (TestUplink told = connect(b)) {
             told.hear();
             told.faults(1, 0, Samples.fault(node, "79"));

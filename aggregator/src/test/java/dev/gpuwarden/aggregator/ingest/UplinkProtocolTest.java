@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a node may say when, and what becomes of it. */
+/** The order of the messages that a node may send, and the step that follows from each. */
 class UplinkProtocolTest {
 
     private static final Caller CALLER = Caller.node(Set.of("n1"), "token of pod p");
@@ -202,7 +202,7 @@ class UplinkProtocolTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("ends")
-    void whatBreaksTheContractEndsTheStreamAndNothingBeforeIt(
+    void firstMessageAgainstTheContractEndsTheStream(
             String name, Status.Code code, Reason reason, List<NodeReport> said) {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         for (NodeReport report : said.subList(0, said.size() - 1)) {
@@ -217,7 +217,7 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void theNamesOfGpusAreTakenBeforeAndAfterTheFaults() {
+    void namesOfGpusAreAcceptedBeforeAndAfterTheFaults() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
         for (int i = 0; i < 2; i++) {
@@ -232,7 +232,7 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void anOrderlyNodeIsUnderstood() {
+    void messagesInOrderAreAccepted() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
         assertThat(conversation.hear(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
@@ -252,7 +252,7 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void aFaultAheadIsTakenUnlessItsEventOrThePagesHaveIt() {
+    void faultAheadIsAcceptedUnlessItsEventOrThePagesHaveIt() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         conversation.hear(hello("n1"));
         conversation.hear(page(1, 4, true));
@@ -269,7 +269,7 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void aNewGenerationVoidsTheUnfinishedOne() {
+    void newGenerationDiscardsTheUnfinishedOne() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         conversation.hear(hello("n1"));
         conversation.hear(page(1, 0, false, fault("n1")));
@@ -279,7 +279,7 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void anEventThatCannotBeTakenIsRefusedAndTheNextIsTaken() {
+    void invalidEventIsRefusedAndTheNextIsAccepted() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         conversation.hear(hello("n1"));
         conversation.hear(page(1, 0, true));
@@ -294,13 +294,13 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void aNameThatIsNoNodesIsRefusedWhateverACertificateSays() {
+    void invalidNodeNameIsRefusedAlsoWithACertificate() {
         UplinkProtocol conversation = new UplinkProtocol(Caller.node(Set.of("../secrets"), "client certificate"));
         assertThat(conversation.hear(hello("../secrets"))).isInstanceOf(Ended.class);
     }
 
     @Test
-    void whoHoldsTheGpusMayBeSaidAfterHelloAtAnyTime() {
+    void gpuHoldersAreAcceptedAtAnyTimeAfterHello() {
         NodeReport holdings = NodeReport.newBuilder()
                 .setHoldings(Holdings.newBuilder().setId("q"))
                 .build();
@@ -314,7 +314,7 @@ class UplinkProtocolTest {
     }
 
     @Test
-    void aTokenMayBeAskedAboutAtAnyTimeAndIsShownNowhere() {
+    void tokenReviewIsAcceptedAtAnyTimeAndHidesTheToken() {
         NodeReport review = AccessCodec.report("1", TOKEN);
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         conversation.hear(hello("n1"));
