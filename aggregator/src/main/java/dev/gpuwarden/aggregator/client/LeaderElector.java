@@ -162,7 +162,7 @@ public final class LeaderElector implements AutoCloseable {
         }
         if (leads) {
             leads = false;
-            LOG.log(Level.INFO, identity + " leads no more");
+            LOG.log(Level.INFO, identity + " no longer leads");
             end.run();
         }
     }

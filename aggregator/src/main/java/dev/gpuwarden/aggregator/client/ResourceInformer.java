@@ -114,7 +114,7 @@ public final class ResourceInformer implements AutoCloseable {
     private boolean failed(boolean started, Throwable cause) {
         if (!failing) {
             failing = true;
-            LOG.log(Level.WARNING, what + " cannot be followed, which is tried again: " + cause.getMessage());
+            LOG.log(Level.WARNING, what + " cannot be followed; the next try follows: " + cause.getMessage());
         }
         return true;
     }

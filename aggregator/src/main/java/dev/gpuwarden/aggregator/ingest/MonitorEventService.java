@@ -56,7 +56,7 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
                     Reason.OTHER_NODE,
                     Status.PERMISSION_DENIED,
                     "the caller (" + caller.proof()
-                            + ") is none of those that may report faults of any node (--ingest.monitor)");
+                            + ") is no monitor that may report faults of any node (--ingest.monitor)");
             return;
         }
         Instant now = clock.instant();
@@ -121,7 +121,7 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
             end(
                     client,
                     Status.UNAVAILABLE,
-                    "the cluster does not take it; send the same events again later: " + e.getMessage());
+                    "the cluster does not accept the events; send them again later: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             end(client, Status.UNAVAILABLE, "the aggregator stops");

@@ -76,7 +76,7 @@ final class NodeHealthWriter implements AutoCloseable {
             StoredHealth held = healths.write(draft.state(), draft.held());
             tally.written(System.nanoTime() - draft.sinceNanos());
             if (failing.remove(record) != null) {
-                LOG.log(Level.INFO, "NodeHealth " + record.node() + " is kept up to date again");
+                LOG.log(Level.INFO, "NodeHealth " + record.node() + " is up to date again");
             }
             record.kept(draft, held).ifPresent(kept -> kept.stream().acknowledge(kept));
         } catch (NoSuchNode e) {
@@ -117,7 +117,7 @@ final class NodeHealthWriter implements AutoCloseable {
         if (times == 1) {
             LOG.log(
                     Level.WARNING,
-                    "NodeHealth " + record.node() + " is not kept up to date, which is tried again: "
+                    "NodeHealth " + record.node() + " is not up to date; the next try follows: "
                             + (cause instanceof ApiException ? cause.getMessage() : cause.toString()));
         }
         long asked = cause instanceof ApiException answered ? answered.retryAfterSeconds() : 0;

@@ -19,9 +19,9 @@ import java.util.stream.Stream;
  * @param generation number of the node's last complete report; 0 if there is none
  * @param unlistedCount number of current faults without room in the resource
  * @param droppedEvents number of events that the node has ever lost
- * @param own faults that the node has reported, with causes as far as the resource keeps them: a message may be cut, the
- *     cause's time is the begin of its first fault, and its entities and codes are those of faults that remain. All faults of
- *     one event have one cause
+ * @param own faults that the node has reported, with causes as far as the resource keeps them. A message may be cut. The cause's
+ *     time is the begin of its first fault. Its entities and codes are those of the faults that remain. All faults of one event
+ *     have one cause
  * @param names display names of the parts in the node's faults; empty if the node's version reports none
  * @param ofMonitors faults that monitors of the whole cluster have reported for it, possibly before the node's first report;
  *     empty if no monitor ever reported one

@@ -45,14 +45,14 @@ public abstract class NodeHealthException extends Exception {
         }
 
         static Superseded otherNode() {
-            return new Superseded(true, "the cluster's Node of this name is another one than when the stream began");
+            return new Superseded(true, "the cluster's Node of this name was replaced since the stream began");
         }
 
         static Superseded newerStream(StreamEpoch there) {
             return new Superseded(false, "the node has opened a newer stream to " + there.reporter());
         }
 
-        /** Returns true if the state is of a Node that is deleted, and false if it is of an older stream of the same Node. */
+        /** Returns true if the state is of a deleted Node, false if it is of an older stream of the same Node. */
         public boolean isOtherNode() {
             return otherNode;
         }
