@@ -42,21 +42,25 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs until it is told to stop: takes what nodes report, keeps a `NodeHealth` for each, and steers the nodes by them. */
+/**
+ * The command `aggregator`. It receives the reports of nodes, stores a `NodeHealth` for each, and takes nodes out of service
+ * and back. It runs until SIGTERM or SIGINT.
+ */
 @Command(
         name = "aggregator",
         mixinStandardHelpOptions = true,
         description = "Take the reports of a cluster's nodes, keep their state in the cluster, as NodeHealth, and take"
                 + " faulty nodes out of service and back, until SIGTERM or SIGINT.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:told to stop", "2:wrong usage or configuration, or a right is missing"})
+        exitCodeList = {"0:stopped by SIGTERM or SIGINT", "2:wrong usage or configuration, or a right is missing"})
 public final class AggregatorCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
 
     /**
-     * Thousands of nodes that come back at once would keep the processor from learning what there is, and from leading. Not for
-     * ever: what cannot be listed may have nothing to do with them.
+     * The longest wait for the first lists before the log reports that nodes are served. Thousands of nodes that connect
+     * together would take the processor time that the lists and the leader election need. The wait has an end, because a list
+     * may fail for a reason outside the nodes.
      */
     private static final Duration KNOWN = Duration.ofMinutes(1);
 
@@ -125,17 +129,17 @@ public final class AggregatorCommand implements Callable<Integer> {
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
             announceSteering(settings, drains);
-            if (steers.isEmpty() || !stopsBeforeAllIsKnown(running, steers.get())) {
+            if (steers.isEmpty() || !stopsBeforeCachesSync(running, steers.get())) {
                 LOG.log(
                         System.Logger.Level.INFO,
-                        "taking reports of nodes on " + told(server.listen().address()));
+                        "taking reports of nodes on " + hostAndPort(server.listen().address()));
                 running.await();
             }
         }
         return ExitCode.OK;
     }
 
-    private static boolean stopsBeforeAllIsKnown(ShutdownSignal.Registration running, Controllers steering)
+    private static boolean stopsBeforeCachesSync(ShutdownSignal.Registration running, Controllers steering)
             throws InterruptedException {
         long end = System.nanoTime() + KNOWN.toNanos();
         while (!steering.waitingFor().isEmpty() && System.nanoTime() < end) {
@@ -161,12 +165,12 @@ public final class AggregatorCommand implements Callable<Integer> {
         LOG.log(System.Logger.Level.INFO, "serving " + pages.url() + "/metrics");
     }
 
-    private static String told(InetSocketAddress address) {
+    private static String hostAndPort(InetSocketAddress address) {
         String host = address.getAddress().isAnyLocalAddress() ? "*" : address.getHostString();
         return new ListenAddress(host, address.getPort()).toString();
     }
 
-    /** Which cluster, and who this program is there. */
+    /** The options for the connection to the API server. */
     static final class ClusterOptions {
 
         private static final Path TOKEN = Path.of("/var/run/secrets/kubernetes.io/serviceaccount/token");
@@ -175,10 +179,13 @@ public final class AggregatorCommand implements Callable<Integer> {
                 names = "--cluster.kubeconfig",
                 paramLabel = "FILE",
                 description =
-                        "How to reach the API server and who to be there (default: the ServiceAccount of the pod).")
+                        "Kubeconfig with the API server's address and credentials (default: the pod's ServiceAccount).")
         @Nullable Path kubeconfig;
 
-        /** Throws {@link UserError} where there is nothing to connect with. Never what else is configured on this machine. */
+        /**
+         * Connects with the kubeconfig file, or with the ServiceAccount of the pod. Never uses another configuration of this
+         * machine. Throws {@link UserError} if neither can be read.
+         */
         KubeClient connect() {
             if (kubeconfig == null) {
                 if (!Files.isReadable(TOKEN) || System.getenv("KUBERNETES_SERVICE_HOST") == null) {
@@ -193,7 +200,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             try {
                 return KubeClient.connect(Config.fromKubeconfig(kubeconfig.toFile()));
             } catch (RuntimeException e) {
-                // What the client says itself is that an error has occurred.
+                // The client's own message states only that an error occurred; its cause names the error.
                 Throwable cause = e.getCause() == null ? e : e.getCause();
                 throw new UserError("--cluster.kubeconfig " + kubeconfig + " is of no use: " + cause.getMessage());
             }

@@ -25,7 +25,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
-/** What the aggregator counts, for Prometheus. No series per node: there are thousands, and NodeHealth tells of each. */
+/**
+ * The metrics of the aggregator, for Prometheus. No series is per node: there are thousands, and NodeHealth has the state of
+ * each.
+ */
 final class AggregatorMetrics {
 
     private static final PrometheusTextFormatWriter WRITER = PrometheusTextFormatWriter.create();
@@ -52,16 +55,16 @@ final class AggregatorMetrics {
         all.add(gauge("gpuwarden_aggregator_nodes_connected", "Nodes that report now.", server.connected()));
         all.add(gauge(
                 "gpuwarden_aggregator_nodes_behind",
-                "Nodes whose NodeHealth the API server does not take; tried again.",
+                "Nodes whose NodeHealth could not be written; the write is retried.",
                 server.behind()));
-        all.add(counter("gpuwarden_aggregator_events", "Events of nodes that were taken.", tally.events.sum()));
+        all.add(counter("gpuwarden_aggregator_events", "Events of nodes that were accepted.", tally.events.sum()));
         all.add(counter(
                 "gpuwarden_aggregator_fault_tellings",
-                "Complete tellings of all faults of a node.",
+                "Complete reports of all faults of a node.",
                 tally.generations.sum()));
         all.add(counter(
                 "gpuwarden_aggregator_refused",
-                "Messages of nodes that were not taken, by reason.",
+                "Messages of nodes that were refused, by reason.",
                 "reason",
                 tally.refusals()));
         all.add(counter(
@@ -71,12 +74,12 @@ final class AggregatorMetrics {
                 tally.endings()));
         all.add(counter(
                 "gpuwarden_aggregator_lookups",
-                "Questions to nodes who holds their GPUs, and signals for their pods, by what became of them.",
+                "Requests to nodes for the holders of their GPUs, and signals for their pods, by outcome.",
                 "outcome",
                 tally.lookups()));
         all.add(counter(
                 "gpuwarden_aggregator_access_reviews",
-                "Tokens that people have shown to nodes, by what became of the question.",
+                "Tokens that users presented to nodes, by the outcome of the review.",
                 "outcome",
                 tally.reviews()));
         all.add(counter(
@@ -86,7 +89,7 @@ final class AggregatorMetrics {
                 tally.failures()));
         all.add(seconds(
                 "gpuwarden_aggregator_write_seconds",
-                "From a node's news to its NodeHealth written.",
+                "Time from a node's report to its NodeHealth written.",
                 tally.written()));
         all.add(gauge("gpuwarden_web_connections", "HTTP connections of clients.", web.connections()));
         all.add(gauge(
@@ -120,7 +123,7 @@ final class AggregatorMetrics {
                 .build();
     }
 
-    /** With labels: gets its points one by one. */
+    /** Returns the builder of a gauge with labels. The caller adds its points. */
     static GaugeSnapshot.Builder gauge(String name, String help) {
         return GaugeSnapshot.builder().name(name).help(help);
     }

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an armed aggregator may do besides what a dry run uses. The manifests give these rights with the component that arms it, so
- * that they are looked for once, at the start, and not missed node by node.
+ * The check of the rights that an armed aggregator needs beyond those of a dry run. The manifests grant them with the component
+ * that arms it. The check runs once, at the start; otherwise the first action on each node would fail.
  */
 public final class ArmedRights {
 
@@ -30,8 +30,8 @@ public final class ArmedRights {
     private ArmedRights() {}
 
     /**
-     * Throws {@link UserError} where a right is missing. Blocks while the API server is asked; where it does not answer, nothing is
-     * known and nothing is thrown.
+     * Checks that this program has the rights. Throws {@link UserError} if one is missing. Blocks for the API server's answer.
+     * Without an answer it logs a warning and throws nothing.
      */
     public static void check(
             KubeClient api, Optional<QuarantineSettings> steering, Optional<DrainReconciler.Settings> drains)
@@ -48,7 +48,7 @@ public final class ArmedRights {
         } catch (ApiException e) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "the API server does not answer which rights this program has: " + e.getMessage());
+                    "cannot read the rights of this program from the API server: " + e.getMessage());
         }
     }
 

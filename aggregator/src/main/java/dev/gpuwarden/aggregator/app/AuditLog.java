@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Decisions as lines of JSON. A dry run decides the same again with each change of a Node: it is told once. */
+/**
+ * The audit log: one line of JSON for each decision. A dry run repeats its decision with each change of a Node; the log has it
+ * once.
+ */
 final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
 
     private final AuditTarget target;
@@ -32,14 +35,14 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
     }
 
     /**
-     * Throws {@link UserError} where the file cannot be written.
+     * Opens the log. Throws {@link UserError} if the file cannot be written.
      *
-     * @param file none for standard output
-     * @param last told what has been written
+     * @param file the file; null for standard output
+     * @param last receives each record after it is written
      */
     static AuditLog open(@Nullable Path file, Decisions last) {
         if (file == null) {
-            // Not System.out, which hides what could not be written.
+            // Not System.out: it hides failed writes.
             return new AuditLog(AuditTarget.of(new FileOutputStream(FileDescriptor.out)), last);
         }
         try {
@@ -52,15 +55,15 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
     @Override
     public synchronized void accept(AuditRecord audit) {
         if (audit.mode() == ActionMode.DRY_RUN) {
-            String said = audit.kind() + " " + audit.reason();
-            if (said.equals(dry.put(audit.node(), said))) {
+            String decision = audit.kind() + " " + audit.reason();
+            if (decision.equals(dry.put(audit.node(), decision))) {
                 return;
             }
         }
         write(audit.toTree());
     }
 
-    /** The same for what becomes of pods, of which a dry run tells once by itself. */
+    /** Writes a record of a drain. The dry run of a drain sends each record once. */
     synchronized void drain(DrainAudit audit) {
         write(audit.toTree());
     }
@@ -70,7 +73,7 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
             target.write((Json.write(audit) + "\n").getBytes(StandardCharsets.UTF_8));
             last.add(audit);
         } catch (IOException e) {
-            // What cannot be recorded is not done.
+            // A decision that cannot be recorded is not carried out.
             throw new UncheckedIOException("the audit record cannot be written", e);
         }
     }
@@ -84,21 +87,24 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
         }
     }
 
-    /** Where audit records go. Used by one thread at a time. */
+    /** The destination of audit records. Used by one thread at a time. */
     interface AuditTarget extends AutoCloseable {
 
         /**
-         * Blocks until the record is where it is to be kept.
+         * Writes a record. Blocks until it is in its final place.
          *
          * @param record a whole line with its end
-         * @throws IOException when it is not there; the next one begins a line all the same
+         * @throws IOException if the record was not written; the next record begins a new line in any case
          */
         void write(byte[] record) throws IOException;
 
         @Override
         void close() throws IOException;
 
-        /** The stream of another owner, which is not closed. It must report what it cannot write, as no {@code PrintStream} does. */
+        /**
+         * Returns a target that writes to the stream, and never closes it. The stream must report failed writes, which {@code
+         * PrintStream} does not.
+         */
         static AuditTarget of(OutputStream stream) {
             return new AuditTarget() {
                 @Override

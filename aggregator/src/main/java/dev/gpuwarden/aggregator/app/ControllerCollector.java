@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What is decided about nodes, and what keeps it from being done. */
+/** The metrics of the controllers: decisions about nodes, and the causes that delay them. */
 final class ControllerCollector {
 
     private ControllerCollector() {}
@@ -19,12 +19,14 @@ final class ControllerCollector {
     static List<MetricSnapshot> of(Controllers steering) {
         List<MetricSnapshot> all = new ArrayList<>();
         all.add(AggregatorMetrics.gauge(
-                "gpuwarden_aggregator_leads", "1 if this replica is the one that acts.", steering.works() ? 1 : 0));
+                "gpuwarden_aggregator_leads", "1 if this replica leads and acts.", steering.works() ? 1 : 0));
         all.add(AggregatorMetrics.gauge(
-                "gpuwarden_aggregator_nodes_queued", "Nodes that are to be looked at, or are.", steering.queued()));
+                "gpuwarden_aggregator_nodes_queued",
+                "Nodes that wait for a worker or are being reconciled.",
+                steering.queued()));
         all.add(AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_nodes_failing",
-                "Nodes and chores that the API server does not let us finish; tried again.",
+                "Nodes and other tasks that failed at the API server; they are retried.",
                 steering.failing()));
         all.add(AggregatorMetrics.counter(
                 "gpuwarden_aggregator_decisions",
@@ -33,11 +35,11 @@ final class ControllerCollector {
                 steering.tally().decisions()));
         all.add(AggregatorMetrics.counter(
                 "gpuwarden_aggregator_breaker_refusals",
-                "How often the breaker kept a node in service.",
+                "Refusals of the breaker: each kept a node in service.",
                 steering.tally().refused()));
         all.add(AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_breaker_waiting_nodes",
-                "Nodes that would be out of service but for the breaker.",
+                "Nodes that only the breaker keeps in service.",
                 steering.works() ? steering.gate().waiting().size() : 0));
         Map<String, PoolCounts.Standing> standing = steering.gate().standing();
         Map<String, PoolState> states = steering.gate().state().pools();
@@ -45,7 +47,8 @@ final class ControllerCollector {
                 AggregatorMetrics.gauge("gpuwarden_aggregator_breaker_open", "1 if the breaker of this pool is open.");
         GaugeSnapshot.Builder nodes = AggregatorMetrics.gauge("gpuwarden_aggregator_pool_nodes", "Nodes of this pool.");
         GaugeSnapshot.Builder out = AggregatorMetrics.gauge(
-                "gpuwarden_aggregator_pool_nodes_out_of_service", "Those of them that are cordoned or in quarantine.");
+                "gpuwarden_aggregator_pool_nodes_out_of_service",
+                "Nodes of this pool that are cordoned or in quarantine.");
         standing.forEach((name, pool) -> {
             PoolState state = states.get(name);
             boolean isOpen = state != null && state.status() == PoolState.Status.OPEN;
@@ -59,7 +62,7 @@ final class ControllerCollector {
         all.add(out.build());
         GaugeSnapshot.Builder ready = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_rule_set_ready",
-                "1 if this QuarantineRuleSet is asked; else its condition says why.");
+                "1 if this QuarantineRuleSet is in use; otherwise its condition has the reason.");
         for (RuleCondition condition : steering.ruleConditions()) {
             ready.dataPoint(AggregatorMetrics.point(
                     Labels.of("rule_set", condition.ruleSet(), "reason", condition.reason()),
@@ -68,7 +71,7 @@ final class ControllerCollector {
         all.add(ready.build());
         all.add(AggregatorMetrics.seconds(
                 "gpuwarden_aggregator_decision_seconds",
-                "From a node's faults to its Node written.",
+                "Time from a node's faults to its Node written.",
                 steering.tally().micros()));
         steering.drains().ifPresent(drains -> all.addAll(drains(drains)));
         return all;
@@ -77,14 +80,14 @@ final class ControllerCollector {
     private static List<MetricSnapshot> drains(DrainReconciler drains) {
         return List.of(
                 AggregatorMetrics.gauge(
-                        "gpuwarden_aggregator_draining_nodes", "Nodes whose pods are being taken off.", drains.nodes()),
+                        "gpuwarden_aggregator_draining_nodes", "Nodes that are being drained.", drains.nodes()),
                 AggregatorMetrics.gauge(
                         "gpuwarden_aggregator_drain_refused_pods",
-                        "Pods that may not be evicted now; tried again.",
+                        "Pods whose eviction is refused now; it is retried.",
                         drains.refused()),
                 AggregatorMetrics.gauge(
                         "gpuwarden_aggregator_drain_stuck_nodes",
-                        "Nodes whose pods a person has to see to.",
+                        "Nodes with pods that need an operator.",
                         drains.stuck()),
                 AggregatorMetrics.counter(
                         "gpuwarden_aggregator_drain_decisions",
@@ -93,12 +96,12 @@ final class ControllerCollector {
                         drains.tally().drains()),
                 AggregatorMetrics.counter(
                         "gpuwarden_aggregator_drain_pods",
-                        "Requests to end a pod, by what came of them.",
+                        "Requests to end a pod, by outcome.",
                         "outcome",
                         drains.tally().pods()),
                 AggregatorMetrics.seconds(
                         "gpuwarden_aggregator_drain_finish_seconds",
-                        "From the end of a node's last pod to its drain said to be finished.",
+                        "Time from the end of a node's last pod to the record that its drain is finished.",
                         drains.tally().micros()));
     }
 }

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Whether nodes are taken out of service, and how many at most. */
+/** The options for quarantine: its mode, its limits and its audit log. */
 final class ControllerOptions {
 
-    /** What is done with what is decided. */
+    /** The mode of quarantine. */
     enum Quarantine {
-        /** Nothing is decided. */
+        /** No decision is made. */
         off,
         dry_run,
         armed;
@@ -34,11 +34,11 @@ final class ControllerOptions {
             defaultValue = "dry-run",
             paramLabel = "MODE",
             description =
-                    "Whether nodes with faults that meet a QuarantineRuleSet are taken out of service, and returned:"
-                            + " ${COMPLETION-CANDIDATES}. A dry run decides and tells, and changes no Node (default: ${DEFAULT-VALUE}).")
+                    "Take nodes with faults that meet a QuarantineRuleSet out of service, and return them:"
+                            + " ${COMPLETION-CANDIDATES}. A dry run decides and reports, and changes no Node (default: ${DEFAULT-VALUE}).")
     Quarantine mode = Quarantine.dry_run;
 
-    /** Whether what a sender forces is done. */
+    /** The switch for actions that the sender of an event forces. */
     enum Force {
         off,
         on
@@ -49,8 +49,8 @@ final class ControllerOptions {
             defaultValue = "off",
             paramLabel = "SWITCH",
             description =
-                    "Whether the breaker lets every node pass whose event has quarantineOverrides.force:"
-                            + " ${COMPLETION-CANDIDATES}. Such an event needs no rule, whichever it is (default: ${DEFAULT-VALUE}).")
+                    "Let every node pass the breaker if its event has quarantineOverrides.force:"
+                            + " ${COMPLETION-CANDIDATES}. Such an event needs no rule (default: ${DEFAULT-VALUE}).")
     Force force = Force.off;
 
     @Mixin
@@ -63,11 +63,11 @@ final class ControllerOptions {
             names = "--audit.file",
             paramLabel = "FILE",
             description =
-                    "Where each decision goes with the evidence that it saw, as a line of JSON, on the disk before it"
-                            + " is carried out; at 64 MiB it becomes FILE.1, up to FILE.8 (default: standard output).")
+                    "File for each decision with its evidence, as a line of JSON. The record is on the disk before it"
+                            + " is carried out. At 64 MiB the file becomes FILE.1, up to FILE.8 (default: standard output).")
     @Nullable Path auditFile;
 
-    /** Empty where quarantine is off. Throws {@link UserError} for what cannot be. */
+    /** Returns the settings of quarantine; empty if it is off. Throws {@link UserError} for invalid options. */
     Optional<QuarantineSettings> settings() {
         if (mode == Quarantine.off) {
             return Optional.empty();
@@ -81,12 +81,15 @@ final class ControllerOptions {
                 force == Force.on));
     }
 
-    /** Empty where nodes are not drained. Throws {@link UserError} for what cannot be. */
+    /** Returns the settings of drains; empty if nodes are not drained. Throws {@link UserError} for invalid options. */
     Optional<DrainReconciler.Settings> drains() {
         return drain.settings(mode == Quarantine.armed);
     }
 
-    /** A pod keeps its name when its container starts anew, and the one before may still be thought to lead. */
+    /**
+     * Returns a new identity. A pod keeps its name when its container restarts, and the Lease may still name the process
+     * before.
+     */
     private static String identity() {
         String host = System.getenv().getOrDefault("HOSTNAME", "gpuwarden");
         return host + "_" + UUID.randomUUID().toString().substring(0, 8);

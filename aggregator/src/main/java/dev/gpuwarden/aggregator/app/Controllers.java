@@ -46,20 +46,21 @@ import java.util.function.Consumer;
  */
 public final class Controllers implements AutoCloseable {
 
-    /** Each waits for one answer; more than the API server answers at once only wait there. */
+    /**
+     * The number of workers for nodes. Each waits for one answer. Requests beyond those that the API server answers
+     * concurrently only wait there.
+     */
     private static final int THREADS = 32;
 
     private static final int TELLING_THREADS = 8;
     private static final int DRAINING_THREADS = 16;
 
-    /** How soon nodes that the breaker refused ask again without anybody's doing. */
+    /** The interval at which nodes that the breaker refused are reconciled again without another cause. */
     private static final long ASK_AGAIN_SECONDS = 5;
 
     private static final String BREAKER = "breaker";
 
-    /**
-     * That nodes in quarantine are drained, or would be.
-     */
+    /** The settings of drains, and the receiver of their audit records. */
     public record Draining(DrainReconciler.Settings settings, Consumer<DrainAudit> audits) {}
 
     private final Clock clock = Clock.systemUTC();
@@ -74,10 +75,10 @@ public final class Controllers implements AutoCloseable {
     private final RuleSetStore rules;
     private final NodeReconciler work;
     private final WorkQueue nodes;
-    /** Apart, so that none of a thousand cordons waits for the words about another one. */
+    /** A separate queue, so that a cordon never waits for the conditions and Events of a thousand other nodes. */
     private final WorkQueue told;
 
-    /** Apart too: none of a thousand cordons waits for pods. */
+    /** A separate queue too, so that a cordon never waits for pods. */
     private final Optional<WorkQueue> drained;
 
     private final Optional<DrainReconciler> drains;
@@ -178,7 +179,7 @@ public final class Controllers implements AutoCloseable {
         manager.start(settings.namespace(), settings.identity(), settings.election());
     }
 
-    /** Adds all names when this replica begins to lead. */
+    /** The first run when this replica begins to lead: the breaker, all rule sets and all nodes. */
     private final class Start implements LeaderListener {
         @Override
         public void begin() {
@@ -190,12 +191,16 @@ public final class Controllers implements AutoCloseable {
         public void end() {}
     }
 
-    /** Does not wait for the cluster. */
+    /** Starts the controllers, without drains. Does not wait for the cluster. */
     public static Controllers start(KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits) {
         return start(api, settings, audits, Optional.empty());
     }
 
-    /** The same, which drains the nodes in quarantine too. */
+    /**
+     * Starts the controllers. Does not wait for the cluster.
+     *
+     * @param draining the settings of drains; empty if nodes are not drained
+     */
     public static Controllers start(
             KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits, Optional<Draining> draining) {
         return new Controllers(api, settings, audits, draining);
@@ -211,13 +216,13 @@ public final class Controllers implements AutoCloseable {
         return manager.waitingFor();
     }
 
-    // ---- what there is to do ----
+    // ---- tasks ----
 
     private void changed(String node) {
         nodes.add(node);
     }
 
-    /** What is to be done about a node's pods, as where somebody knows more of its GPUs. */
+    /** Queues a node for its drain, for example after new facts about its GPUs. */
     public void lookAtDrain(String node) {
         drained.ifPresent(rounds -> rounds.add(node));
     }
@@ -239,22 +244,24 @@ public final class Controllers implements AutoCloseable {
         gate.waiting().forEach(nodes::add);
     }
 
-    /** What all of this replica may know; what it has written need not wait for the watch. */
+    /**
+     * Returns the cache that all parts of this replica share. It has this replica's own writes before the watch delivers them.
+     */
     public NodeHealthCache memory() {
         return fleet;
     }
 
-    /** What this replica knows, for who only looks. */
+    /** Returns the state of this replica, for readers that change nothing. */
     public ReplicaState view() {
         return new ReplicaState(settings, fleet, rules::book, gate, pools);
     }
 
-    /** All Nodes and NodeHealths, as this replica knows them. */
+    /** Returns the cache of all Nodes and NodeHealths of this replica. */
     public NodeCache fleet() {
         return fleet;
     }
 
-    // ---- what is told of it ----
+    // ---- metrics and state ----
 
     public QuarantineMetrics tally() {
         return tally;
@@ -275,7 +282,7 @@ public final class Controllers implements AutoCloseable {
                 + drained.map(WorkQueue::failing).orElse(0);
     }
 
-    /** Empty where nodes are not drained. */
+    /** Returns the reconciler of drains; empty if nodes are not drained. */
     public Optional<DrainReconciler> drains() {
         return drains;
     }

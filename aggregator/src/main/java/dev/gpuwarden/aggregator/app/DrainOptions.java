@@ -14,12 +14,12 @@ import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Whether pods are taken off nodes in quarantine, and how. */
+/** The options for drains of nodes in quarantine. */
 final class DrainOptions {
 
-    /** What is done with what is decided. */
+    /** The mode of drains. */
     enum Drain {
-        /** Nothing is decided. */
+        /** No decision is made. */
         off,
         dry_run,
         armed;
@@ -35,8 +35,8 @@ final class DrainOptions {
             defaultValue = "dry-run",
             paramLabel = "MODE",
             description =
-                    "Whether pods are taken off nodes in quarantine: ${COMPLETION-CANDIDATES}. A dry run decides and"
-                            + " tells, and touches no pod; armed needs --quarantine.mode=armed (default: ${DEFAULT-VALUE}).")
+                    "Drain nodes in quarantine: ${COMPLETION-CANDIDATES}. A dry run decides and"
+                            + " reports, and changes no pod; armed needs --quarantine.mode=armed (default: ${DEFAULT-VALUE}).")
     Drain mode = Drain.dry_run;
 
     @Option(
@@ -44,17 +44,17 @@ final class DrainOptions {
             split = ",",
             defaultValue = "*=AllowCompletion",
             paramLabel = "RULE",
-            description = "How pods of which namespaces leave: NAMESPACE=MODE, where a mode is Immediate,"
-                    + " DeleteAfterTimeout or AllowCompletion, of which the first holds where several fit, and pods stay"
-                    + " that none fits (default: ${DEFAULT-VALUE}).")
+            description = "Rules for pods by namespace: NAMESPACE=MODE, where a mode is Immediate,"
+                    + " DeleteAfterTimeout or AllowCompletion. If several rules match, the first of these modes applies;"
+                    + " pods that no rule matches stay (default: ${DEFAULT-VALUE}).")
     List<String> namespaces = new ArrayList<>(List.of("*=AllowCompletion"));
 
     @Option(
             names = "--drain.pods",
             split = ",",
             paramLabel = "RULE",
-            description = "How which pods leave, asked before namespaces: SELECTOR;MODE or SELECTOR;MODE;NAMESPACE, of"
-                    + " which the first that fits holds.")
+            description = "Rules for pods by label, before those by namespace: SELECTOR;MODE or SELECTOR;MODE;NAMESPACE."
+                    + " The first rule that matches applies.")
     List<String> pods = new ArrayList<>();
 
     @Option(
@@ -68,7 +68,7 @@ final class DrainOptions {
             names = "--drain.grace",
             paramLabel = "DURATION",
             description =
-                    "How long containers have to end before they are killed (default: what each pod says itself).")
+                    "Time that containers have to end before they are killed (default: the grace period of each pod).")
     @Nullable Duration grace;
 
     @Option(
@@ -76,21 +76,22 @@ final class DrainOptions {
             defaultValue = "60m",
             paramLabel = "DURATION",
             description =
-                    "How long DeleteAfterTimeout waits, from the beginning of the drain (default: ${DEFAULT-VALUE}).")
+                    "Time that DeleteAfterTimeout waits, from the beginning of the drain (default: ${DEFAULT-VALUE}).")
     Duration timeout = Duration.ofMinutes(60);
 
     @Option(
             names = "--drain.not-ready",
             defaultValue = "5m",
             paramLabel = "DURATION",
-            description = "Pods that have not been ready for so long are in nobody's way (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Pods that have not been ready for this long do not block the drain (default: ${DEFAULT-VALUE}).")
     Duration notReady = Duration.ofMinutes(5);
 
     @Option(
             names = "--drain.notice",
             defaultValue = "1h",
             paramLabel = "DURATION",
-            description = "The longest that a pod gets to save its work, if it asks for a signal before its end"
+            description = "Longest time for a pod to save its work, if it requests a signal before its end"
                     + " (gpuwarden.dev/checkpoint-signal and -grace); 0 for no signals (default: ${DEFAULT-VALUE}).")
     Duration notice = Duration.ofHours(1);
 
@@ -98,20 +99,20 @@ final class DrainOptions {
             names = "--drain.force",
             defaultValue = "off",
             paramLabel = "SWITCH",
-            description = "Whether all pods go at once, whatever these rules say, for an event that has"
+            description = "Remove all pods immediately, whatever these rules state, for an event that has"
                     + " drainOverrides.force: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     ControllerOptions.Force force = ControllerOptions.Force.off;
 
-    @Option(names = "--drain.empty-dir", description = "Pods with an emptyDir go too, and what is in it is lost.")
+    @Option(names = "--drain.empty-dir", description = "Remove pods with an emptyDir too. Its content is lost.")
     boolean emptyDir;
 
-    @Option(names = "--drain.unmanaged", description = "Pods go too that no controller starts again elsewhere.")
+    @Option(names = "--drain.unmanaged", description = "Remove pods too that no controller starts again elsewhere.")
     boolean unmanaged;
 
     /**
-     * Empty where nothing is to be decided. Throws {@link UserError} for what cannot be.
+     * Returns the settings of drains; empty if no decision is made. Throws {@link UserError} for invalid options.
      *
-     * @param quarantineArmed whether nodes are taken out of service
+     * @param quarantineArmed true if nodes are taken out of service
      */
     Optional<DrainReconciler.Settings> settings(boolean quarantineArmed) {
         if (mode == Drain.off) {
@@ -122,7 +123,7 @@ final class DrainOptions {
             throw new UserError(
                     "--drain.mode=armed needs --quarantine.mode=armed: only nodes in quarantine are drained");
         }
-        // Without quarantine no Node says that it is in it, and there is nothing to decide.
+        // Without quarantine no Node is marked as quarantined, and there is nothing to decide.
         return quarantineArmed
                 ? Optional.of(new DrainReconciler.Settings(
                         mode == Drain.armed, policies, DrainTimes.DEFAULT, force == ControllerOptions.Force.on))

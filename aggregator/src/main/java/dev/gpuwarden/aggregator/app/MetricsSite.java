@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** `/metrics`. */
+/** The handler of `/metrics`. */
 final class MetricsSite implements HttpHandler {
 
     private final AggregatorMetrics metrics;
@@ -31,7 +31,10 @@ final class MetricsSite implements HttpHandler {
         return HttpAnswer.of(200, AggregatorMetrics.TYPE, metrics.text());
     }
 
-    /** Whether nodes may come, and the cluster takes what they tell. Asks it when it is asked itself, at most once in a while. */
+    /**
+     * The readiness of this replica: nodes can connect, and the API server serves NodeHealths. A read of the readiness sends a
+     * request to the API server, at most every 5 s.
+     */
     static final class Readiness {
 
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -48,10 +51,10 @@ final class MetricsSite implements HttpHandler {
             this.steering = steering;
         }
 
-        /** What is waited for; empty if nothing. Blocks while the API server is asked. */
+        /** Returns the causes of not being ready; empty if ready. Blocks for the API server's answer. */
         synchronized List<String> pending() throws InterruptedException {
             if (!server.listens()) {
-                return List.of("no node may come yet: the cluster has not told all "
+                return List.of("no daemon can connect yet: waiting for the first list of "
                         + String.join(
                                 ", ", steering.map(Controllers::waitingFor).orElse(Set.of())));
             }
@@ -67,7 +70,7 @@ final class MetricsSite implements HttpHandler {
                 var unused = api.get(NodeHealthClient.ONE);
                 return List.of();
             } catch (ApiException e) {
-                return List.of("the cluster does not tell NodeHealths: " + e.getMessage());
+                return List.of("cannot read NodeHealths from the API server: " + e.getMessage());
             }
         }
     }

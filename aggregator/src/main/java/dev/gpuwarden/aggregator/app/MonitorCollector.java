@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What policies about objects say, and what that costs. Of policies and kinds only whoever leads tells. */
+/** The metrics of the object monitor: its results and their cost. Only the leader reports policies and kinds. */
 final class MonitorCollector {
 
     private MonitorCollector() {}
@@ -21,9 +21,10 @@ final class MonitorCollector {
         GaugeSnapshot.Builder objects = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_objects", "Objects of this kind that are watched.");
         GaugeSnapshot.Builder timed = AggregatorMetrics.gauge(
-                "gpuwarden_aggregator_monitor_timed_objects", "Those of them that time alone can make match, or not.");
+                "gpuwarden_aggregator_monitor_timed_objects",
+                "Watched objects of this kind whose match time alone can change.");
         GaugeSnapshot.Builder watching = AggregatorMetrics.gauge(
-                "gpuwarden_aggregator_monitor_watching", "1 if changes of this kind are told now.");
+                "gpuwarden_aggregator_monitor_watching", "1 if the watch of this kind delivers changes now.");
         monitor.followed().forEach((kind, followed) -> {
             Labels labels = Labels.of("kind", kind);
             objects.dataPoint(AggregatorMetrics.point(labels, followed.objects()));
@@ -35,12 +36,12 @@ final class MonitorCollector {
         all.add(watching.build());
         GaugeSnapshot.Builder ready = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_policy_ready",
-                "1 if this MonitorPolicy works; else its condition says why.");
+                "1 if this MonitorPolicy works; otherwise its condition has the reason.");
         GaugeSnapshot.Builder matches =
                 AggregatorMetrics.gauge("gpuwarden_aggregator_monitor_matches", "Objects that this policy matches.");
         GaugeSnapshot.Builder most = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_matches_of_one_node",
-                "Objects that this policy matches and that concern one node: the node that has the most of them.");
+                "Objects of one node that this policy matches: the count of the node that has the most.");
         GaugeSnapshot.Builder nodeless = AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_objects_without_node", "Objects that match and concern no node.");
         for (PolicyStatus status : monitor.statuses()) {
@@ -65,30 +66,30 @@ final class MonitorCollector {
         });
         all.add(AggregatorMetrics.counter(
                 "gpuwarden_aggregator_monitor_evaluations",
-                "How often this policy was asked about an object.",
+                "Evaluations of this policy for an object.",
                 "policy",
                 evaluations));
         all.add(AggregatorMetrics.counter(
                 "gpuwarden_aggregator_monitor_errors",
-                "How often it could not say, or not which node.",
+                "Evaluations of this policy that failed, or did not find the node.",
                 "policy",
                 errors));
         MonitorMetrics tally = monitor.tally();
         all.add(AggregatorMetrics.counter(
-                "gpuwarden_aggregator_monitor_changes", "Changes of objects that were told.", tally.changes()));
+                "gpuwarden_aggregator_monitor_changes", "Changes of objects that were received.", tally.changes()));
         all.add(AggregatorMetrics.counter(
                 "gpuwarden_aggregator_monitor_writes", "NodeHealths that were written.", tally.written()));
         all.add(AggregatorMetrics.gauge(
                 "gpuwarden_aggregator_monitor_nodes_failing",
-                "Nodes and policies that the API server does not let us tell of objects; tried again.",
+                "Nodes and policies whose results could not be written; the write is retried.",
                 monitor.failing()));
         all.add(AggregatorMetrics.seconds(
                 "gpuwarden_aggregator_monitor_evaluation_seconds",
-                "For one policy to say of one object whether it matches, and when that changes.",
+                "Time to evaluate one policy for one object: its match, and when that changes.",
                 tally.evaluationMicros()));
         all.add(AggregatorMetrics.seconds(
                 "gpuwarden_aggregator_monitor_change_to_event_seconds",
-                "From hearing that an object matches to its node being told.",
+                "Time from the receipt of a matching object to the fault in its node's NodeHealth.",
                 tally.changeToEventMicros()));
         return all;
     }

@@ -6,7 +6,7 @@ import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** How objects are monitored. */
+/** The options of the object monitor. */
 final class MonitorOptions {
 
     private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -18,15 +18,15 @@ final class MonitorOptions {
             defaultValue = "5m",
             paramLabel = "TIME",
             description =
-                    "How often objects are asked about again of which a MonitorPolicy can say something else because of"
-                            + " the time alone; when it does, that is foreseen besides (default: ${DEFAULT-VALUE}).")
+                    "Interval at which a MonitorPolicy is evaluated again for objects whose match time alone can change;"
+                            + " the moment of the change is computed in addition (default: ${DEFAULT-VALUE}).")
     Duration resync = Duration.ofMinutes(5);
 
     @Option(
             names = "--monitor.concurrency",
             defaultValue = "8",
             paramLabel = "N",
-            description = "So many nodes are told of their objects at once (default: ${DEFAULT-VALUE}).")
+            description = "Nodes whose object faults are written at the same time (default: ${DEFAULT-VALUE}).")
     int concurrency = 8;
 
     @Option(
@@ -34,7 +34,7 @@ final class MonitorOptions {
             defaultValue = "30s",
             paramLabel = "TIME",
             description =
-                    "How often kinds of objects are looked for that are not installed, or may not be read (default:"
+                    "Interval of the search for kinds of objects that are not installed, or may not be read (default:"
                             + " ${DEFAULT-VALUE}).")
     Duration retry = Duration.ofSeconds(30);
 
@@ -43,11 +43,11 @@ final class MonitorOptions {
             defaultValue = "" + MonitorSettings.CONFIRM_FROM,
             paramLabel = "N",
             description =
-                    "From so many objects of its kind, or nodes, on, a MonitorPolicy that matches more than half of them"
-                            + " raises no new fault until a person confirms it (default: ${DEFAULT-VALUE}).")
+                    "Number of objects of its kind, or of nodes, from which a MonitorPolicy that matches more than half"
+                            + " of them raises no new fault until a person confirms it (default: ${DEFAULT-VALUE}).")
     int confirmFrom = MonitorSettings.CONFIRM_FROM;
 
-    /** Throws {@link UserError} for what cannot be. */
+    /** Returns the settings. Throws {@link UserError} for invalid options. */
     MonitorSettings settings(ActionMode mode) {
         atLeast("--monitor.resync", resync);
         atLeast("--monitor.retry", retry);

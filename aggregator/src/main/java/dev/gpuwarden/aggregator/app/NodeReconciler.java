@@ -27,7 +27,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/** What is to be done about one node: first what is urgent, then what is told of it. */
+/** The reconciler of one node: first its quarantine, which is urgent, then its conditions and Events. */
 final class NodeReconciler {
 
     private final KubeClient api;
@@ -43,8 +43,8 @@ final class NodeReconciler {
     private final Function<String, Optional<DrainDryRun>> rehearsals;
 
     /**
-     * @param followed whether NodeHealths are watched at this moment
-     * @param rehearsals what a dry run would do to the pods of a node
+     * @param followed true while a watch of NodeHealths works
+     * @param rehearsals the result of a dry run for the pods of a node
      */
     NodeReconciler(
             KubeClient api,
@@ -71,7 +71,7 @@ final class NodeReconciler {
         this.rehearsals = rehearsals;
     }
 
-    /** Out of service, or back. */
+    /** Takes the node out of service, or returns it. */
     void decide(String node) throws ApiException, InterruptedException {
         long start = System.nanoTime();
         Instant now = clock.instant();
@@ -85,7 +85,7 @@ final class NodeReconciler {
         tally.decided(decision, System.nanoTime() - start);
     }
 
-    /** What people read of it. */
+    /** Writes the conditions and Events of the node, for operators. */
     void tell(String node) throws ApiException, InterruptedException {
         Optional<CachedNode> there = fleet.node(node);
         if (there.isEmpty()) {

@@ -88,7 +88,7 @@ class AggregatorStartTest {
                                             .build(),
                                     HttpResponse.BodyHandlers.ofString())
                             .body())
-                    .contains("no node may come yet", "nodes", "quarantinerulesets");
+                    .contains("no daemon can connect yet", "nodes", "quarantinerulesets");
             // Process.destroy would close what it says.
             assertThat(aggregator.toHandle().destroy()).isTrue();
             assertThat(aggregator.waitFor(30, TimeUnit.SECONDS)).isTrue();
