@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Node as the API server had it.
+ * A Node as the API server returned it.
  *
- * @param taints as they are there, with fields that nobody here knows
- * @param tree all of it, but for what is large and nobody asks for: images, volumes, fields of others
+ * @param taints all taints, with the fields that this program does not use
+ * @param tree the whole object, without large fields that no part of this program reads: images, volumes, fields of other
+ *     managers
  */
 public record CachedNode(
         String name,
@@ -43,7 +44,9 @@ public record CachedNode(
         return taints.stream().anyMatch(there -> taint(there).equals(taint));
     }
 
-    /** For expressions, which would stumble over maps that are left out because they are empty. */
+    /**
+     * Returns the object for expressions. It adds empty maps, since an expression fails on a map that the API server left out.
+     */
     public Map<String, Object> forRules() {
         Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(tree, "metadata"));
         metadata.putIfAbsent("labels", Map.of());
@@ -61,7 +64,7 @@ public record CachedNode(
     /** @param effect NoSchedule, PreferNoSchedule or NoExecute */
     public record Taint(String key, String value, String effect) {
 
-        /** Whether it keeps or drives pods away, and so takes the node out of service. */
+        /** Returns true if the taint keeps pods off the node or evicts them, and so takes the node out of service. */
         public boolean takesCapacity() {
             return !effect.equals("PreferNoSchedule");
         }

@@ -16,35 +16,41 @@ public final class NodeAnnotations {
     public static final String UNCORDONED_MANUALLY = "quarantinedNodeUncordonedManually";
     public static final String UNTAINTED_MANUALLY = "quarantinedNodeUntaintedManually";
 
-    /** That only monitors of the whole cluster have told of the faults that hold the node: what they say suffices to bring it back. */
+    /**
+     * Set if only monitors of the whole cluster reported the faults that hold the node. Their reports alone then return the
+     * node.
+     */
     public static final String BY_MONITORS = "gpuwarden.dev/quarantined-by-monitors";
 
-    /** For people: why, and until when. */
+    /** The reason of the quarantine, and the condition that ends it, for operators. */
     public static final String REASON = "gpuwarden.dev/quarantine-reason";
 
-    /** Which faults a person has decided to live with, as the package `quarantine` writes them. */
+    /** The faults that an operator accepted, in the format of the package `quarantine`. */
     public static final String CANCELLED = "gpuwarden.dev/quarantine-cancelled";
 
-    /** When the breaker let it be taken out of service last. Stays when the node returns: it is counted for a while. */
+    /**
+     * The time at which the breaker last let the node leave service. It stays when the node returns: the breaker counts it for
+     * a while.
+     */
     public static final String LET_THROUGH = "gpuwarden.dev/quarantined-at";
 
-    /** When something was decided about it last. Stays too. */
+    /** The time of the last decision about the node. It stays too. */
     public static final String DECIDED = "gpuwarden.dev/quarantine-decided-at";
 
-    /** Who cordoned it with `gpuwarden cordon`, and why. Goes when it is released. */
+    /** The user of `gpuwarden cordon`, and the reason. It is removed when the node is released. */
     public static final String CORDONED_BY_HAND = "gpuwarden.dev/cordoned-by-hand";
 
-    /** How far its pods are gone, as {@code drain.DrainRecord} has it. */
+    /** The progress of the drain, in the format of {@code drain.DrainRecord}. */
     public static final String DRAIN = "gpuwarden.dev/drain";
 
-    /** Label, NVSentinel's: how far the node is on its way through repair. */
+    /** A label of NVSentinel: the node's stage of repair. */
     public static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
 
     public static final String QUARANTINED = "quarantined";
 
     public static final String TRUE = "True";
 
-    /** All that go when the node returns. */
+    /** The annotations that are removed when the node returns. */
     public static final List<String> OF_SESSION =
             List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, BY_MONITORS, REASON, DRAIN);
 
@@ -63,7 +69,7 @@ public final class NodeAnnotations {
             DECIDED,
             DRAIN);
 
-    /** Labels that say, with the value `false`, that a node is none of our business. */
+    /** Labels that exclude a node from quarantine by the value `false`. */
     public static final List<String> OPT_OUT =
             List.of("nvsentinel.dgxc.nvidia.com/managed", "k8saas.nvidia.com/ManagedByNVSentinel");
 

@@ -18,32 +18,38 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All Nodes and their NodeHealths, as the API server told them last. Kept packed, since trees of objects would take
- * nine times the memory, and few are looked at. Thread-safe.
+ * The cache of all Nodes and their NodeHealths, in the last state that the API server returned. Objects are packed: their trees
+ * would take nine times the memory, and few are read. Thread-safe.
  */
 public final class NodeCache implements NodeHealthCache {
 
     public static final ResourceKind NODES = ResourceKind.ofCluster("", "v1", "nodes", "Node");
 
-    /** Nodes that were looked at just now are looked at again, by the same thread and on the next change. */
+    /**
+     * The number of Nodes that stay unpacked. A Node that was just read is read again, by the same thread and on the next
+     * change.
+     */
     private static final int READ = 128;
 
-    /** Told while nothing else of the fleet changes: must be quick. */
+    /** A receiver of changes. The cache applies no other change during a call, so it must return fast. */
     public interface Listener {
         /**
-         * @param node empty if it is gone
-         * @param ours whether this program has written that, so that it knows
+         * @param node the Node; empty if it was deleted
+         * @param ours true if this program wrote the change
          */
         void node(String name, Optional<CachedNode> node, boolean ours);
 
-        /** @param health less what is large; empty if it is gone */
+        /** @param health the NodeHealth without large fields; empty if it was deleted */
         void health(String name, Optional<Map<String, Object>> health);
     }
 
-    /** @param told the version that the watch told last; 0 where it is not known */
+    /** @param told the last version that the watch delivered; 0 if unknown */
     private record Kept(String uid, long version, long told, CompressedJson json) {
 
-        /** Whether the API server's store has gone back, as when it is restored: a watch never does otherwise. */
+        /**
+         * Returns true if the API server's store went back, as after a restore. A watch delivers an older version in no other
+         * case.
+         */
         boolean goesBack(String otherUid, long otherVersion) {
             return uid.equals(otherUid) && otherVersion > 0 && otherVersion < told;
         }
@@ -52,7 +58,7 @@ public final class NodeCache implements NodeHealthCache {
             return uid.equals(otherUid) && otherVersion > told ? new Kept(uid, version, otherVersion, json) : this;
         }
 
-        /** Whether the other one is of the same object and not newer. */
+        /** Returns true if the other version is of the same object and not newer. */
         boolean covers(String otherUid, long otherVersion) {
             return uid.equals(otherUid) && version >= otherVersion && otherVersion > 0;
         }
@@ -91,17 +97,17 @@ public final class NodeCache implements NodeHealthCache {
                 .map(kept -> CachedNode.of(kept.json().tree()));
     }
 
-    /** Of all Nodes. */
+    /** Returns the names of all Nodes. */
     public Set<String> names() {
         return Set.copyOf(nodes.keySet());
     }
 
-    /** How many Nodes there are. */
+    /** Returns the number of Nodes. */
     public int size() {
         return nodes.size();
     }
 
-    /** Has somebody else told too, from now on. */
+    /** Adds a listener for all changes from now on. */
     public void listen(Listener listener) {
         listeners.add(listener);
     }
@@ -135,12 +141,12 @@ public final class NodeCache implements NodeHealthCache {
                 .map(there -> Long.toString(there.kept().version()));
     }
 
-    /** Names of all nodes that have a NodeHealth. */
+    /** Returns the names of all nodes that have a NodeHealth. */
     public List<String> healthNames() {
         return List.copyOf(healths.keySet());
     }
 
-    /** Empty where there is none. */
+    /** Returns a NodeHealth with the time and the way of its receipt; empty if there is none. */
     public Optional<CachedNodeHealth> healthRead(String name) {
         return Optional.ofNullable(healths.get(name))
                 .map(there -> new CachedNodeHealth(there.kept().json().tree(), there.heard(), there.answered()));
@@ -171,21 +177,24 @@ public final class NodeCache implements NodeHealthCache {
         }
     }
 
-    /** Whether there is nothing new in it; that it is an answer is kept even then. */
+    /**
+     * Returns true if the version is not new. An answer with the same version still updates the time and the way of its
+     * receipt.
+     */
     private synchronized boolean noted(String name, String uid, long version, boolean answered) {
         @Nullable KeptHealth before = healths.get(name);
         boolean known = isKnown(before == null ? null : before.kept(), uid, version, answered);
         if (known && !answered && before != null) {
             healths.put(name, new KeptHealth(before.kept().told(uid, version), before.heard(), before.answered()));
         }
-        // The watch may have been faster with the same.
+        // The watch may have delivered the same version first.
         if (answered && before != null && before.kept().is(uid, version)) {
             healths.put(name, new KeptHealth(before.kept(), clock.instant(), true));
         }
         return known;
     }
 
-    /** Whether there is nothing new in it. An answer that comes late brings nothing back. */
+    /** Returns true if the version is not new. A late answer never restores a deleted object or an older version. */
     private static boolean isKnown(@Nullable Kept before, String uid, long version, boolean answered) {
         boolean late = answered && (before == null || !before.uid().equals(uid));
         boolean back = !answered && before != null && before.goesBack(uid, version);
@@ -198,8 +207,8 @@ public final class NodeCache implements NodeHealthCache {
     }
 
     /**
-     * What the API server answered to a write of a Node, which is here before the watch tells it. Only of a write that held for
-     * the version that was known here, or if the Node is looked at again: what somebody else has changed would go unseen.
+     * Stores the API server's answer to a write of a Node, before the watch delivers it. The write must have required the
+     * version in this cache, or the caller must read the Node again. Otherwise another writer's change would be missed.
      */
     public CachedNode wrote(Map<String, Object> tree) {
         CachedNode node = CachedNode.of(Trim.node(tree));
@@ -226,7 +235,10 @@ public final class NodeCache implements NodeHealthCache {
         }
     }
 
-    /** Numbers that rise, says Kubernetes since 1.35, until its store is restored; any other text is as old as can be. */
+    /**
+     * Returns the version as a number. Since 1.35 Kubernetes guarantees that versions rise, until its store is restored. Any
+     * other text counts as the oldest version.
+     */
     private static long version(String resourceVersion) {
         try {
             return Long.parseLong(resourceVersion);
@@ -248,7 +260,7 @@ public final class NodeCache implements NodeHealthCache {
         }
     }
 
-    /** What follows the Nodes. */
+    /** Returns the listener for the informer of Nodes. */
     public ResourceInformer.Listener nodes() {
         return new ResourceInformer.Listener() {
             @Override
@@ -266,7 +278,7 @@ public final class NodeCache implements NodeHealthCache {
         };
     }
 
-    /** What follows the NodeHealths. */
+    /** Returns the listener for the informer of NodeHealths. */
     public ResourceInformer.Listener healths() {
         return new ResourceInformer.Listener() {
             @Override
@@ -284,10 +296,10 @@ public final class NodeCache implements NodeHealthCache {
         };
     }
 
-    /** Leaves out of objects what is large and nobody here asks for. */
+    /** The removal of large fields that no part of this program reads. */
     public static final class Trim {
 
-        /** Whose fields are of interest: those that this program has applied. */
+        /** The start of the names of the field managers whose fields are kept: those of this program. */
         private static final String MANAGER = "gpuwarden";
 
         private static final Set<String> OF_STATUS = Set.of("images", "volumesInUse", "volumesAttached");
@@ -318,11 +330,11 @@ public final class NodeCache implements NodeHealthCache {
     }
 
     /**
-     * A NodeHealth as the API server had it.
+     * A NodeHealth as the API server returned it.
      *
-     * @param heard when it came here
-     * @param answered whether it was the answer to a request, so that it was the newest then; else a watch told it, which may have been
-     *     away and tell first what it missed
+     * @param heard the time of its receipt
+     * @param answered true if it was the answer to a request, and so the newest version then; false if a watch delivered
+     *     it, which may be behind after an outage
      */
     public record CachedNodeHealth(Map<String, Object> tree, Instant heard, boolean answered) {}
 }

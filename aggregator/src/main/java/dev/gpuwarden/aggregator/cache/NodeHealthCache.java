@@ -5,12 +5,12 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * What somebody here knows of the cluster by following it, which saves requests where thousands of nodes come at once. May be some
- * moments old: good for what the API server refuses if it is wrong. Thread-safe.
+ * A cache of the cluster that informers fill. It saves requests when thousands of nodes connect at the same time. It may be
+ * some moments old: use it only where the API server refuses a request from old data. Thread-safe.
  */
 public interface NodeHealthCache {
 
-    /** Remembers nothing. */
+    /** The cache that is always empty. */
     NodeHealthCache NONE = new NodeHealthCache() {
         @Override
         public Optional<String> nodeUid(String node) {
@@ -32,23 +32,25 @@ public interface NodeHealthCache {
     };
 
     /**
-     * Has somebody told of each NodeHealth that is new or changed, from now on: its name, and the resource. Told while nothing
-     * else changes, so must be quick.
+     * Adds a receiver of each NodeHealth that is new or changed from now on.
+     *
+     * @param told receives the name and the resource; the cache applies no other change during a call, so it must return
+     *     fast
      */
     default void follow(BiConsumer<String, Map<String, Object>> told) {}
 
-    /** Empty where no such Node is known. */
+    /** Returns the UID of a Node; empty if the cache does not contain it. */
     Optional<String> nodeUid(String node);
 
-    /** The resource NodeHealth; empty where none is known. */
+    /** Returns the resource NodeHealth; empty if the cache does not contain it. */
     Optional<Map<String, Object>> health(String node);
 
-    /** The version of {@link #health}, without reading that. */
+    /** Returns the version of {@link #health} without unpacking the resource; empty if the cache does not contain it. */
     Optional<String> healthVersion(String node);
 
     /**
-     * A resource NodeHealth as the API server has just answered, which a watch tells later and may have told already. Told by the
-     * thread that has asked, so must be quick.
+     * Stores a resource NodeHealth that the API server has just returned. A watch may deliver it later, or have delivered it.
+     * The thread that sent the request calls this, so it must return fast.
      */
     void answered(Map<String, Object> health);
 }

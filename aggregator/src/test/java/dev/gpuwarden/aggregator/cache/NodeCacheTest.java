@@ -33,7 +33,7 @@ class NodeCacheTest {
     }
 
     @Test
-    void whatWasWrittenHereIsKnownAtOnceAndNoNewsWhenTheWatchTellsIt() {
+    void ownWriteIsCachedImmediatelyAndReportedOnce() {
         fleet.nodes().onUpsert("a", node("u", 7));
         var unused = fleet.wrote(node("u", 8));
         assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("8");
@@ -43,7 +43,7 @@ class NodeCacheTest {
     }
 
     @Test
-    void anAnswerThatComesLateBringsNothingBack() {
+    void lateAnswerRestoresNoDeletedNode() {
         fleet.nodes().onUpsert("a", node("u", 7));
         fleet.nodes().onUpsert("a", node("u", 9));
         var unused = fleet.wrote(node("u", 8));
@@ -62,10 +62,10 @@ class NodeCacheTest {
     }
 
     @Test
-    void anAnswerAboutANodeHealthIsNewsAndWhatTheWatchTellsOfItLaterIsNot() {
+    void answerWithNodeHealthIsReportedAndLaterWatchEventIsNot() {
         fleet.answered(health("u", 6));
         assertThat(fleet.healthRead("a"))
-                .as("the watch has not told that it is there")
+                .as("the watch has not delivered it yet")
                 .isEmpty();
         fleet.healths().onUpsert("a", health("u", 7));
         assertThat(fleet.healthRead("a").orElseThrow().answered()).isFalse();
@@ -88,12 +88,12 @@ class NodeCacheTest {
     }
 
     @Test
-    void whatTheWatchTellsCountsWhenVersionsGoBackAsAfterARestore() {
+    void watchEventWithOlderVersionIsAcceptedAfterRestore() {
         fleet.nodes().onUpsert("a", node("u", 7));
         var unused = fleet.wrote(node("u", 9));
         fleet.nodes().onUpsert("a", node("u", 8));
         assertThat(fleet.node("a").map(CachedNode::resourceVersion))
-                .as("only late")
+                .as("a late event of an older version")
                 .contains("9");
         fleet.nodes().onUpsert("a", node("u", 9));
         fleet.nodes().onUpsert("a", node("u", 3));
@@ -111,7 +111,7 @@ class NodeCacheTest {
     }
 
     @Test
-    void whatIsLargeIsNotKept() {
+    void largeFieldsAreNotCached() {
         fleet.nodes().onUpsert("a", node("u", 7));
         assertThat(fleet.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
     }
