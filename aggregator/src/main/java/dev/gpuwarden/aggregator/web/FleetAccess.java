@@ -11,7 +11,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Who may see the fleet: by a Kubernetes token over loopback or TLS, or by the word of a proxy that is trusted. Thread-safe. */
+/**
+ * The access control of the fleet page: by a Kubernetes token over loopback or TLS, or by the headers of a trusted proxy.
+ * Thread-safe.
+ */
 final class FleetAccess {
 
     private final PageAuthorizer visitors;
@@ -24,7 +27,7 @@ final class FleetAccess {
         this.proxies = options.trusted();
     }
 
-    /** Why this request is not answered; empty where it may be. Blocks while the API server is asked. */
+    /** Returns the refusal of a request; empty if it is permitted. Blocks for the API server's answer. */
     Optional<HttpAnswer> refused(Request request) throws InterruptedException {
         boolean near = request.from().isLoopbackAddress();
         boolean proxy = proxies.isEmpty() ? near : proxies.contains(request.from());
@@ -43,7 +46,7 @@ final class FleetAccess {
             return token.isEmpty() ? Optional.of(unknown("")) : judged(visitors.token(token));
         } catch (ApiException e) {
             return Optional.of(
-                    HttpAnswer.text(503, "the cluster cannot be asked who you are: " + e.getMessage() + "\n"));
+                    HttpAnswer.text(503, "your identity cannot be verified at the API server: " + e.getMessage() + "\n"));
         }
     }
 

@@ -11,15 +11,15 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** What is new of the fleet, as server-sent events, for who may see it. */
+/** The stream of changes of the fleet as server-sent events, for permitted users. */
 final class FleetChangesHandler implements HttpHandler {
 
     private static final String PATH = FleetPage.API + "/news";
 
-    /** Each keeps a thread; who comes then waits for one of them to end, which takes seconds. */
+    /** The number of listeners; each keeps a thread. A further one waits until one of them ends, which takes seconds. */
     private static final int MOST_LISTENERS = 32;
 
-    /** Between two changes of one screen: a burst is one change. */
+    /** The pause between two changes of one page: a burst becomes one change. */
     private static final Duration CALM = Duration.ofMillis(200);
 
     private static final Duration LOOK = Duration.ofSeconds(2);
@@ -55,11 +55,11 @@ final class FleetChangesHandler implements HttpHandler {
         }
         String last = request.header().apply("Last-Event-ID");
         long seen = last.matches("[0-9]{1,18}") ? Long.parseLong(last) : 0;
-        return HttpAnswer.flowing("text/event-stream", out -> tell(out, seen));
+        return HttpAnswer.flowing("text/event-stream", out -> writeChanges(out, seen));
     }
 
-    /** Ends after a while: the browser connects again, and sends the revision that it has seen. */
-    private void tell(OutputStream out, long seen) throws IOException, InterruptedException {
+    /** Writes changes for a limited time. The browser then connects again, and sends the last revision that it received. */
+    private void writeChanges(OutputStream out, long seen) throws IOException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HttpAnswer.LONGEST_SECONDS);
         text(out, "retry: 200\n\n");
         while (System.nanoTime() < end) {
@@ -70,7 +70,7 @@ final class FleetChangesHandler implements HttpHandler {
                 text(out, "\n\n");
                 seen = news.revision();
             } else {
-                // Without it, a browser that has left would go unnoticed.
+                // Only a write detects a browser that has disconnected.
                 text(out, ":\n\n");
             }
             out.flush();

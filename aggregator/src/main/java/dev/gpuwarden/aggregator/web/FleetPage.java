@@ -9,12 +9,12 @@ import dev.gpuwarden.cli.web.StaticHandler;
 import java.util.List;
 import java.util.Optional;
 
-/** The page and what it shows, for who may see it. Changes nothing. */
+/** The handler of the page and its data, for permitted users. It changes nothing. */
 public final class FleetPage implements HttpHandler {
 
     static final String API = "/api/v1/fleet";
 
-    /** Who asks waits for the API server, and for who asked before him. */
+    /** The number of threads. A request waits for the API server, and for earlier requests. */
     private static final int THREADS = 4;
 
     private final FleetView board;
@@ -29,7 +29,7 @@ public final class FleetPage implements HttpHandler {
         }
     }
 
-    /** The page, and what is new of what it shows. */
+    /** Returns the handlers of the page and of its changes. */
     public static List<HttpHandler> of(FleetView board, KubeClient api, PageOptions options) {
         FleetAccess door = new FleetAccess(api, options);
         return List.of(new FleetChangesHandler(board, door), new FleetPage(board, door));

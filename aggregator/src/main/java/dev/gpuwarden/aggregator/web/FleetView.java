@@ -38,14 +38,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * How the fleet looks, for who asks again and again: what has changed since he asked last. Nodes are looked at when somebody
- * asks and not before; what was found is kept as long as there is memory to spare. Thread-safe.
+ * The view of the fleet for a page that polls: the changes since its last request. Nodes are assessed only on request. The
+ * results are kept while there is memory to spare. Thread-safe.
  */
 public final class FleetView {
 
     static final String SCHEMA = "gpuwarden.fleet-page/v1";
 
-    /** A report grows old without anybody saying anything. */
+    /** The interval at which all nodes are assessed again: a report becomes old without any change. */
     private static final Duration AGAIN = Duration.ofMinutes(1);
 
     private static final Duration LEASE = Duration.ofSeconds(5);
@@ -60,32 +60,32 @@ public final class FleetView {
     private final Set<String> changed = new HashSet<>();
 
     private SoftReference<Map<String, Row>> kept = new SoftReference<>(new TreeMap<>());
-    /** What is true of all nodes. */
+    /** The state that concerns all nodes. */
     private List<Object> known = List.of();
 
     private Map<String, PoolCounts.Standing> standing = Map.of();
     private List<Map<String, Object>> decided = List.of();
     private long decidedAt;
     private volatile long revision;
-    /** Who has seen less must be told all. */
+    /** A request from an older revision gets the whole fleet. */
     private long begun = 1;
 
     private Instant wholeAt = Instant.EPOCH;
     private Instant leaseAt = Instant.EPOCH;
-    private Seen<Leader> leader = Seen.unknown("nobody has asked yet");
+    private Seen<Leader> leader = Seen.unknown("not read yet");
 
-    /** @param waits for room in the breaker, which others make */
+    /** @param waits true if the node waits for the circuit breaker; changes of other nodes can end the wait */
     private record Row(long revision, FleetState state, boolean waits, Map<String, Object> tree) {}
 
     /**
-     * What there is to tell.
+     * The answer to a request.
      *
-     * @param revision to ask with the next time
-     * @param tree empty where nothing is new
+     * @param revision the revision for the next request
+     * @param tree the changes; empty if there are none
      */
     public record News(long revision, Optional<Map<String, Object>> tree) {}
 
-    /** @param decisions of this replica, the youngest first */
+    /** @param decisions the decisions of this replica, youngest first */
     public FleetView(ReplicaState view, KubeClient api, Supplier<List<Map<String, Object>>> decisions, Clock clock) {
         this.view = view;
         this.decisions = decisions;
@@ -113,7 +113,7 @@ public final class FleetView {
         }
     }
 
-    /** Waits until there may be something newer than that revision, for so long at most. */
+    /** Waits until there may be a newer revision than {@code seen}, for at most {@code most}. */
     public void await(long seen, Duration most) throws InterruptedException {
         long end = System.nanoTime() + most.toNanos();
         synchronized (bell) {
@@ -125,7 +125,10 @@ public final class FleetView {
         }
     }
 
-    /** What has changed since that revision; with 0, all. Blocks now and then to ask the API server who leads. */
+    /**
+     * Returns the changes since a revision; with 0, the whole fleet. Requests the leader from the API server at most every 5 s,
+     * and blocks for the answer.
+     */
     public synchronized News since(long seen) throws InterruptedException {
         Instant now = clock.instant();
         if (leaseAt.plus(LEASE).isBefore(now)) {
@@ -185,7 +188,7 @@ public final class FleetView {
             dirty = new HashSet<>(changed);
             changed.clear();
         }
-        // What is true of all of them.
+        // The state that concerns all nodes.
         List<Object> knows = List.of(
                 System.identityHashCode(view.rules().get()),
                 view.gate().state(),
@@ -238,7 +241,7 @@ public final class FleetView {
     private boolean look(String name, Map<String, Row> rows, ClusterContext around, Instant now, long next) {
         Optional<CachedNode> node = view.fleet().node(name);
         if (node.isEmpty()) {
-            // Only who is told all drops it.
+            // Only a page that gets the whole fleet drops the node.
             boolean was = rows.remove(name) != null;
             begun = was ? next : begun;
             return was;
@@ -246,7 +249,7 @@ public final class FleetView {
         NodeAssessment look =
                 NodeAssessor.of(NodeFacts.of(node.get().tree()), view.fleet().health(name), around, now);
         Map<String, Object> tree = NodeJson.tree(look);
-        // It changes all the time, and says nothing as long as it is young.
+        // The time changes with each report, and carries no information while it is recent.
         tree.remove("reported");
         tree.put(
                 "pools",
@@ -262,17 +265,17 @@ public final class FleetView {
         return true;
     }
 
-    /** The last decisions of this replica. They are in the audit log too, which forgets none. Thread-safe. */
+    /** The last 200 decisions of this replica. The audit log contains all. Thread-safe. */
     public static final class Decisions {
 
         private static final int MOST = 200;
 
         private final Deque<Map<String, Object>> last = new ArrayDeque<>();
 
-        /** @param audit as the log has it */
+        /** @param audit the record in the format of the audit log */
         public void add(Map<String, Object> audit) {
             Map<String, Object> shown = new LinkedHashMap<>(audit);
-            // For machines.
+            // Only programs use the patch.
             shown.remove("patch");
             synchronized (last) {
                 last.addFirst(shown);
@@ -282,7 +285,7 @@ public final class FleetView {
             }
         }
 
-        /** The youngest first. */
+        /** Returns the decisions, youngest first. */
         public List<Map<String, Object>> last() {
             synchronized (last) {
                 return List.copyOf(last);
@@ -290,7 +293,7 @@ public final class FleetView {
         }
     }
 
-    /** What a replica knows of the fleet, to be looked at only. */
+    /** The state of a replica, for readers that change nothing. */
     public record ReplicaState(
             QuarantineSettings settings,
             NodeCache fleet,

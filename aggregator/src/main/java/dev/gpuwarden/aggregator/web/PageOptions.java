@@ -8,31 +8,31 @@ import java.util.List;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** Who is believed when he says who looks at the page. */
+/** The options for the trusted proxy that authenticates the users of the page. */
 public final class PageOptions {
 
     @Option(
             names = "--page.user-header",
             paramLabel = "NAME",
-            description = "Header in which a proxy that asks people who they are names them, as X-Forwarded-User"
-                    + " (default: none, everybody brings a Kubernetes token).")
+            description = "Header in which a proxy that authenticates users names the user, as X-Forwarded-User"
+                    + " (default: none, each user presents a Kubernetes token).")
     String userHeader = "";
 
     @Option(
             names = "--page.groups-header",
             paramLabel = "NAME",
-            description = "Header in which that proxy names their groups, joined by commas (default: none).")
+            description = "Header in which that proxy names the user's groups, joined by commas (default: none).")
     String groupsHeader = "";
 
     @Option(
             names = "--page.proxy",
             split = ",",
             paramLabel = "ADDRESS",
-            description = "From where that proxy comes; from anywhere else its headers count for nothing (default: this"
+            description = "Address of that proxy. Its headers are ignored from any other address (default: this"
                     + " machine or pod).")
     List<String> proxies = List.of();
 
-    /** Throws {@link UserError} for what is no address. */
+    /** Returns the addresses of the trusted proxies. Throws {@link UserError} for an option that is no IP address. */
     Set<InetAddress> trusted() {
         Set<InetAddress> trusted = new HashSet<>();
         for (String proxy : proxies) {
