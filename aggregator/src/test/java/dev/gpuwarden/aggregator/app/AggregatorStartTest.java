@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program, while there is no API server. */
+/** Tests of the start of the program without an API server. */
 @Tag("programs")
 @Timeout(120)
 class AggregatorStartTest {
@@ -36,7 +36,7 @@ class AggregatorStartTest {
     private Path kubeconfig;
 
     @BeforeEach
-    void nobodyThere() throws IOException {
+    void writeKubeconfigOfAbsentServer() throws IOException {
         kubeconfig = Files.writeString(folder.resolve("kubeconfig"), """
                 apiVersion: v1
                 kind: Config
@@ -71,7 +71,7 @@ class AggregatorStartTest {
     }
 
     @Test
-    void servesItsPagesSaysForWhatItWaitsAndStops() throws Exception {
+    void servesPagesReportsPendingListsAndStops() throws Exception {
         TestKeys keys = new TestKeys(folder);
         Process aggregator = start(keys.certificate("aggregator"), keys.key("aggregator"));
         try (BufferedReader said = aggregator.inputReader()) {
@@ -89,7 +89,7 @@ class AggregatorStartTest {
                                     HttpResponse.BodyHandlers.ofString())
                             .body())
                     .contains("no daemon can connect yet", "nodes", "quarantinerulesets");
-            // Process.destroy would close what it says.
+            // Process.destroy would close its output.
             assertThat(aggregator.toHandle().destroy()).isTrue();
             assertThat(aggregator.waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(aggregator.exitValue()).isZero();
@@ -100,7 +100,7 @@ class AggregatorStartTest {
     }
 
     @Test
-    void filesThatCannotBeUsedEndItAtOnce() throws Exception {
+    void unusableFilesEndTheProgramImmediately() throws Exception {
         Process aggregator = start(folder.resolve("none.pem"), folder.resolve("none.key"));
         try {
             String said = aggregator.inputReader().lines().collect(Collectors.joining());
@@ -111,9 +111,9 @@ class AggregatorStartTest {
         }
     }
 
-    /** A setting that the program's configuration cannot take keeps every command from starting. */
+    /** The program's configuration must accept every setting: one that it refuses would keep each command from starting. */
     @Test
-    void everySettingIsOneThatTheConfigurationTakes() throws Exception {
+    void configurationAcceptsEverySetting() throws Exception {
         ProcessBuilder builder = program("config", "--output=yaml", "--ingest.monitor=fabric/one,cloud/two");
         builder.environment().put("GPUWARDEN_QUARANTINE_MODE", "armed");
         Process config = builder.start();

@@ -30,14 +30,14 @@ class AuditLogTest {
     }
 
     @Test
-    void aStandardOutputThatTakesNothingIsAnError() throws IOException {
+    void failedWriteToStandardOutputIsAnError() throws IOException {
         try (OutputStream full = new FileOutputStream(FULL.toFile())) {
             assertThatThrownBy(() -> AuditTarget.of(full).write(record(1))).isInstanceOf(IOException.class);
         }
     }
 
     @Test
-    void aFileThatTakesNothingIsAnErrorEachTime() throws IOException {
+    void eachFailedWriteToFileIsAnError() throws IOException {
         try (AuditFile file = AuditFile.open(FULL, 100)) {
             assertThatThrownBy(() -> file.write(record(1))).isInstanceOf(IOException.class);
             assertThatThrownBy(() -> file.write(record(2))).isInstanceOf(IOException.class);
@@ -45,12 +45,12 @@ class AuditLogTest {
     }
 
     @Test
-    void aFileThatCannotBeOpenedIsTheUsersError() {
+    void fileThatCannotBeOpenedIsAUserError() {
         assertThatThrownBy(() -> AuditLog.open(folder, null)).isInstanceOf(UserError.class);
     }
 
     @Test
-    void aFullFileIsRotatedAndEightOlderOnesStay() throws IOException {
+    void fullFileIsRotatedAndEightOlderFilesStay() throws IOException {
         Path path = folder.resolve("audit.jsonl");
         try (AuditFile file = AuditFile.open(path, 20)) {
             for (int i = 10; i < 40; i++) {

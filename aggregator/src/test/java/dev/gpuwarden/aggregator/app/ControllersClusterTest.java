@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** From NodeHealths to Nodes, on a real API server and with the rights that are shipped. */
+/** Tests of quarantine on a real API server with the shipped rights: from NodeHealths to Nodes. */
 @Tag("api")
 class ControllersClusterTest {
 
@@ -44,7 +44,7 @@ class ControllersClusterTest {
     }
 
     @Test
-    void aFaultyNodeIsTakenOutOfServiceTellsWhyAndReturns() {
+    void faultyNodeIsQuarantinedWithItsReasonAndReturns() {
         String good = fleet.named("good");
         fleet.node(good);
         fleet.node(bad);
@@ -78,7 +78,7 @@ class ControllersClusterTest {
     }
 
     @Test
-    void aNodeWithoutADaemonLeavesAndReturnsAsMonitorsSay() {
+    void nodeWithoutDaemonIsQuarantinedAndReturnsByMonitorReports() {
         String mute = fleet.named("mute");
         fleet.silentNode(mute, "zone");
         try (KubeClient api = fleet.asAggregator();
@@ -94,7 +94,7 @@ class ControllersClusterTest {
     }
 
     @Test
-    void aDryRunTellsAndChangesNothingAndMayNot() throws Exception {
+    void dryRunReportsWithoutChangesOrTheRightToChange() throws Exception {
         fleet.node(bad);
         String before = fleet.get(bad, ".metadata.resourceVersion");
         try (KubeClient api = fleet.asDryRun();
@@ -123,7 +123,7 @@ class ControllersClusterTest {
     }
 
     @Test
-    void theBreakerTripsIsKeptAndGivesWayToAPerson() {
+    void breakerTripsStaysOpenAndCanBeClosedByAnOperator() {
         List<String> nodes = Stream.of("n1", "n2", "n3", "n4").map(fleet::named).toList();
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
@@ -151,7 +151,7 @@ class ControllersClusterTest {
         return fleet.client.find("configmap/gpuwarden/gpuwarden-breaker", ".data.all");
     }
 
-    /** With the program's own times of the election. */
+    /** Uses the program's own times of the election. */
     private static QuarantineSettings usual(String identity) {
         QuarantineSettings tests = settings(identity, ActionMode.ARMED, 100);
         return new QuarantineSettings(
@@ -159,7 +159,7 @@ class ControllersClusterTest {
     }
 
     @Test
-    void oneLeadsAndWhenItGoesAnotherGoesOn() {
+    void secondReplicaContinuesWhenTheLeaderStops() {
         fleet.node(bad);
         KubeClient api = fleet.asAggregator();
         Controllers first = Controllers.start(api, usual("first"), audits::add);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of decisions when the API server fails: they are made all the same, later, and once. */
+/** Tests of decisions while the API server fails: each is carried out later, and once. */
 @Tag("api")
 class ControllersFaultsTest {
 
@@ -55,7 +55,10 @@ class ControllersFaultsTest {
         return failures;
     }
 
-    /** A node falls while this goes wrong, and is out of service, with all that tells of it, in the end; then it returns. */
+    /**
+     * Makes a node faulty while these requests fail. In the end it is in quarantine, with its condition and Event; then it
+     * returns.
+     */
     private void falls(String what, Predicate<ApiCall> these, ApiFault fault) {
         String node = fleet.named("n" + nodes++);
         fleet.node(node);
@@ -71,7 +74,7 @@ class ControllersFaultsTest {
     }
 
     @Test
-    void everyWriteIsMadeInTheEndWhateverGoesWrongWithIt() {
+    void everyFailedWriteIsRetriedUntilItSucceeds() {
         Predicate<ApiCall> patch =
                 ApiCall.of("PATCH", "/nodes/n").and(call -> !call.path().endsWith("/status"));
         Predicate<ApiCall> status =
@@ -89,7 +92,7 @@ class ControllersFaultsTest {
     }
 
     @Test
-    void watchesThatExpireOrBreakLoseNothing() {
+    void expiredOrBrokenWatchLosesNothing() {
         try (KubeClient api = fleet.asAggregator(faulty);
                 Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
             until(steering::works, "it leads");
@@ -105,7 +108,7 @@ class ControllersFaultsTest {
     }
 
     @Test
-    void whileTheApiServerIsAwayNothingIsDoneAndBehindItTheNewestIs() {
+    void outageStopsActionsAndTheLatestStateIsAppliedAfterIt() {
         String falls = fleet.named("n-falls");
         String returns = fleet.named("n-returns");
         String both = fleet.named("n-both");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A pod was on its way to a node when that was cordoned: whether it gets the broken GPU is known when its kubelet has taken it. */
+/** Tests of a pod that arrives on a node after its cordon. Its GPU is known only when its kubelet has accepted it. */
 @Tag("api")
 class DrainArrivalTest {
 
@@ -63,7 +63,7 @@ class DrainArrivalTest {
     }
 
     @Test
-    void theNodeIsAskedAnewForWhoCameAfterItHadAnswered() throws Exception {
+    void holdersAreRequestedAgainForAPodThatArrivesAfterTheAnswer() throws Exception {
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = TestPods.steer(
                         api,
@@ -72,7 +72,7 @@ class DrainArrivalTest {
                         TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)),
                         new CopyOnWriteArrayList<>())) {
             until(steering::works, "it leads");
-            fleet.tell(
+            fleet.report(
                     bad,
                     fleet.xid(bad)
                             .errorCodes(List.of("48"))

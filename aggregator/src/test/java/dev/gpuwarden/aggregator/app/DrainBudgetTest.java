@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Budgets as the real controller keeps them. */
+/** Tests of a drain with budgets of the real controller. */
 @Tag("api")
 class DrainBudgetTest {
 
@@ -36,7 +36,7 @@ class DrainBudgetTest {
     }
 
     @Test
-    void aBudgetRefusesFirstThenPermitsAndBothAreOnRecord() {
+    void budgetRefusesThenPermitsAndBothAreRecorded() {
         try (TestFleet fleet = TestFleet.start(folder, Component.CONTROLLER_MANAGER)) {
             fleet.node("bad");
             fleet.node("good");
@@ -55,7 +55,7 @@ class DrainBudgetTest {
                         "the node says which budget");
                 until(() -> fleet.said("bad").contains("DrainBlocked"), "an Event says so");
                 assertThat(pods.asked("guarded")).isFalse();
-                // Another one is ready elsewhere.
+                // Another pod is ready on another node.
                 pods.run("good", "more");
                 until(() -> pods.asked("guarded"), "it is evicted");
                 pods.end("guarded");
@@ -64,7 +64,7 @@ class DrainBudgetTest {
                         .containsExactly("start", "evict", "refused", "evicted", "finish");
                 assertThat(pods.asked("more")).isFalse();
             }
-            // Kubernetes evicts nobody with two of them.
+            // Kubernetes refuses the eviction of a pod with two budgets.
             fleet.node("worse");
             fleet.client.apply(budget("web", 0));
             fleet.client.apply(budget("second", 0));

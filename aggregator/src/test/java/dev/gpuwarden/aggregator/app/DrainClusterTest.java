@@ -33,11 +33,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** From a node in quarantine to a node without pods, on a real API server and with the rights that are shipped. */
+/** Tests of drains on a real API server with the shipped rights. */
 @Tag("api")
 class DrainClusterTest {
 
-    /** Of two who are refused each is asked again within 1.2 s. */
+    /** The wait for a retry. With two refused pods, the eviction of each is retried within 1.2 s. */
     private static final long LONGEST_PAUSE_MILLIS = 2_500;
 
     private static final Duration AN_HOUR = Duration.ofHours(1);
@@ -75,12 +75,12 @@ class DrainClusterTest {
     }
 
     private List<String> decisions() {
-        // What somebody else's write outran is decided anew.
+        // A decision that another writer's change overtook is made again.
         return audits.stream().map(DrainAudit::decision).distinct().toList();
     }
 
     @Test
-    void aNodeInQuarantineIsDrainedAndSaysSo() {
+    void quarantinedNodeIsDrainedAndReportsIt() {
         pods.run(bad, "one");
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
@@ -122,7 +122,7 @@ class DrainClusterTest {
         return fleet.xid(bad)
                 .errorCodes(List.of("48"))
                 .action(RecommendedAction.COMPONENT_RESET)
-                // As the kernel writes it, and what JSON has several words for.
+                // A message of the kernel, and characters that JSON can encode in several ways.
                 .message("pid='<unknown>' & \"name\" \\ ü\n\u2028")
                 .entities(Stream.of(gpus).map(Entity::gpu).toList())
                 .build();
@@ -135,7 +135,7 @@ class DrainClusterTest {
     }
 
     @Test
-    void onlyThePodThatHoldsTheGpuGoesAndLaterAllDo() {
+    void onlyTheHolderOfTheGpuIsEvictedAndLaterAllPods() {
         runWithGpu("holds", "GPU-1");
         runWithGpu("other", "GPU-2");
         runWithGpu("third", "GPU-3");
@@ -143,7 +143,7 @@ class DrainClusterTest {
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.tell(bad, reset("GPU-1"));
+            fleet.report(bad, reset("GPU-1"));
             until(() -> pods.asked("holds"), "the one that holds it is evicted");
             pods.end("holds");
             until(() -> state().equals("drain-succeeded"), "it is drained of that GPU");
@@ -159,17 +159,17 @@ class DrainClusterTest {
     }
 
     @Test
-    void whoHoldsTheGpuIsAskedOfTheNodeWhereTheApiServerCannotTell() throws Exception {
+    void holdersAreRequestedFromTheNodeIfPodStatusLacksThem() throws Exception {
         String gpu = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
         runWithGpu("holds", "");
         runWithGpu("other", "");
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.tell(bad, reset(gpu));
+            fleet.report(bad, reset(gpu));
             until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked");
             assertThat(pods.untouched()).containsExactly("holds", "other");
-            // As the replica to which the node reports writes what its daemon says.
+            // The test writes the daemon's answer like the replica that the node reports to.
             GpuHolder holder = new GpuHolder(pods.namespace, "holds", "main", gpu, GpuHolder.Kind.EXCLUSIVE, gpu);
             Map<String, Object> answer = GpuHoldersJson.of(
                     fleet.lookup(bad),
@@ -186,14 +186,14 @@ class DrainClusterTest {
     }
 
     @Test
-    void whereAPodDoesNotTellItsGpuAllGoAndItIsSaid() {
+    void allPodsAreEvictedIfOneHasAnUnknownGpuAndItIsReported() {
         runWithGpu("holds", "GPU-1");
         runWithGpu("mute", "");
         pods.run(bad, "none");
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
-            fleet.tell(bad, reset("GPU-1"));
+            fleet.report(bad, reset("GPU-1"));
             until(() -> pods.untouched().isEmpty(), "all are evicted");
             assertThat(drain())
                     .contains("does not name its GPUs", pods.path("mute"), "daemon has not answered within 1s500ms");
@@ -202,12 +202,12 @@ class DrainClusterTest {
     }
 
     @Test
-    void aReturnInTheMiddleLeavesThoseThatAreNotEvictedYet() throws Exception {
+    void returnDuringDrainLeavesPodsThatAreNotEvictedYet() throws Exception {
         List.of("a", "b", "c").forEach(name -> pods.run(bad, name));
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 KubeClient api = fleet.asAggregator(faulty);
                 Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            // As by a budget that lets one go.
+            // The refusals of a budget that permits one eviction.
             faulty.fail(
                     ApiCall.of("POST", "/b/eviction").or(ApiCall.of("POST", "/c/eviction")),
                     ApiFault.tooMany(Duration.ofSeconds(1)));
@@ -238,7 +238,7 @@ class DrainClusterTest {
     }
 
     @Test
-    void anUncordonStopsItAtOnce() throws Exception {
+    void uncordonStopsTheDrainImmediately() throws Exception {
         List.of("a", "b").forEach(name -> pods.run(bad, name));
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 KubeClient api = fleet.asAggregator(faulty);
@@ -257,7 +257,7 @@ class DrainClusterTest {
     }
 
     @Test
-    void whoIsGivenTimeIsDeletedWhenItIsOver() {
+    void podIsDeletedAfterItsTimeout() {
         pods.run(bad, "slow");
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering =
@@ -268,7 +268,7 @@ class DrainClusterTest {
             assertThat(pods.asked("slow")).isFalse();
             until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "an Event says so");
             until(() -> pods.asked("slow"), "it is deleted");
-            // The pod shows it before the request is answered and recorded.
+            // The pod shows its deletion before the answer is received and recorded.
             until(() -> decisions().contains("deleted"), "the audit has it");
             assertThat(decisions()).containsExactly("start", "delete", "deleted");
             pods.end("slow");
@@ -277,7 +277,7 @@ class DrainClusterTest {
     }
 
     @Test
-    void aDryRunTellsAndTouchesNothing() {
+    void dryRunReportsAndChangesNoPod() {
         pods.run(bad, "one");
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
@@ -294,7 +294,7 @@ class DrainClusterTest {
         }
     }
 
-    /** Whether the API server would not let it be evicted. */
+    /** Returns true if the API server would refuse the eviction. */
     private boolean refuses(String name) {
         try {
             fleet.client.post("pod/" + pods.path(name) + "/eviction?dryRun=All", """
@@ -306,7 +306,7 @@ class DrainClusterTest {
     }
 
     @Test
-    void whoeverRefusesIsHeardAndAPodEndsWithItsContainers() {
+    void refusalOfAnyPolicyIsReportedAndPodEndsWithItsContainers() {
         fleet.client.apply("""
                 apiVersion: admissionregistration.k8s.io/v1
                 kind: ValidatingAdmissionPolicy

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A person drains a node, with no aggregator anywhere, on a real API server. Each test has a node and a namespace of its own. */
+/** Tests of the command `drain` on a real API server without an aggregator. Each test has a node and a namespace of its own. */
 @Tag("api")
 class DrainCommandClusterTest {
 
@@ -76,14 +76,14 @@ class DrainCommandClusterTest {
 
     // ---- the command ----
 
-    /** A command that may run still. */
+    /** A command that may still run. */
     private record Running(CompletableFuture<Integer> code, StringWriter out, StringWriter err) {
         int end() throws Exception {
             return code.get(60, TimeUnit.SECONDS);
         }
 
-        void says(String text) {
-            until(() -> err.toString().contains(text) || code.isDone(), "it says " + text);
+        void awaitMessage(String text) {
+            until(() -> err.toString().contains(text) || code.isDone(), "the message " + text);
             assertThat(err.toString()).contains(text);
         }
 
@@ -91,7 +91,7 @@ class DrainCommandClusterTest {
             return Json.readObject(out.toString());
         }
 
-        /** States of pods by their names without namespace. */
+        /** Returns the states of pods by their names without namespace. */
         Map<String, String> states() throws Exception {
             Map<String, String> states = new LinkedHashMap<>();
             JsonTrees.objects(tree(), "pods")
@@ -115,7 +115,7 @@ class DrainCommandClusterTest {
         return new Running(CompletableFuture.supplyAsync(() -> line.execute(all.toArray(String[]::new))), out, err);
     }
 
-    /** Ctrl-C, when the test says so. */
+    /** Returns a signal that the test sends, like Ctrl-C. */
     private ShutdownSignal stop() {
         return () -> new ShutdownSignal.Registration() {
             @Override
@@ -156,7 +156,7 @@ class DrainCommandClusterTest {
                         """.formatted(gpu));
     }
 
-    /** As the controller, which is not there, would count it. */
+    /** Writes a budget with the count of a controller, which does not run here. */
     private static void budget(String namespace, int allowed) {
         fleet.client.apply("""
                 {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web, namespace: %s},
@@ -167,7 +167,7 @@ class DrainCommandClusterTest {
                 """.formatted(allowed, 1 + allowed));
     }
 
-    /** What the documentation says that a person needs, without one of the lines. */
+    /** Returns the kubeconfig of a user with the documented rights, without one of the lines. */
     private static Path person(String name, String without) {
         try {
             String docs = Files.readString(DOCS);
@@ -194,7 +194,7 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void podsLeaveAsTheirBudgetPermitsAndOthersAreSaid() throws Exception {
+    void podsAreEvictedAsBudgetsPermitAndOthersAreListed() throws Exception {
         TestPods pods = pods("budgeted");
         pods.run("budgeted", "web", OWNED, "");
         pods.run("budgeted", "agent", owned("DaemonSet"), "");
@@ -202,14 +202,14 @@ class DrainCommandClusterTest {
         pods.status("done", "{\"phase\": \"Succeeded\"}");
         budget("budgeted", 0);
         Running drain = drain("budgeted", "--grace-period", "7");
-        drain.says("budgeted/web: not let go since ");
+        drain.awaitMessage("budgeted/web: not let go since ");
         assertThat(drain.err().toString())
                 .contains("budgeted: cordoned", "one pod to go, 2 pods in nobody's way", "The disruption budget web");
         assertThat(fleet.cordoned("budgeted")).isTrue();
         assertThat(pods.untouched()).contains("web");
 
         budget("budgeted", 1);
-        drain.says("budgeted/web: evicted, it has until");
+        drain.awaitMessage("budgeted/web: evicted, it has until");
         assertThat(pods.get("web", ".metadata.deletionGracePeriodSeconds")).isEqualTo("7");
         assertThat(pods.get("web", ".status.conditions[?(@.type==\"DisruptionTarget\")].reason"))
                 .isEqualTo("EvictionByEvictionAPI");
@@ -225,7 +225,7 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whatNobodyWouldStartAgainStaysUnlessItIsForced() throws Exception {
+    void podWithoutControllerStaysUnlessForced() throws Exception {
         TestPods pods = pods("lonely");
         pods.run("lonely", "one");
         Running careful = drain("lonely");
@@ -235,22 +235,22 @@ class DrainCommandClusterTest {
         assertThat(pods.untouched()).containsExactly("one");
 
         Running forced = drain("lonely", "--force", "--ignore-daemonsets");
-        forced.says("lonely: it was cordoned already");
-        forced.says("lonely/one: evicted");
+        forced.awaitMessage("lonely: it was cordoned already");
+        forced.awaitMessage("lonely/one: evicted");
         pods.end("one");
         assertThat(forced.end()).as(forced.err().toString()).isZero();
         assertThat(fleet.cordoned("lonely")).isTrue();
     }
 
     @Test
-    void onlyThePodThatHoldsTheGpuGoes() throws Exception {
+    void onlyTheHolderOfTheGpuIsEvicted() throws Exception {
         TestPods pods = pods("told");
         runWithGpu(pods, "told", "holds", GPU);
         runWithGpu(pods, "told", "other", OTHER);
         pods.run("told", "none", OWNED, "");
         kubeconfig = person("without-daemons", "nodehealths");
         Running drain = drain("told", "--gpu", GPU.toUpperCase(java.util.Locale.ROOT));
-        drain.says("told/holds: evicted");
+        drain.awaitMessage("told/holds: evicted");
         pods.end("holds");
         assertThat(drain.end()).as(drain.err().toString()).isZero();
         assertThat(drain.tree()).containsEntry("gpus", List.of(GPU));
@@ -259,13 +259,13 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void theNodesDaemonIsAskedWhereTheApiServerCannotTell() throws Exception {
+    void holdersAreRequestedFromTheDaemonIfPodStatusLacksThem() throws Exception {
         TestPods pods = pods("asked");
         runWithGpu(pods, "asked", "holds", "");
         runWithGpu(pods, "asked", "other", "");
         kubeconfig = person("person", "");
         Running drain = drain("asked", "--gpu", GPU);
-        drain.says("its daemon is asked which pods hold its GPUs");
+        drain.awaitMessage("its daemon is asked which pods hold its GPUs");
         until(() -> !fleet.lookup("asked").isEmpty(), "the node is asked");
         assertThat(fleet.cordoned("asked")).as("after the cordon").isTrue();
         assertThat(pods.untouched()).containsExactly("holds", "other");
@@ -276,13 +276,13 @@ class DrainCommandClusterTest {
                         List.of(new GpuHolder("asked", "holds", "main", GPU, GpuHolder.Kind.EXCLUSIVE, GPU)),
                         List.of(),
                         0)));
-        drain.says("asked/holds: evicted");
+        drain.awaitMessage("asked/holds: evicted");
         pods.end("holds");
         assertThat(drain.end()).as(drain.err().toString()).isZero();
         assertThat(pods.untouched()).containsExactly("other");
     }
 
-    /** As the replica to which the node reports writes what its daemon says. */
+    /** Writes an answer of the daemon, like the replica that the node reports to. */
     private static void answer(String node, Reading<GpuHolders> said) throws Exception {
         try (KubeClient api = fleet.asAggregator()) {
             assertThat(new GpuHolderRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
@@ -295,7 +295,7 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whereNobodyCanTellWhoHoldsTheGpuNobodyIsTouched() throws Exception {
+    void noPodIsEvictedIfHoldersAreUnknown() throws Exception {
         fleet.silentNode("mute", "zone");
         TestPods pods = new TestPods(fleet, "mute");
         runWithGpu(pods, "mute", "one", "");
@@ -325,7 +325,7 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void aDryRunSaysAllAndChangesNothing() throws Exception {
+    void dryRunReportsAllAndChangesNothing() throws Exception {
         TestPods pods = pods("dry");
         pods.run("dry", "web", OWNED, "");
         pods.run("dry", "lonely");
@@ -352,14 +352,14 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whoCanSaveItsWorkIsToldFirstIfThatIsWanted() throws Exception {
+    void podThatCanSaveItsWorkGetsASignalFirstIfRequested() throws Exception {
         TestPods pods = pods("saving");
         pods.run("saving", "train", OWNED + ", annotations: {gpuwarden.dev/checkpoint-signal: SIGUSR1}", "");
         Running drain = drain("saving", "--notice", "10m");
-        drain.says("saving/train: SIGUSR1 is being sent");
+        drain.awaitMessage("saving/train: SIGUSR1 is being sent");
         assertThat(pods.untouched()).containsExactly("train");
         pods.annotate("train", "gpuwarden.dev/checkpointed", "yes");
-        drain.says("saving/train: evicted");
+        drain.awaitMessage("saving/train: evicted");
         pods.end("train");
         assertThat(drain.end()).as(drain.err().toString()).isZero();
         assertThat(fleet.client.get("nodehealth/saving", ".spec.signals"))
@@ -368,7 +368,7 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whoHasNoRightsIsToldWhichBeforeAnythingIsDone() throws Exception {
+    void missingRightsAreReportedBeforeAnyChange() throws Exception {
         TestPods pods = pods("guarded");
         pods.run("guarded", "one", OWNED, "");
         kubeconfig = person("blind", "[pods]");
@@ -386,12 +386,12 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whoReleasesTheNodeOrStopsEndsIt() throws Exception {
+    void releaseOrInterruptEndsTheDrain() throws Exception {
         TestPods pods = pods("released");
         pods.run("released", "one", OWNED, "");
         budget("released", 0);
         Running drain = drain("released");
-        drain.says("not let go");
+        drain.awaitMessage("not let go");
         fleet.uncordon("released");
         assertThat(drain.end()).isEqualTo(1);
         assertThat(drain.tree()).containsEntry("outcome", "released");
@@ -402,7 +402,7 @@ class DrainCommandClusterTest {
         assertThat(late.states()).containsEntry("one", "refused");
 
         Running stopped = drain("released");
-        stopped.says("not let go");
+        stopped.awaitMessage("not let go");
         interrupt.countDown();
         assertThat(stopped.end()).isEqualTo(1);
         assertThat(stopped.tree()).containsEntry("outcome", "stopped");
@@ -412,14 +412,14 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whatBreaksOnTheWayIsAskedOnceAndHeardLater() throws Exception {
+    void evictionWithALostAnswerIsSentOnceAndSeenLater() throws Exception {
         TestPods pods = pods("broken-off");
         pods.run("broken-off", "one", OWNED, "");
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             kubeconfig = Files.writeString(folder.resolve("faulty"), faulty.kubeconfig());
             faulty.fail(ApiCall.of("POST", "/eviction"), new ApiFault.CutAfter());
             Running drain = drain("broken-off");
-            drain.says("broken-off/one: evicted");
+            drain.awaitMessage("broken-off/one: evicted");
             faulty.cut();
             pods.end("one");
             assertThat(drain.end()).as(drain.err().toString()).isZero();
@@ -429,7 +429,7 @@ class DrainCommandClusterTest {
     }
 
     @Test
-    void whatCannotBeMeantIsUsage() throws Exception {
+    void invalidArgumentsAreUsageErrors() throws Exception {
         fleet.node("worker");
         for (String[] words : new String[][] {
             {"worker", "--gpu", "0"},

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Kills the one that drains at each of its writes, before the API server has it or after: the next one ends it. */
+/**
+ * Tests that kill the draining leader at each of its writes, before or after the API server has it. The next leader finishes
+ * the drain.
+ */
 @Tag("api")
 class DrainKillTest {
 
@@ -48,7 +51,7 @@ class DrainKillTest {
         fleet.fail(node);
     }
 
-    /** The kubelet does its part. */
+    /** Does the part of the kubelet. */
     private boolean drained(String node) {
         for (String name : List.of(node + "-a", node + "-b")) {
             if (pods.asked(name)) {
@@ -65,7 +68,7 @@ class DrainKillTest {
     }
 
     @Test
-    void whereverItIsKilledTheNextOneDrainsTheNode() throws Exception {
+    void nextLeaderFinishesTheDrainWhereverTheLeaderIsKilled() throws Exception {
         List<KillPoint> points = undisturbed();
         for (int i = 0; i < points.size(); i++) {
             killed(points.get(i), "k" + i, i % 2 == 0 ? new ApiFault.CutBefore() : new ApiFault.CutAfter());
@@ -74,7 +77,7 @@ class DrainKillTest {
 
     @Test
     @Tag("soak")
-    void soItIsBeforeAndAfterEachWrite() throws Exception {
+    void nextLeaderFinishesTheDrainAfterAKillAtEachWrite() throws Exception {
         List<KillPoint> points = undisturbed();
         for (int i = 0; i < points.size(); i++) {
             killed(points.get(i), "before" + i, new ApiFault.CutBefore());
@@ -90,7 +93,7 @@ class DrainKillTest {
                 until(() -> drained("undisturbed") && steering.queued() == 0, "it is drained");
             }
             List<KillPoint> points = KillPoint.of(faulty.calls(), "undisturbed").stream()
-                    // The breaker is written by the first scene alone.
+                    // Only the first scene writes the breaker.
                     .filter(point -> !point.what().contains("/configmaps"))
                     .toList();
             // Cordon, condition, Event; begin, two evictions, end, Event.

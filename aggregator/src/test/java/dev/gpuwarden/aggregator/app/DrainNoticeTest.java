@@ -23,7 +23,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Pods that are told before they are evicted, on a real API server and with the rights that are shipped. The test is the node. */
+/**
+ * Tests of pods that get a signal before their eviction, on a real API server with the shipped rights. The test acts as the
+ * node.
+ */
 @Tag("api")
 class DrainNoticeTest {
 
@@ -86,7 +89,7 @@ class DrainNoticeTest {
     }
 
     @Test
-    void aPodIsToldOnceAndEvictedWhenItHasSavedItsWork() throws Exception {
+    void podGetsOneSignalAndIsEvictedAfterItSavedItsWork() throws Exception {
         try (KubeClient api = fleet.asAggregator()) {
             SignalRequest request;
             try (Controllers first = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
@@ -97,7 +100,7 @@ class DrainNoticeTest {
                 assertThat(request.signal()).isEqualTo("SIGUSR1");
                 until(() -> drain().contains("\"checkpoint\""), "the node says that it is awaited");
             }
-            // The next leader knows that it was told, and since when.
+            // The next leader has the record of the signal and of its time.
             try (Controllers second = TestPods.steer(api, "two", true, AT_ONCE, audits)) {
                 until(second::works, "another one leads");
                 answer(api, request, 1, "");
@@ -118,7 +121,7 @@ class DrainNoticeTest {
     }
 
     @Test
-    void whatIsToldStaysWhenTheNodeIsReleasedAndIsToldAgainTheNextTime() throws Exception {
+    void signalIsNotWithdrawnAtReleaseAndIsSentAgainNextTime() throws Exception {
         try (KubeClient api = fleet.asAggregator();
                 Controllers steering = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
             until(steering::works, "it leads");
@@ -133,7 +136,7 @@ class DrainNoticeTest {
             fleet.fail(bad);
             SignalRequest second = awaitAsked(api);
             assertThat(second.id()).isNotEqualTo(first.id());
-            // The node does not send it: nothing is waited for.
+            // The node does not send the signal, so the drain does not wait.
             answer(api, second, 0, "signals are off on this node");
             until(() -> pods.asked("trainer"), "it is evicted");
         }

@@ -28,7 +28,7 @@ class DrainOptionsTest {
     }
 
     @Test
-    void whereNothingIsSaidItIsADryRunWithNVSentinelsDefaultsAndThePodsOwnGrace() {
+    void defaultIsADryRunWithNVSentinelsRulesAndThePodsOwnGrace() {
         DrainReconciler.Settings settings = options().settings(true).orElseThrow();
         assertThat(settings.armed()).isFalse();
         assertThat(settings.policies().namespaces()).isEqualTo(DrainPolicies.DEFAULT.namespaces());
@@ -49,7 +49,7 @@ class DrainOptionsTest {
     }
 
     @Test
-    void whatCannotBeSaysWhichOptionItIs() {
+    void invalidOptionIsNamed() {
         assertThat(options("--drain.mode=armed").settings(true).orElseThrow().armed())
                 .isTrue();
         assertThatThrownBy(() -> options("--drain.mode=armed").settings(false))

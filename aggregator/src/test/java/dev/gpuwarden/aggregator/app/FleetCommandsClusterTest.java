@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What people see of a real API server and a running aggregator, and what they change. */
+/** Tests of the commands of an operator on a real API server with a running aggregator. */
 @Tag("api")
 class FleetCommandsClusterTest {
 
@@ -52,7 +52,7 @@ class FleetCommandsClusterTest {
             return Json.readObject(out);
         }
 
-        /** A node of a fleet by its name. */
+        /** Returns a node of the fleet by its name. */
         Map<String, Object> node(String name) throws Exception {
             return JsonTrees.objects(tree(), "nodes").stream()
                     .filter(node -> name.equals(node.get("name")))
@@ -97,7 +97,7 @@ class FleetCommandsClusterTest {
     }
 
     @Test
-    void whatKeepsANodeFromBeingDrainedIsSaid() throws Exception {
+    void causeThatBlocksADrainIsReported() throws Exception {
         fleet.node(bad);
         TestPods pods = new TestPods(fleet, fleet.named("work"));
         pods.run(bad, "lonely");
@@ -133,7 +133,7 @@ class FleetCommandsClusterTest {
     }
 
     @Test
-    void nodesAreAsTheAggregatorMakesThem() throws Exception {
+    void statesOfNodesFollowTheAggregator() throws Exception {
         String minor = fleet.named("minor");
         String theirs = fleet.named("theirs");
         String mute = fleet.named("mute");
@@ -144,7 +144,7 @@ class FleetCommandsClusterTest {
                 "{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {nvidia.com/gpu.present: 'true'}}}"
                         .formatted(mute));
         fleet.plane.kubectl("cordon", theirs);
-        fleet.tell(
+        fleet.report(
                 minor,
                 HealthEvent.of("a", "GPU", "GpuThermal").nodeName(minor).id("e").build());
         try (KubeClient api = fleet.asAggregator();
@@ -193,7 +193,7 @@ class FleetCommandsClusterTest {
     }
 
     @Test
-    void aDryRunAndNobodyAtAllAreToldApart() throws Exception {
+    void dryRunAndMissingLeaderAreDistinct() throws Exception {
         fleet.node(bad);
         fleet.node(good);
         fleet.fail(bad);
@@ -216,7 +216,7 @@ class FleetCommandsClusterTest {
     }
 
     @Test
-    void whoMayReadNoConfigMapIsToldSo() throws Exception {
+    void missingRightToReadConfigMapIsReported() throws Exception {
         fleet.node(bad);
         fleet.fail(bad);
         fleet.client.apply("""
@@ -249,7 +249,7 @@ class FleetCommandsClusterTest {
     }
 
     @Test
-    void theBreakerGivesWayToACommand() throws Exception {
+    void commandClosesTheBreaker() throws Exception {
         List<String> nodes = Stream.of("n1", "n2", "n3", "n4").map(fleet::named).toList();
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
@@ -284,7 +284,7 @@ class FleetCommandsClusterTest {
             until(() -> nodes.stream().filter(fleet::cordoned).count() == 3, "one more passes");
 
             Instant before = steering.gate().state().pools().get("all").since();
-            // The aggregator closes it by itself now, since the limits hold again, and may be first.
+            // The aggregator may close it first, since the counts are within the limits again.
             until(() -> run("breaker", "close", "all").code() == 0, "it is closed");
             until(() -> steering.gate().state().pools().get("all").since().isAfter(before), "the aggregator takes it");
             assertThat(steering.gate().state().pools().get("all").status()).isEqualTo(PoolState.Status.CLOSED);

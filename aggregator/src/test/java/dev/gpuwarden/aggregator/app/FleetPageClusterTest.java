@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** The page of an aggregator that acts in a real cluster, in a real browser. */
+/** Tests of the page of an aggregator in a real cluster, with a real browser. */
 @Tag("api")
 @Timeout(300)
 class FleetPageClusterTest {
@@ -103,7 +103,7 @@ class FleetPageClusterTest {
     }
 
     @Test
-    void whoMayListNodeHealthsMayLook() throws Exception {
+    void userWhoMayListNodeHealthsMayReadThePage() throws Exception {
         fleet.client.apply(READER);
         int port = serve("--page.user-header=X-Forwarded-User", "--page.groups-header=X-Forwarded-Groups");
         assertThat(get(port, Map.of()))
@@ -130,7 +130,7 @@ class FleetPageClusterTest {
     }
 
     @Test
-    void aHeaderCountsForNothingUnlessItsProxyIsNamed() throws Exception {
+    void headerIsIgnoredUnlessItsProxyIsConfigured() throws Exception {
         fleet.client.apply(READER);
         assertThat(get(serve("--page.user-header=X-User", "--page.proxy=192.0.2.7"), Map.of("X-User", "ann"))
                         .statusCode())
@@ -139,7 +139,7 @@ class FleetPageClusterTest {
     }
 
     @Test
-    void showsWhatHappensAsItHappens() throws Exception {
+    void pageShowsChangesImmediately() throws Exception {
         fleet.client.apply(READER);
         List.of(bad, fleet.named("good")).forEach(fleet::node);
         int port = serve();
@@ -174,7 +174,7 @@ class FleetPageClusterTest {
     }
 
     private void open(Browser browser, int port, String hash) throws InterruptedException {
-        // As a person answers the browser's question.
+        // The user's answer to the browser's password prompt.
         browser.open("http://me:" + token("reader") + "@127.0.0.1:" + port + "/" + hash, "http://127.0.0.1:" + port);
     }
 
@@ -223,9 +223,9 @@ class FleetPageClusterTest {
         }
     }
 
-    /** A leader writes to the Node too, which would be seen. */
+    /** A leader would change the Node too, and that change would be shown. */
     @Test
-    void aReplicaThatDoesNotLeadShowsAHealthThatChangesWhileItsNodeDoesNot() throws Exception {
+    void followerShowsChangedHealthOfUnchangedNode() throws Exception {
         fleet.client.apply("""
                 apiVersion: coordination.k8s.io/v1
                 kind: Lease
@@ -242,8 +242,8 @@ class FleetPageClusterTest {
         ReplicaState view = steering.view();
         until(
                 () -> view.rules().get() != RuleEvaluator.EMPTY,
-                "it knows the rules, after which all nodes are looked at");
-        // At a time that stands still no minute is over, after which all nodes are looked at too.
+                "the rules are loaded, after which all nodes are assessed");
+        // With a fixed clock, the minute after which all nodes are assessed never ends.
         FleetView board = new FleetView(view, api, List::of, Clock.fixed(Instant.now(), ZoneOffset.UTC));
         until(() -> shown(board, 0).contains(bad), "the node is shown");
         long seen = board.since(0).revision();

@@ -26,14 +26,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Prints what RATIONALE.md says of `gpuwarden fleet` on many nodes. */
+/** Prints the durations of `gpuwarden fleet` on many nodes that RATIONALE.md states. */
 @Tag("api")
 class FleetSpeedTest {
 
     private static final int NODES = Integer.getInteger("gpuwarden.fleet.nodes", 2_000);
     private static final int ROUNDS = 5;
 
-    /** Classes of another build of this module, to be compared with on the same nodes. */
+    /** Classes of another build of this module, for a comparison on the same nodes. */
     private static final Optional<String> OTHER = Optional.ofNullable(System.getProperty("gpuwarden.fleet.other"));
 
     @TempDir
@@ -55,7 +55,7 @@ class FleetSpeedTest {
         }
     }
 
-    /** Each has said that it has no faults. */
+    /** Writes a report without faults for each node. */
     private static void report(TestFleet fleet, List<String> names) throws Exception {
         ExecutorService writers = Executors.newFixedThreadPool(16);
         try (KubeClient api = fleet.asAggregator()) {
@@ -88,7 +88,7 @@ class FleetSpeedTest {
         }
     }
 
-    /** @return what `time` says of it in a process of its own, as people have it */
+    /** @return the output of `time` for the command in a process of its own, as users run it */
     private String run(TestFleet fleet, Optional<String> other) throws Exception {
         String own = Path.of(KubeClient.class
                         .getProtectionDomain()

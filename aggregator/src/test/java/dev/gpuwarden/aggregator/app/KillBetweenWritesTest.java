@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Kills the one that leads at each of its writes, before the API server has it or after, and looks whether the next one brings
- * everything to where it had come without.
+ * Tests that kill the leader at each of its writes, before or after the API server has it. The next leader must reach the same
+ * state as without the kill.
  */
 @Tag("api")
 class KillBetweenWritesTest {
@@ -39,7 +39,7 @@ class KillBetweenWritesTest {
         }
     }
 
-    /** One pool of which all may go, and one of which none may. */
+    /** Returns settings with two pools: all nodes of the one may be quarantined, and no node of the other. */
     private static QuarantineSettings pools(String identity) {
         return new QuarantineSettings(
                 "gpuwarden",
@@ -51,7 +51,7 @@ class KillBetweenWritesTest {
                 TestFleet.ELECTION);
     }
 
-    /** A node that falls, one that returns, one with a minor fault, and one that trips the breaker. */
+    /** Four nodes: one becomes faulty, one returns, one has a minor fault, and one trips the breaker. */
     private final class Scene {
         private final List<String> nodes;
         private final String falls;
@@ -75,7 +75,7 @@ class KillBetweenWritesTest {
                         "one is in quarantine");
             }
             lease();
-            fleet.tell(
+            fleet.report(
                     minor,
                     fleet.xid(minor).fatal(false).errorCodes(List.of("43")).build());
             fleet.fail(falls);
@@ -83,7 +83,7 @@ class KillBetweenWritesTest {
             fleet.heal(returns);
         }
 
-        /** Of all that must be so in the end. */
+        /** Returns everything that must be the same in the end. */
         String state() {
             String breaker = fleet.client.find("configmap/gpuwarden/gpuwarden-breaker", ".data.trips");
             return nodes.stream().map(this::state).collect(Collectors.joining("\n")) + "\nbreaker open="
@@ -106,13 +106,16 @@ class KillBetweenWritesTest {
         }
     }
 
-    /** Who is killed gives up no lease, and who gives one up leaves it for a second: this test has no time to wait. */
+    /**
+     * Deletes the Lease. A killed leader does not release it, and a released one stays for a second. This test has no time to
+     * wait.
+     */
     private void lease() {
         fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
     }
 
     @Test
-    void whereverItIsKilledTheNextOneBringsItToTheSameEnd() throws Exception {
+    void nextLeaderReachesTheSameStateWhereverTheLeaderIsKilled() throws Exception {
         List<KillPoint> points = undisturbed();
         for (int i = 0; i < points.size(); i++) {
             killed(points.get(i), "k" + i, i % 2 == 0 ? new ApiFault.CutBefore() : new ApiFault.CutAfter());
@@ -121,7 +124,7 @@ class KillBetweenWritesTest {
 
     @Test
     @Tag("soak")
-    void soItIsBeforeAndAfterEachWrite() throws Exception {
+    void nextLeaderReachesTheSameStateAfterAKillAtEachWrite() throws Exception {
         List<KillPoint> points = undisturbed();
         for (int i = 0; i < points.size(); i++) {
             killed(points.get(i), "before" + i, new ApiFault.CutBefore());
@@ -142,7 +145,7 @@ class KillBetweenWritesTest {
             scene.done();
             assertThat(wanted).contains("falls cordoned=true", "returns cordoned=false");
             List<KillPoint> points = KillPoint.of(faulty.calls(), "undisturbed");
-            // Two cordons, two conditions and that of the one that trips, three Events, the breaker.
+            // Two cordons, three conditions (one for the node that trips), three Events, the breaker.
             assertThat(points).hasSizeGreaterThanOrEqualTo(9);
             return points;
         }

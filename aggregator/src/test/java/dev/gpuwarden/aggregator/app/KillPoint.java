@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * A write at which an aggregator is killed: its path, and which one of several with that path. Its number among all writes would not
- * do: their order differs from run to run, and two writes of one Node may become one.
+ * A write at which an aggregator is killed: its path, and its number among the writes to that path. A number among all writes
+ * would not identify it: their order differs between runs, and two writes of one Node may become one.
  *
  * @param what method and path, with a star for the name of the scene
  */
@@ -21,7 +21,7 @@ record KillPoint(String what, int nth) {
 
     private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH", "DELETE");
 
-    /** Writes of the scene, the first of each path and all further ones, in their order. */
+    /** Returns the writes of the scene: the first to each path and all further ones, in their order. */
     static List<KillPoint> of(List<ApiCall> calls, String scene) {
         Map<String, Integer> times = new HashMap<>();
         List<KillPoint> points = new ArrayList<>();
@@ -34,7 +34,10 @@ record KillPoint(String what, int nth) {
         return points;
     }
 
-    /** Leases belong to no scene, and the status of rule sets is written once for all scenes. */
+    /**
+     * Returns true for a write of a scene. Leases belong to no scene, and the status of rule sets is written once for all
+     * scenes.
+     */
     private static boolean writes(ApiCall call) {
         return WRITES.contains(call.method())
                 && !call.path().contains("/leases")
@@ -45,12 +48,12 @@ record KillPoint(String what, int nth) {
         return call.method() + " " + call.path().replace(scene, "*");
     }
 
-    /** Whether every run comes here. */
+    /** Returns true if every run reaches this write. */
     boolean always() {
         return nth == 1;
     }
 
-    /** Lets this write of the scene fail so, and from then on all there is; returns whether that has happened. */
+    /** Makes this write of the scene fail, and every request after it. The result returns true after that. */
     BooleanSupplier kill(FaultyApi faulty, String scene, ApiFault how) {
         AtomicInteger seen = new AtomicInteger();
         faulty.fail(call -> writes(call) && what(call, scene).equals(what) && seen.incrementAndGet() == nth, 1, how);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Of two that seek to lead, one does: also where the connection of the one that leads stalls. */
+/** Tests that one of two candidates leads, also while the connection of the leader stalls. */
 @Tag("api")
 @Timeout(120)
 class LeadershipTest {
@@ -39,7 +39,7 @@ class LeadershipTest {
         parts.close();
     }
 
-    /** When it began and ended to lead, by {@link System#nanoTime}. */
+    /** The times at which a candidate began and ended to lead, by {@link System#nanoTime}. */
     private static final class Term {
         final List<Long> began = new ArrayList<>();
         final List<Long> ended = new ArrayList<>();
@@ -74,7 +74,7 @@ class LeadershipTest {
     }
 
     @Test
-    void whoseConnectionStallsHasEndedBeforeAnotherBegins() throws Exception {
+    void leaderWithStalledConnectionEndsBeforeTheNextBegins() throws Exception {
         int port = URI.create(fleet.plane.url()).getPort();
         List<Relay> relays = List.of(parts.add(new Relay(port)), parts.add(new Relay(port)));
         List<Term> terms = new ArrayList<>();

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What tests leave on an API server that another test uses after them. */
+/** The objects that tests leave on an API server, and that another test must not see. */
 final class Leftovers {
 
     private static final List<String> NAMESPACED = List.of("pods", "poddisruptionbudgets", "events");
@@ -28,7 +28,7 @@ final class Leftovers {
 
     private Leftovers() {}
 
-    /** Blocks until lists from the API server's cache, with which followers begin, are without them too. */
+    /** Blocks until lists from the API server's cache, with which informers begin, do not contain them either. */
     static void remove(ApiClient client) {
         for (Map<String, Object> pod : items(client, "pods")) {
             if (JsonTrees.object(pod, "metadata").containsKey("finalizers")) {

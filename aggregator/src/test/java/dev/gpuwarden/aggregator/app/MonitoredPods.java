@@ -35,7 +35,7 @@ final class MonitoredPods implements AutoCloseable {
         fleet.silentNode(node, "zone");
     }
 
-    /** What an aggregator runs of it. */
+    /** The parts of an aggregator that run in the test. */
     static final class Running implements AutoCloseable {
         private final KubeClient api;
         final Controllers steering;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** From objects to Nodes, on a real API server, with the rights, the policies and the rules that are shipped. */
+/** Tests of the object monitor on a real API server with the shipped rights, policies and rules: from objects to Nodes. */
 @Tag("api")
 class ObjectMonitorClusterTest {
 
@@ -37,7 +37,7 @@ class ObjectMonitorClusterTest {
     }
 
     @Test
-    void aBrokenOperatorsPodTakesItsNodeOutAndBringsItBack() {
+    void failedOperatorPodQuarantinesItsNodeUntilItRecovers() {
         Duration old = Duration.ofMinutes(40);
         try (Running running = pods.run()) {
             pods.pod("validator", old, "Running", false, WAITING);
@@ -68,7 +68,7 @@ class ObjectMonitorClusterTest {
     }
 
     @Test
-    void aRestartNeitherRepeatsNorLosesAnything() {
+    void restartNeitherRepeatsNorLosesAFault() {
         Duration old = Duration.ofMinutes(40);
         pods.policy("three", "resource.metadata.namespace == 'gpu-operator'", "minMatches: 3");
         pods.pod("stays", old, "Running", false, WAITING);
@@ -105,7 +105,7 @@ class ObjectMonitorClusterTest {
     }
 
     @Test
-    void policiesMayChangeWhileItRuns() {
+    void policiesCanChangeWhileTheMonitorRuns() {
         pods.pod("a", Duration.ofMinutes(1), "Running", true, RUNNING);
         pods.policy("mine", "resource.metadata.name == 'a'", "");
         try (Running running = pods.run()) {
@@ -134,7 +134,7 @@ class ObjectMonitorClusterTest {
     }
 
     @Test
-    void timeAloneTakesANodeOut() {
+    void timeAloneQuarantinesANode() {
         pods.policy("slow", "now - timestamp(resource.status.startTime) > duration('3s')", "");
         try (Running running = pods.run()) {
             running.untilReason("slow", "Ready");
@@ -149,7 +149,7 @@ class ObjectMonitorClusterTest {
     }
 
     @Test
-    void aKindThatIsInstalledLaterIsFollowedFromThenOn() {
+    void kindThatIsInstalledLaterIsWatched() {
         widgetPolicy("a widget is broken");
         try (Running running = pods.run()) {
             running.untilReason("widgets", "ResourceNotFound");

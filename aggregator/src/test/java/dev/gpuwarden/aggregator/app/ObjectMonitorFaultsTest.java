@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of what is told of objects when the API server fails: it is told all the same, later, and once. */
+/** Tests of object faults while the API server fails: each is written later, and once. */
 @Tag("api")
 class ObjectMonitorFaultsTest {
 
@@ -47,7 +47,7 @@ class ObjectMonitorFaultsTest {
         return new Running(pods.fleet.asAggregator(faulty));
     }
 
-    /** The pod breaks and mends while this goes wrong. */
+    /** Makes the pod fail and recover while these requests fail. */
     private void breaksAndMends(String what) {
         pods.is("validator", OLD, "Running", false, WAITING);
         until(() -> pods.faults().equals("gpu-operator/validator"), what + ": told");
@@ -56,7 +56,7 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
-    void watchesThatExpireOrBreakLoseNothing() {
+    void expiredOrBrokenWatchLosesNothing() {
         pods.pod("validator", OLD, "Running", true, RUNNING);
         try (Running running = run()) {
             running.untilReason(OPERATORS, "Ready");
@@ -72,7 +72,7 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
-    void whatIsDeletedWhileNothingIsWatchedIsOver() {
+    void faultOfAnObjectDeletedDuringABrokenWatchEnds() {
         pods.pod("goes", OLD, "Failed", false, WAITING);
         try (Running running = run()) {
             running.untilReason(OPERATORS, "Ready");
@@ -87,7 +87,7 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
-    void everyWriteIsMadeInTheEndWhateverGoesWrongWithIt() {
+    void everyFailedWriteIsRetriedUntilItSucceeds() {
         pods.pod("validator", OLD, "Running", true, RUNNING);
         Predicate<ApiCall> place = ApiCall.of("PATCH", "/nodehealths/" + pods.node)
                 .and(call -> call.path().endsWith("/status"));
@@ -108,7 +108,7 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
-    void whoLosesAndRegainsTheLeadAtOnceGoesOn() {
+    void monitorContinuesAfterLosingAndRegainingTheLead() {
         pods.pod("validator", OLD, "Running", true, RUNNING);
         try (Running running = run()) {
             running.untilReason(OPERATORS, "Ready");
@@ -121,11 +121,11 @@ class ObjectMonitorFaultsTest {
     }
 
     @Test
-    void whatHappensWhileTheApiServerIsAwayIsToldBehindIt() {
+    void changesDuringAnOutageAreWrittenAfterIt() {
         pods.pod("goes", OLD, "Failed", false, WAITING);
         pods.pod("breaks", OLD, "Running", true, RUNNING);
         try (Running running = run()) {
-            until(() -> pods.faults().equals("gpu-operator/goes"), "the one is told of");
+            until(() -> pods.faults().equals("gpu-operator/goes"), "the fault of the first is written");
             faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
             faulty.cut();
             until(() -> !running.steering.works(), "it leads no more");
@@ -133,7 +133,7 @@ class ObjectMonitorFaultsTest {
             pods.is("breaks", OLD, "Failed", false, WAITING);
             assertThat(pods.faults()).isEqualTo("gpu-operator/goes");
             faulty.heal();
-            until(() -> pods.faults().equals("gpu-operator/breaks"), "what is so now is told");
+            until(() -> pods.faults().equals("gpu-operator/breaks"), "the present fault is written");
         }
     }
 }

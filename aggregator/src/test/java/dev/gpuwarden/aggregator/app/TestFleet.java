@@ -37,14 +37,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * A real API server with the shipped manifests, and nodes whose NodeHealths say what a test wants. The test before has left no
- * objects that an aggregator or a person would see; what it wrote last may still come, so names differ from test to test.
+ * A real API server with the shipped manifests, and nodes whose NodeHealths a test sets. The test before has left no objects
+ * that an aggregator or an operator would see. Its last writes may still arrive, so names differ from test to test.
  */
 public final class TestFleet implements AutoCloseable {
 
     private static final Path MANIFESTS =
             Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
-    /** A tenth of what the program asks, but for what a busy machine needs. */
+    /** A tenth of the times of the program, apart from those that a busy machine needs. */
     static final LeaderElector.Times ELECTION =
             new LeaderElector.Times(Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(100));
 
@@ -61,13 +61,13 @@ public final class TestFleet implements AutoCloseable {
     private final Map<String, FaultTable> faults = new HashMap<>();
     private long sequence;
 
-    /** On the API server of this process; where there is none to be had, the test is left out. */
+    /** Returns a fleet on the API server of this process. Without an API server, the test is skipped. */
     static TestFleet start() {
         assumeThere();
         return new TestFleet(ControlPlane.shared(), true);
     }
 
-    /** On an API server of its own, with controllers. */
+    /** Returns a fleet on an API server of its own, with controllers. */
     static TestFleet start(Path folder, Component... parts) {
         assumeThere(parts);
         return new TestFleet(ControlPlane.start(folder, parts), false);
@@ -102,7 +102,7 @@ public final class TestFleet implements AutoCloseable {
         this.healths = new NodeHealthClient(admin);
     }
 
-    /** Of the shipped manifests. */
+    /** Applies one of the shipped manifests. */
     void apply(String manifest) {
         try {
             client.apply(Files.readString(MANIFESTS.resolve(manifest)));
@@ -111,7 +111,7 @@ public final class TestFleet implements AutoCloseable {
         }
     }
 
-    /** A name that no other test has. */
+    /** Returns a name that no other test has. */
     String named(String name) {
         return name + "-" + number;
     }
@@ -127,17 +127,17 @@ public final class TestFleet implements AutoCloseable {
     private static KubeClient connect(String kubeconfig) {
         Config config = Config.fromKubeconfig(kubeconfig);
         config.setClientKeyAlgo("EC");
-        // Else a second, doubled each time.
+        // The default is one second, doubled each time.
         config.setWatchReconnectInterval(50);
         return KubeClient.connect(config);
     }
 
-    /** With the rights of the aggregator, and no more. */
+    /** Returns a client with exactly the rights of the aggregator. */
     KubeClient asAggregator() {
         return connect(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
     }
 
-    /** With what the shipped manifests give it without the components that arm it. */
+    /** Returns a client with the rights of the shipped manifests without the components that arm the aggregator. */
     KubeClient asDryRun() {
         String subject = "subjects: [{kind: ServiceAccount, name: dry-run, namespace: gpuwarden}]";
         String role = "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: gpuwarden-aggregator}";
@@ -151,12 +151,12 @@ public final class TestFleet implements AutoCloseable {
         return connect(plane.kubeconfig(plane.token("gpuwarden", "dry-run")));
     }
 
-    /** As the aggregator, through somebody who lets requests fail. */
+    /** Returns a client with the rights of the aggregator, through a proxy that lets requests fail. */
     KubeClient asAggregator(FaultyApi through) {
         return connect(through.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
     }
 
-    /** All nodes are in one pool. */
+    /** Returns settings with all nodes in one pool. */
     static QuarantineSettings settings(String identity, ActionMode mode, int percent) {
         return new QuarantineSettings(
                 "gpuwarden",
@@ -175,14 +175,14 @@ public final class TestFleet implements AutoCloseable {
         node(name, "zone");
     }
 
-    /** @param label that it has */
+    /** @param label the label of the node */
     void node(String name, String label) {
         silentNode(name, label);
         faults.put(name, new FaultTable());
         write(name);
     }
 
-    /** One that tells nothing. */
+    /** Creates a node without a report. */
     void silentNode(String name, String label) {
         client.apply("{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: a}}}".formatted(name, label));
     }
@@ -198,19 +198,19 @@ public final class TestFleet implements AutoCloseable {
     }
 
     void fail(String node) {
-        tell(node, xid(node).build());
+        report(node, xid(node).build());
     }
 
     void heal(String node) {
-        tell(node, xid(node).fatal(false).healthy(true).build());
+        report(node, xid(node).fatal(false).healthy(true).build());
     }
 
-    void tell(String node, HealthEvent event) {
+    void report(String node, HealthEvent event) {
         faults.get(node).apply(event, ++sequence, Instant.now());
         write(node);
     }
 
-    /** As a monitor of the whole cluster tells of a node, which need not have said anything. */
+    /** Writes an event of a monitor of the whole cluster. The node needs no report. */
     void monitored(String node, HealthEvent event) {
         try {
             healths.tell(node, "monitor", List.of(event), Instant.now());
@@ -245,7 +245,7 @@ public final class TestFleet implements AutoCloseable {
         return client.get("node/" + node, path);
     }
 
-    /** What the node is asked, if it is. */
+    /** Returns the id of the lookup that the node must answer; empty if there is none. */
     String lookup(String node) {
         return client.get("nodehealth/" + node, ".spec.lookup.id");
     }
@@ -254,7 +254,7 @@ public final class TestFleet implements AutoCloseable {
         return get(node, ".spec.unschedulable").equals("true");
     }
 
-    /** As a person does. */
+    /** Cordons the node like an operator. */
     void cordon(String node) {
         client.patch("node/" + node, "{\"spec\": {\"unschedulable\": true}}");
     }
@@ -263,12 +263,12 @@ public final class TestFleet implements AutoCloseable {
         client.patch("node/" + node, "{\"spec\": {\"unschedulable\": null}}");
     }
 
-    /** What the condition says of the fault that {@link #fail} makes. */
+    /** Returns the status of the condition for the fault that {@link #fail} raises. */
     String condition(String node) {
         return get(node, ".status.conditions[?(@.type==\"SysLogsXIDError\")].status");
     }
 
-    /** Reasons of its Events, sorted, each as often as it is there. */
+    /** Returns the reasons of its Events, sorted, each as often as it occurs. */
     List<String> said(String node) {
         String reasons = client.get("events/default?fieldSelector=involvedObject.name%3D" + node, ".items[*].reason");
         return Stream.of(reasons.split(" ")).sorted().toList();

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Pods that are said to run on nodes that are objects only: no kubelet ends them, the test does. */
+/** Pods on nodes that are objects only: no kubelet ends them, the test does. */
 final class TestPods {
 
     private static final DrainTimes TIMES = new DrainTimes(
@@ -21,7 +21,7 @@ final class TestPods {
     private final TestFleet fleet;
     final String namespace;
 
-    /** For all namespaces; whatever pods would lose by it. */
+    /** Returns policies with one mode for all namespaces. Pods that would lose data are evicted too. */
     static DrainPolicies policies(DrainMode mode, Duration timeout) {
         DrainPolicies usual = DrainPolicies.DEFAULT;
         return new DrainPolicies(
@@ -49,7 +49,7 @@ final class TestPods {
     TestPods(TestFleet fleet, String namespace) {
         this.fleet = fleet;
         this.namespace = namespace;
-        // Without controllers nobody makes the account; with them somebody may have.
+        // Without controllers no process creates the account; with them it may already exist.
         fleet.client.apply("""
                 {apiVersion: v1, kind: Namespace, metadata: {name: %s}}
                 ---
@@ -57,7 +57,7 @@ final class TestPods {
                 """.formatted(namespace, namespace));
     }
 
-    /** Runs and is ready. Nobody starts it again. */
+    /** Creates a pod that runs and is ready. No controller starts it again. */
     void run(String node, String name) {
         run(node, name, "", "");
     }
@@ -81,12 +81,12 @@ final class TestPods {
                 "state": {"running": {}}%s}]}""".formatted(container));
     }
 
-    /** As its kubelet writes it. */
+    /** Writes the status like the kubelet. */
     void status(String name, String status) {
         fleet.client.patch(reference(name) + "/status", "{\"status\": " + status + "}");
     }
 
-    /** As people are told of it: with its namespace. */
+    /** Returns the name with the namespace, as messages contain it. */
     String path(String name) {
         return namespace + "/" + name;
     }
@@ -95,17 +95,17 @@ final class TestPods {
         return "pod/" + path(name);
     }
 
-    /** Its last container is gone, and its kubelet says so. */
+    /** Ends the pod like its kubelet after its last container. */
     void end(String name) {
         fleet.client.deleteNow(reference(name));
     }
 
-    /** Whether somebody has asked for its end. */
+    /** Returns true if the deletion of the pod was requested. */
     boolean asked(String name) {
         return !get(name, ".metadata.deletionTimestamp").isEmpty();
     }
 
-    /** Empty where it is gone. */
+    /** Returns a field of the pod; empty if the pod was deleted. */
     String get(String name, String path) {
         return fleet.client.find(reference(name), path);
     }
@@ -115,7 +115,7 @@ final class TestPods {
                 reference(name), "{\"metadata\": {\"annotations\": {\"" + annotation + "\": \"" + value + "\"}}}");
     }
 
-    /** Those that nobody has asked to end. */
+    /** Returns the names of the pods whose deletion was not requested. */
     List<String> untouched() {
         return JsonTrees.objects(fleet.client.get("pods/" + namespace), "items").stream()
                 .map(pod -> JsonTrees.object(pod, "metadata"))
