@@ -58,9 +58,9 @@ public final class AggregatorCommand implements Callable<Integer> {
     private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
 
     /**
-     * The longest wait for the first lists before the log reports that nodes are served. Thousands of nodes that connect
-     * together would take the processor time that the lists and the leader election need. The wait has an end, because a list
-     * may fail for a reason outside the nodes.
+     * The longest wait for the first lists before the server accepts nodes. Thousands of nodes that connect together would take
+     * the processor time that the lists and the leader election need. After this time the server accepts nodes in any case: a
+     * list may fail for a reason outside the nodes.
      */
     private static final Duration KNOWN = Duration.ofMinutes(1);
 

@@ -41,8 +41,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The controllers of this replica, wired: quarantine, node status, drain, the breaker's ConfigMap and the status of rule sets. When
- * the replica begins to lead, all nodes are reconciled once, and from then on each that changes.
+ * The controllers of this replica and their wiring: quarantine, node status, drain, the ConfigMap of the breaker and the status
+ * of rule sets. When the replica begins to lead, all nodes are reconciled once, and from then on each node that changes.
  */
 public final class Controllers implements AutoCloseable {
 

@@ -45,16 +45,16 @@ final class DrainOptions {
             defaultValue = "*=AllowCompletion",
             paramLabel = "RULE",
             description = "Rules for pods by namespace: NAMESPACE=MODE, where a mode is Immediate,"
-                    + " DeleteAfterTimeout or AllowCompletion. If several rules match, the first of these modes applies;"
-                    + " pods that no rule matches stay (default: ${DEFAULT-VALUE}).")
+                    + " DeleteAfterTimeout or AllowCompletion. If several rules match, the first of these modes"
+                    + " applies; pods that no rule matches stay (default: ${DEFAULT-VALUE}).")
     List<String> namespaces = new ArrayList<>(List.of("*=AllowCompletion"));
 
     @Option(
             names = "--drain.pods",
             split = ",",
             paramLabel = "RULE",
-            description = "Rules for pods by label, before those by namespace: SELECTOR;MODE or SELECTOR;MODE;NAMESPACE."
-                    + " The first rule that matches applies.")
+            description = "Rules for pods by label, before those by namespace: SELECTOR;MODE or"
+                    + " SELECTOR;MODE;NAMESPACE. The first rule that matches applies.")
     List<String> pods = new ArrayList<>();
 
     @Option(

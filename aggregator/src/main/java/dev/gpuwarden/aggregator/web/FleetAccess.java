@@ -45,8 +45,8 @@ final class FleetAccess {
             String token = request.token();
             return token.isEmpty() ? Optional.of(unknown("")) : judged(visitors.token(token));
         } catch (ApiException e) {
-            return Optional.of(
-                    HttpAnswer.text(503, "your identity cannot be verified at the API server: " + e.getMessage() + "\n"));
+            return Optional.of(HttpAnswer.text(
+                    503, "your identity cannot be verified at the API server: " + e.getMessage() + "\n"));
         }
     }
 
