@@ -189,7 +189,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         KubeClient connect() {
             if (kubeconfig == null) {
                 if (!Files.isReadable(TOKEN) || System.getenv("KUBERNETES_SERVICE_HOST") == null) {
-                    throw new UserError("this is no pod with a ServiceAccount (no " + TOKEN
+                    throw new UserError("found no ServiceAccount of a pod (no " + TOKEN
                             + " or no KUBERNETES_SERVICE_HOST): give --cluster.kubeconfig");
                 }
                 return KubeClient.connect(Config.autoConfigure(null));
@@ -202,7 +202,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             } catch (RuntimeException e) {
                 // The client's own message states only that an error occurred; its cause names the error.
                 Throwable cause = e.getCause() == null ? e : e.getCause();
-                throw new UserError("--cluster.kubeconfig " + kubeconfig + " is of no use: " + cause.getMessage());
+                throw new UserError("--cluster.kubeconfig " + kubeconfig + " cannot be used: " + cause.getMessage());
             }
         }
     }

@@ -40,7 +40,7 @@ final class FleetAccess {
                 return Optional.of(HttpAnswer.text(
                         403,
                         "this page is not shown over an open network: kubectl port-forward to a pod of the aggregator,"
-                                + " serve it over TLS (--web.config.file), or put a proxy before it (--page.proxy)\n"));
+                                + " serve it over TLS (--web.config.file), or use a trusted proxy (--page.proxy)\n"));
             }
             String token = request.token();
             return token.isEmpty() ? Optional.of(unknown("")) : judged(visitors.token(token));

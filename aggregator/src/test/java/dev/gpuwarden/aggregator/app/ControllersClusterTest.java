@@ -54,10 +54,10 @@ class ControllersClusterTest {
             until(steering::works, "it leads");
             fleet.fail(bad);
             until(() -> fleet.cordoned(bad), "the node is cordoned");
-            until(() -> fleet.condition(bad).equals("True"), "the condition says so");
+            until(() -> fleet.condition(bad).equals("True"), "its condition is written");
             assertThat(fleet.get(bad, ".status.conditions[?(@.type==\"SysLogsXIDError\")].message"))
                     .contains("ErrorCode:79", "fallen off the bus");
-            until(() -> fleet.said(bad).contains("Quarantined"), "an Event says so");
+            until(() -> fleet.said(bad).contains("Quarantined"), "its Event is written");
             assertThat(audits).hasSize(1);
             assertThat(Json.write(audits.get(0).toTree())).contains("syslog-fatal", "\"decision\":\"quarantine\"");
             until(
@@ -70,9 +70,9 @@ class ControllersClusterTest {
 
             fleet.heal(bad);
             until(() -> !fleet.cordoned(bad), "the node returns");
-            until(() -> fleet.condition(bad).equals("False"), "the condition says so");
-            until(() -> fleet.said(bad).contains("ReturnedToService"), "an Event says so");
-            assertThat(fleet.cordoned(good)).as("somebody else's").isTrue();
+            until(() -> fleet.condition(bad).equals("False"), "its condition is written");
+            until(() -> fleet.said(bad).contains("ReturnedToService"), "its Event is written");
+            assertThat(fleet.cordoned(good)).as("the cordon of another user").isTrue();
             assertThat(steering.failing()).isZero();
         }
     }
@@ -86,10 +86,10 @@ class ControllersClusterTest {
             until(steering::works, "it leads");
             fleet.monitored(mute, fleet.xid(mute).build());
             until(() -> fleet.cordoned(mute), "the node is cordoned");
-            until(() -> fleet.condition(mute).equals("True"), "the condition says so");
+            until(() -> fleet.condition(mute).equals("True"), "its condition is written");
             fleet.monitored(mute, fleet.xid(mute).fatal(false).healthy(true).build());
             until(() -> !fleet.cordoned(mute), "the node returns");
-            until(() -> fleet.condition(mute).equals("False"), "the condition says so");
+            until(() -> fleet.condition(mute).equals("False"), "its condition is written");
         }
     }
 
@@ -102,7 +102,7 @@ class ControllersClusterTest {
             until(steering::works, "it leads");
             fleet.fail(bad);
             until(() -> !audits.isEmpty(), "it is audited");
-            until(() -> fleet.said(bad).contains("DryRun"), "an Event says so");
+            until(() -> fleet.said(bad).contains("DryRun"), "its Event is written");
             assertThat(fleet.get(bad, ".metadata.resourceVersion")).isEqualTo(before);
             assertThat(steering.failing()).isZero();
 

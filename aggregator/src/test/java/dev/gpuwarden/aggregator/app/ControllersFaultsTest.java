@@ -65,11 +65,11 @@ class ControllersFaultsTest {
         faulty.fail(these, 2, fault);
         fleet.fail(node);
         until(() -> fleet.cordoned(node), what + ": cordoned");
-        until(() -> fleet.condition(node).equals("True"), what + ": the condition says so");
-        until(() -> fleet.said(node).contains("Quarantined"), what + ": an Event says so");
+        until(() -> fleet.condition(node).equals("True"), what + ": condition written");
+        until(() -> fleet.said(node).contains("Quarantined"), what + ": Event written");
         fleet.heal(node);
         until(() -> !fleet.cordoned(node) && fleet.condition(node).equals("False"), what + ": returned");
-        until(() -> fleet.said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": each is told once");
+        until(() -> fleet.said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": one Event each");
         faulty.heal();
     }
 

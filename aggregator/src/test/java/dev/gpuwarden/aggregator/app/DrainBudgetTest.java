@@ -52,8 +52,8 @@ class DrainBudgetTest {
                 String drain = ".metadata.annotations.gpuwarden\\.dev/drain";
                 until(
                         () -> fleet.get("bad", drain).contains("The disruption budget web"),
-                        "the node says which budget");
-                until(() -> fleet.said("bad").contains("DrainBlocked"), "an Event says so");
+                        "the node names the budget");
+                until(() -> fleet.said("bad").contains("DrainBlocked"), "its Event is written");
                 assertThat(pods.asked("guarded")).isFalse();
                 // Another pod is ready on another node.
                 pods.run("good", "more");
@@ -78,7 +78,7 @@ class DrainBudgetTest {
                 until(
                         () -> fleet.get("worse", ".metadata.annotations.gpuwarden\\.dev/drain")
                                 .contains("more than one PodDisruptionBudget"),
-                        "the node says so");
+                        "the node has the refusal");
                 assertThat(pods.asked("twice")).isFalse();
             }
         }

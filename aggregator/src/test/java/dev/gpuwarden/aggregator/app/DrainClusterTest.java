@@ -97,14 +97,14 @@ class DrainClusterTest {
             pods.end("one");
             until(() -> state().equals("drain-succeeded"), "it is drained");
             assertThat(drain()).contains("\"finished\"", "\"left\":0");
-            until(() -> fleet.said(bad).contains("Drained"), "an Event says so");
+            until(() -> fleet.said(bad).contains("Drained"), "its Event is written");
             assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish");
             assertThat(steering.drains().orElseThrow().nodes()).isZero();
 
             runWithGpu("late", "GPU-1");
             until(() -> pods.asked("late"), "a pod that comes after the end opens the drain again");
             assertThat(state()).isEqualTo("draining");
-            until(() -> fleet.said(bad).contains("DrainReopened"), "an Event says so");
+            until(() -> fleet.said(bad).contains("DrainReopened"), "its Event is written");
             assertThat(steering.drains().orElseThrow().nodes()).isOne();
             pods.end("late");
             until(() -> state().equals("drain-succeeded"), "it is drained again");
@@ -220,8 +220,8 @@ class DrainClusterTest {
                                     .count()
                             >= 2,
                     "two are refused");
-            until(() -> drain().contains("the API server is busy"), "the node says so");
-            until(() -> fleet.said(bad).contains("DrainBlocked"), "an Event says so");
+            until(() -> drain().contains("the API server is busy"), "the node has the refusal");
+            until(() -> fleet.said(bad).contains("DrainBlocked"), "its Event is written");
             fleet.heal(bad);
             until(() -> decisions().contains("cancel"), "it is cancelled");
             faulty.heal();
@@ -264,9 +264,9 @@ class DrainClusterTest {
                         steer(api, true, TestPods.policies(DrainMode.DELETE_AFTER_TIMEOUT, Duration.ofSeconds(4)))) {
             until(steering::works, "it leads");
             fleet.fail(bad);
-            until(() -> drain().contains("it is deleted at"), "the node says when");
+            until(() -> drain().contains("it is deleted at"), "the node has the time");
             assertThat(pods.asked("slow")).isFalse();
-            until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "an Event says so");
+            until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "its Event is written");
             until(() -> pods.asked("slow"), "it is deleted");
             // The pod shows its deletion before the answer is received and recorded.
             until(() -> decisions().contains("deleted"), "the audit has it");
@@ -283,7 +283,7 @@ class DrainClusterTest {
                 Controllers steering = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             until(steering::works, "it leads");
             fleet.fail(bad);
-            until(() -> fleet.said(bad).contains("DrainDryRun"), "an Event says so");
+            until(() -> fleet.said(bad).contains("DrainDryRun"), "its Event is written");
             assertThat(audits).hasSize(1);
             assertThat(Json.write(audits.get(0).toTree()))
                     .contains("\"mode\":\"dry_run\"", "would evict " + pods.path("one"));
@@ -330,7 +330,7 @@ class DrainClusterTest {
             until(() -> refuses("kept"), "the policy is in force");
             fleet.fail(bad);
             until(() -> pods.asked("held"), "one is evicted");
-            until(() -> drain().contains("not before tonight"), "the node says who refuses");
+            until(() -> drain().contains("not before tonight"), "the node names the policy");
             assertThat(pods.asked("kept")).isFalse();
             fleet.client.delete("validatingadmissionpolicybinding/keeps");
             until(() -> pods.asked("kept"), "it is tried again");

@@ -255,7 +255,7 @@ class DrainCommandClusterTest {
         assertThat(drain.end()).as(drain.err().toString()).isZero();
         assertThat(drain.tree()).containsEntry("gpus", List.of(GPU));
         assertThat(pods.untouched()).containsExactly("none", "other");
-        assertThat(fleet.lookup("told")).as("nobody had to be asked").isEmpty();
+        assertThat(fleet.lookup("told")).as("no lookup was needed").isEmpty();
     }
 
     @Test

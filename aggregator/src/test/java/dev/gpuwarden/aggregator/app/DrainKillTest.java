@@ -114,7 +114,7 @@ class DrainKillTest {
                             return killed.getAsBoolean() || !at.always() && drained;
                         },
                         at + " of " + node);
-                assertThat(steering.failing()).as("nobody knows yet").isLessThan(100);
+                assertThat(steering.failing()).as("failing names").isLessThan(100);
             }
         }
         lease();

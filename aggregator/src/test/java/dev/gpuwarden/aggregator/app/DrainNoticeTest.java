@@ -98,14 +98,14 @@ class DrainNoticeTest {
                 request = awaitAsked(api);
                 assertThat(request.podUid()).isEqualTo(pods.get("trainer", ".metadata.uid"));
                 assertThat(request.signal()).isEqualTo("SIGUSR1");
-                until(() -> drain().contains("\"checkpoint\""), "the node says that it is awaited");
+                until(() -> drain().contains("\"checkpoint\""), "the node has the wait for the checkpoint");
             }
             // The next leader has the record of the signal and of its time.
             try (Controllers second = TestPods.steer(api, "two", true, AT_ONCE, audits)) {
                 until(second::works, "another one leads");
                 answer(api, request, 1, "");
                 until(() -> drain().contains("SIGUSR1 was sent at"), "it was sent");
-                until(() -> fleet.said(bad).contains("AwaitingCheckpoint"), "an Event says so");
+                until(() -> fleet.said(bad).contains("AwaitingCheckpoint"), "its Event is written");
                 assertThat(pods.asked("trainer")).isFalse();
                 pods.annotate(
                         "trainer", "gpuwarden.dev/checkpointed", Instant.now().toString());

@@ -117,7 +117,7 @@ class FleetCommandsClusterTest {
                 Controllers steering = TestPods.steer(api, "one", true, careful, audits)) {
             until(steering::works, "it leads");
             fleet.fail(bad);
-            until(() -> fleet.said(bad).contains("DrainNeedsHelp"), "an Event says so");
+            until(() -> fleet.said(bad).contains("DrainNeedsHelp"), "its Event is written");
             assertThat(run("explain", bad).out())
                     .containsPattern("drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: "
                             + pods.path("lonely") + ": nobody")
@@ -180,7 +180,7 @@ class FleetCommandsClusterTest {
                     .doesNotContain(good + " ")
                     .contains("verdict: not fit (1 of 6 nodes)");
 
-            until(() -> run("explain", bad).out().contains("Quarantined"), "its Events tell");
+            until(() -> run("explain", bad).out().contains("Quarantined"), "its Event is listed");
             assertThat(run("explain", bad))
                     .satisfies(said -> assertThat(said.code()).isEqualTo(1))
                     .extracting(Answer::out)

@@ -163,7 +163,7 @@ class KillBetweenWritesTest {
                                         && steering.queued() == 0
                                         && scene.state().equals(wanted),
                         at + " of " + name);
-                assertThat(steering.failing()).as("nobody knows yet").isLessThan(100);
+                assertThat(steering.failing()).as("failing names").isLessThan(100);
             }
         }
         lease();

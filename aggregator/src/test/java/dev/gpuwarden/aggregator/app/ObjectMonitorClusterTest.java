@@ -47,7 +47,7 @@ class ObjectMonitorClusterTest {
             assertThat(pods.told(".faults[0].agent")).isEqualTo("kubernetes-object-monitor");
             assertThat(pods.told(".faults[0].checkName")).isEqualTo(OPERATORS);
             assertThat(pods.told(".faults[0].recommendedAction")).isEqualTo("CONTACT_SUPPORT");
-            until(() -> pods.annotation().equals(OPERATORS + "/gpu-operator/validator"), "the annotation says so");
+            until(() -> pods.annotation().equals(OPERATORS + "/gpu-operator/validator"), "the annotation is written");
 
             pods.is("validator", old, "Running", false, RUNNING);
             pods.pod("other", old, "Pending", false, "{\"waiting\": {\"reason\": \"ImagePullBackOff\"}}");
@@ -75,7 +75,7 @@ class ObjectMonitorClusterTest {
         pods.pod("heals", old, "Pending", false, WAITING);
         pods.pod("loops", old, "Running", false, WAITING);
         try (Running running = pods.run()) {
-            until(() -> pods.faults().split(" ").length == 3, "all three are told");
+            until(() -> pods.faults().split(" ").length == 3, "all three faults are written");
             until(
                     () -> pods.told(".faults[?(@.checkName==\"three\")].message")
                             .equals("it is so (3 match, 3 raise this: gpu-operator/heals, gpu-operator/loops,"
@@ -109,7 +109,7 @@ class ObjectMonitorClusterTest {
         pods.pod("a", Duration.ofMinutes(1), "Running", true, RUNNING);
         pods.policy("mine", "resource.metadata.name == 'a'", "");
         try (Running running = pods.run()) {
-            until(() -> pods.faults().equals("gpu-operator/a"), "the pod is told of");
+            until(() -> pods.faults().equals("gpu-operator/a"), "the fault of the pod is written");
             pods.policy("mine", "resource.metadata.name == 'b' &&", "");
             running.untilReason("mine", "DoesNotCompile");
             assertThat(running.status("mine").message()).contains("line 1 column");
@@ -165,7 +165,7 @@ class ObjectMonitorClusterTest {
                     () -> fleet.plane
                             .kubectl("get", "mpol", "widgets", "--no-headers")
                             .matches("(?s)widgets +False +Forbidden .*"),
-                    "it is told");
+                    "the missing right is reported");
             fleet.client.apply("""
                     apiVersion: rbac.authorization.k8s.io/v1
                     kind: ClusterRole
@@ -180,7 +180,7 @@ class ObjectMonitorClusterTest {
                     """);
             running.untilReason("widgets", "Ready");
             widget("w1", pods.node);
-            until(() -> pods.faults().equals("w1"), "a widget is told of");
+            until(() -> pods.faults().equals("w1"), "the fault of a widget is written");
             widget("w2", "nowhere");
             running.untilReason("widgets", "ObjectsWithoutNode");
             assertThat(running.status("widgets").message()).contains("nowhere");

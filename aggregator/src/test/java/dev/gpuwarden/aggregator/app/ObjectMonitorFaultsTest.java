@@ -50,7 +50,7 @@ class ObjectMonitorFaultsTest {
     /** Makes the pod fail and recover while these requests fail. */
     private void breaksAndMends(String what) {
         pods.is("validator", OLD, "Running", false, WAITING);
-        until(() -> pods.faults().equals("gpu-operator/validator"), what + ": told");
+        until(() -> pods.faults().equals("gpu-operator/validator"), what + ": fault written");
         pods.is("validator", OLD, "Running", true, RUNNING);
         until(() -> pods.faults().isEmpty(), what + ": over");
     }
