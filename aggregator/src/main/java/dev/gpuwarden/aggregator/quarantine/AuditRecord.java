@@ -9,13 +9,13 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Who looks later finds here what was decided, and on what evidence.
+ * A decision about one Node and its evidence, for a later reader.
  *
- * @param resourceVersion of the Node that was read
- * @param faults that hold the node, or that it is returned or cancelled without
- * @param rules that were met
- * @param unanswered rules that could not answer, with why
- * @param breaker what it said, where it was asked
+ * @param resourceVersion the version of the Node that was read
+ * @param faults the faults that hold the node; for a return or a cancellation, the faults that remain
+ * @param rules the names of the rule sets that matched
+ * @param unanswered the rule sets that could not be evaluated, each with the reason
+ * @param breaker the breaker's answer; empty where no request was made
  */
 public record AuditRecord(
         Instant at,
@@ -31,7 +31,7 @@ public record AuditRecord(
         String breaker,
         List<Map<String, Object>> patch) {
 
-    /** Whether the same was decided again of another version of the Node, since somebody had written that meanwhile. */
+    /** Returns true if this is the same decision for a later version of the Node, after a write by another writer. */
     boolean repeats(AuditRecord before) {
         return uid.equals(before.uid)
                 && mode == before.mode
@@ -45,8 +45,8 @@ public record AuditRecord(
     }
 
     /**
-     * What of the Node is written, without the values, in which is the time. A Node that had no annotations needs room for the
-     * first one, which is no part of what was decided.
+     * Returns the operations and paths of the patch. The values are left out, because they contain the time. The creation of a
+     * missing map of annotations or labels is left out too: it is no part of the decision.
      */
     private List<String> touched() {
         return patch.stream()

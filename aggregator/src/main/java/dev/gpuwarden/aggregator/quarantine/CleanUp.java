@@ -9,16 +9,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is to be taken off a Node before this program leaves the cluster: what it has put there, and nothing that others have.
- * Conditions and what else it applies are not here: the API server knows whose they are. Pure.
+ * The removal of this program's own marks from a Node before the program leaves the cluster. Marks of other writers stay. The
+ * conditions and other applied fields are not included: the API server records their field manager. Pure.
  *
- * @param takes what goes, for people
- * @param stays what does not, and why
- * @param patch one JSON patch, for exactly the version that was read; empty where there is nothing to write
+ * @param takes the parts that are removed, as text for the operator
+ * @param stays the parts that stay, each with the reason
+ * @param patch one JSON patch for exactly the version that was read; empty if nothing must be written
  */
 public record CleanUp(List<String> takes, List<String> stays, List<Map<String, Object>> patch) {
 
-    /** Those that this program alone writes. */
+    /** The annotations that only this program writes. */
     private static final List<String> OWN = List.of(
             NodeAnnotations.REASON,
             NodeAnnotations.BY_MONITORS,
@@ -28,12 +28,12 @@ public record CleanUp(List<String> takes, List<String> stays, List<Map<String, O
             NodeAnnotations.DRAIN,
             NodeAnnotations.CORDONED_BY_HAND);
 
-    /** @throws IOException where what is written on it cannot be read: whose cordon it has cannot be known then */
+    /** @throws IOException if the quarantine annotations cannot be read: the owner of the cordon is then unknown */
     public static CleanUp of(CachedNode node) throws IOException {
         QuarantineState session = QuarantineState.of(node);
         NodePatch patch = new NodePatch(node);
         List<String> stays = new ArrayList<>();
-        // NVSentinel has the same annotations; this one it has not.
+        // NVSentinel writes the same annotations, but not this one.
         boolean ours = node.annotations().containsKey(NodeAnnotations.REASON);
         boolean cordonGoes = false;
         if (session.active() && ours) {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Labels that say who cordoned a node and gave it back, as NVSentinel writes them, for dashboards that read these. */
+/** The labels that name the program that cordoned or uncordoned a node, as NVSentinel writes them, for its dashboards. */
 final class CordonLabels {
 
     private static final String PREFIX = "k8saas.nvidia.com/";
@@ -22,7 +22,7 @@ final class CordonLabels {
     private static final List<String> OF_CORDON = List.of(CORDON_BY, CORDON_REASON, CORDON_TIME);
 
     private static final Optional<String> US = Optional.of("gpuwarden");
-    /** Values of labels have no colons. */
+    /** A time format without colons, which label values must not contain. */
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH-mm-ss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
 
@@ -42,7 +42,7 @@ final class CordonLabels {
         OF_CORDON.forEach(label -> patch.label(label, Optional.empty()));
     }
 
-    /** What is left of a cordon that is over, and that was ours. */
+    /** Removes the labels that remain of a former cordon by this program. */
     static void forgotten(NodePatch patch, CachedNode node) {
         if (US.get().equals(node.labels().get(UNCORDON_BY))) {
             patch.label(UNCORDON_BY, Optional.empty());
@@ -55,7 +55,7 @@ final class CordonLabels {
         patch.label(UNCORDON_TIME, Optional.of(TIME.format(now)));
     }
 
-    /** When we cordoned it; empty where no label says so. */
+    /** Returns the time of the cordon; empty without a readable label. */
     static Optional<Instant> since(CachedNode node) {
         try {
             return Optional.ofNullable(node.labels().get(CORDON_TIME)).map(text -> TIME.parse(text, Instant::from));

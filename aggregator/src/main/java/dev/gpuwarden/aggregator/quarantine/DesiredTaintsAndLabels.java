@@ -15,10 +15,11 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What a quarantine puts on a node: what it has put there already, and what the rules that are met now ask for. Of two that want
- * different things of one taint or label the higher priority wins; of equal ones what is there already, then the later name.
+ * The cordon, taints and labels of a quarantine: those that it has already applied, and those that the matching rules request.
+ * If two rules conflict over one taint or label, the higher priority wins. At equal priority the applied value wins, then the
+ * rule set with the later name.
  *
- * @param inTheWay taints that are left out because somebody else has that key and effect with another value
+ * @param inTheWay the taints that are left out because another writer uses that key and effect with another value
  */
 record DesiredTaintsAndLabels(
         boolean cordon, List<AppliedTaint> taints, List<AppliedLabel> labels, List<Taint> inTheWay) {
@@ -77,7 +78,7 @@ record DesiredTaintsAndLabels(
         return taints;
     }
 
-    /** A Node has one taint for each key and effect; another value of somebody else's is not ours to replace. */
+    /** Returns true if another writer owns the Node's one taint of this key and effect, with another value. */
     private static boolean foreign(QuarantineState session, Taint taint, CachedNode node) {
         return node.taints().stream()
                 .map(CachedNode::taint)

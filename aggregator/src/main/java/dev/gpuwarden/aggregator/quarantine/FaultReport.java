@@ -11,14 +11,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What is known of a node's faults.
+ * A node's faults, and how far they can be trusted.
  *
- * @param nodeUid of the Node that it was told of; empty where that is not known
- * @param why what is wrong with what the node itself says
- * @param faults those that are current, as far as they are trusted
- * @param ofMonitors which of them the node has not told
- * @param names what people call the parts that they name
- * @param unlisted how many more there are that nobody kept: the node cannot be known to be well
+ * @param nodeUid the uid of the Node in the report; empty if unknown
+ * @param why the defect of the node's own report; empty without one
+ * @param faults the current and trusted faults
+ * @param ofMonitors the keys of the faults that only monitors report
+ * @param names the display names of the parts in the faults
+ * @param unlisted the number of further faults that were not kept; above 0, the node cannot be judged healthy
  */
 public record FaultReport(
         String node,
@@ -32,15 +32,15 @@ public record FaultReport(
 
     public enum Standing {
         TRUSTED,
-        /** The node itself has told nothing yet: what monitors of the whole cluster say is all that is known, and is trusted. */
+        /** The node itself has not reported yet. Only the faults from monitors of the cluster exist, and they are trusted. */
         MONITORED,
-        /** The node's own word is of too long ago and counts for nothing; what monitors say is trusted. */
+        /** The node's own report is too old and is ignored. The faults from monitors are trusted. */
         SILENT,
-        /** Of too long ago. */
+        /** The report is too old. */
         STALE,
-        /** The node, or one that tells of it, has not told everything yet. */
+        /** The node, or a monitor of it, has not reported all of its faults yet. */
         PARTIAL,
-        /** Cannot be so. */
+        /** The report contradicts itself or the clock. */
         IMPLAUSIBLE
     }
 
@@ -49,7 +49,7 @@ public record FaultReport(
         ofMonitors = Set.copyOf(ofMonitors);
     }
 
-    /** Of a node whose parts have no other names than its events give them. */
+    /** Creates a report in which the parts have only the names that the events use. */
     public FaultReport(
             String node,
             String nodeUid,
@@ -65,27 +65,27 @@ public record FaultReport(
         return new FaultReport(node, "", Standing.TRUSTED, "", faults, Set.of(), 0);
     }
 
-    /** Since when its youngest fault is; empty where there is none. */
+    /** Returns the time at which the youngest fault was raised; empty without faults. */
     public Optional<Instant> youngest() {
         return faults.stream().map(Fault::since).max(Instant::compareTo);
     }
 
-    /** Whether something is known that may be acted on. */
+    /** Returns true if some faults may be acted on. */
     private boolean isFit() {
         return standing == Standing.TRUSTED || monitorsAlone();
     }
 
-    /** Whether nothing but what monitors say is trusted. */
+    /** Returns true if only the faults from monitors are trusted. */
     public boolean monitorsAlone() {
         return standing == Standing.MONITORED || standing == Standing.SILENT;
     }
 
-    /** Whether what is not among the faults is none. */
+    /** Returns true if the list of faults is complete. */
     public boolean isWhole() {
         return unlisted == 0 && (standing == Standing.TRUSTED || standing == Standing.MONITORED);
     }
 
-    /** Why nothing may be done because of it, whatever it says. */
+    /** Returns the reason why this report must not be acted on for this Node; empty if it may be. */
     public Optional<String> unfitFor(CachedNode there) {
         if (!isFit()) {
             return Optional.of("the report is " + standing.name().toLowerCase(Locale.ROOT) + ": " + why);

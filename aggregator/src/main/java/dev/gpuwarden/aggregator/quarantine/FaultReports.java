@@ -18,24 +18,24 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What of a NodeHealth may be acted on. Pure. */
+/** The derivation of a {@link FaultReport} from a NodeHealth. Pure. */
 public final class FaultReports {
 
-    /** Twice what passes between two words of a node of which there is nothing new, and a minute. */
+    /** The age from which a report is stale: twice the interval of a node's reports without news, plus one minute. */
     public static final Duration STALE = Duration.ofMinutes(11);
 
-    /** So long a report travels to a watch at most while nothing is wrong, with a thousand others. */
+    /** The longest time from a report to its watch event in normal operation, among a thousand others. */
     private static final Duration TRAVELS = Duration.ofSeconds(5);
 
-    /** As long as a thousand nodes that fail at once wait for each other. */
+    /** The longest wait of one of a thousand nodes that fail at the same time. */
     private static final Duration FRESH = Duration.ofSeconds(30);
 
-    /** Clocks of two aggregators differ a little. */
+    /** The tolerated difference between the clocks of two aggregators. */
     private static final Duration AHEAD = Duration.ofMinutes(5);
 
     private FaultReports() {}
 
-    /** @param health the resource as the API server has it; empty where there is none */
+    /** @param health the resource from the API server; empty if it does not exist */
     public static FaultReport of(String node, Optional<Map<String, Object>> health, Instant now) {
         if (health.isEmpty()) {
             return unfit(node, "", Standing.PARTIAL, "there is no NodeHealth");
@@ -51,17 +51,17 @@ public final class FaultReports {
             return unfit(node, uid, Standing.IMPLAUSIBLE, "the NodeHealth belongs to no Node");
         }
         if (read.reported().isEmpty() || read.generation() == 0) {
-            String why = "the node has not told all of its faults yet";
+            String why = "the node has not reported all of its faults yet";
             return monitored(read, uid, Standing.MONITORED, why)
                     .orElseGet(() -> unfit(node, uid, Standing.PARTIAL, why));
         }
         Instant reported = read.reported().get();
         if (reported.plus(STALE).isBefore(now)) {
-            String why = "the node last said something at " + reported;
+            String why = "the node last reported at " + reported;
             return monitored(read, uid, Standing.SILENT, why).orElseGet(() -> unfit(node, uid, Standing.STALE, why));
         }
         if (reported.minus(AHEAD).isAfter(now)) {
-            return unfit(node, uid, Standing.IMPLAUSIBLE, "it was reported at " + reported + ", which is to come");
+            return unfit(node, uid, Standing.IMPLAUSIBLE, "it was reported at " + reported + ", which is in the future");
         }
         Set<FaultKey> ofMonitors = keys(read.ofMonitors().orElse(List.of()));
         ofMonitors.removeAll(keys(read.own()));
@@ -69,7 +69,7 @@ public final class FaultReports {
                 Math.min(read.unlistedCount(), 1_000_000));
     }
 
-    /** Only they say something of it now; empty if they do not either. */
+    /** Returns a report of the monitors' faults alone; empty if no monitor reports on the node. */
     private static Optional<FaultReport> monitored(NodeHealth read, String uid, Standing standing, String why) {
         return read.ofMonitors()
                 .map(faults -> new FaultReport(read.node(), uid, standing, why, faults, keys(faults), read.names(), 0));
@@ -79,7 +79,7 @@ public final class FaultReports {
         return faults.stream().map(Fault::key).collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** Whether there may be a newer one that has not come here. */
+    /** Returns true if a newer NodeHealth may exist that has not arrived yet. */
     public static boolean isOld(CachedNodeHealth health, Instant now) {
         return !health.answered() && late(health) || health.heard().plus(FRESH).isBefore(now);
     }

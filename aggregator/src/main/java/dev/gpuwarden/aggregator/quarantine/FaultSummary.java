@@ -12,24 +12,25 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A node's faults in few lines: each part that has a fatal one once, then others. Pure.
+ * A node's faults in few lines: first one line for each part with a fatal fault, then other faults. Pure.
  *
- * @param lines at most {@value #MOST_PARTS}; empty without faults
- * @param moreParts with fatal faults that have no line
- * @param moreFaults without a line, those of the parts above included; what one event raised is one
+ * @param lines the lines, {@value #MOST_PARTS} at most; empty without faults
+ * @param moreParts the number of parts with fatal faults that have no line
+ * @param moreFaults the number of faults without a line, those of {@code moreParts} included; all faults of one event count
+ *     once
  */
 public record FaultSummary(List<Line> lines, int moreParts, int moreFaults) {
 
-    /** As many as a person can act on before the next look. */
+    /** The number of parts that an operator can act on before the next summary. */
     static final int MOST_PARTS = 4;
 
-    /** What people call the node where a fault names no part of it. */
+    /** The part name of a fault that names no part of the node. */
     private static final String NODE = "node";
 
     /**
      * The worst fault of a part, or one that is not fatal.
      *
-     * @param part "GPU 3 (0000:5b:00.0)"; "node" where the fault names none
+     * @param part the name of the part, for example "GPU 3 (0000:5b:00.0)"; "node" if the fault names none
      * @param raised the faults that its event raised
      */
     public record Line(String part, List<Fault> raised) {
@@ -47,10 +48,10 @@ public record FaultSummary(List<Line> lines, int moreParts, int moreFaults) {
     }
 
     /**
-     * The fatal ones first, otherwise in the order of the faults.
+     * Returns the summary. Fatal faults come first; otherwise the order of the faults holds.
      *
-     * @param names of the node's GPUs
-     * @param least so many lines, if fewer parts have fatal faults, and there are so many faults
+     * @param names the names of the node's GPUs
+     * @param least the smallest number of lines, if there are so many faults; other faults fill lines up to it
      */
     public static FaultSummary of(List<Fault> faults, PartNames names, int least) {
         List<List<Fault>> raised = raised(faults).stream()
@@ -73,7 +74,7 @@ public record FaultSummary(List<Line> lines, int moreParts, int moreFaults) {
                 List.copyOf(lines), Math.max(0, fatal.size() - MOST_PARTS), (int) (raised.size() - said));
     }
 
-    /** What one event raised together, in the order of the faults. */
+    /** Returns the faults in groups, one for each event, in the order of the faults. */
     public static List<List<Fault>> raised(List<Fault> faults) {
         return List.copyOf(faults.stream()
                 .collect(Collectors.groupingBy(Fault::cause, LinkedHashMap::new, Collectors.toList()))
@@ -96,7 +97,7 @@ public record FaultSummary(List<Line> lines, int moreParts, int moreFaults) {
                 .toList();
     }
 
-    /** The parts that an event names, each once: GPUs alone where it names some. */
+    /** Returns the parts that an event names, each once. If it names GPUs, these alone are returned. */
     static List<String> parts(List<Fault> raised, PartNames names) {
         List<Entity> entities = entities(raised);
         List<String> known = entities.stream()
@@ -113,7 +114,7 @@ public record FaultSummary(List<Line> lines, int moreParts, int moreFaults) {
         return called.isEmpty() ? List.of(NODE) : called;
     }
 
-    /** The parts that an event names, in words. */
+    /** Returns the parts that an event names, as one text. */
     public static String part(List<Fault> raised, PartNames names) {
         return String.join(", ", parts(raised, names));
     }

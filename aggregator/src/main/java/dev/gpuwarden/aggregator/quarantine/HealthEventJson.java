@@ -19,10 +19,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Health events as NVSentinel keeps them in an annotation: a JSON list, without the fields that say nothing. Bounded. */
+/** The codec of NVSentinel's annotation of health events: a bounded JSON list without empty fields. */
 final class HealthEventJson {
 
-    /** All annotations of an object may have 256 KiB together; one event of the largest kind has some 40. */
+    /**
+     * The longest text, in characters. All annotations of one object may have 256 KiB; one event of the largest kind has some
+     * 40.
+     */
     static final int LONGEST = 64 * 1024;
 
     private static final int LONGEST_MESSAGE = 1024;
@@ -30,7 +33,7 @@ final class HealthEventJson {
 
     private HealthEventJson() {}
 
-    /** As many as there is room for, from the last one on: a fault that is younger than all in the list is none of them. */
+    /** Writes as many events as fit, from the last one on: a fault younger than all in the list is not one of them. */
     static String write(List<HealthEvent> events) {
         StringBuilder text = new StringBuilder("[");
         for (int i = events.size() - 1; i >= 0; i--) {
@@ -64,10 +67,10 @@ final class HealthEventJson {
     }
 
     /**
-     * Which faults the events of such a text raise. One event that is not in a list, and names that begin with capitals, as old
-     * versions wrote them, are understood too.
+     * Returns the keys of the faults that the events in the text raise. Accepts a single event outside a list too, and names
+     * with a capital first letter, as old versions wrote them.
      *
-     * @throws IOException if it is no such text
+     * @throws IOException if the text has another format
      */
     static Set<FaultKey> read(String text) throws IOException {
         Set<FaultKey> keys = new LinkedHashSet<>();
@@ -75,7 +78,7 @@ final class HealthEventJson {
         return keys;
     }
 
-    /** The same as the events that they are, with what they ask for. */
+    /** Returns the events in the text, with their recommended actions and overrides. Accepts and throws like {@link #read}. */
     static List<HealthEvent> events(String text) throws IOException {
         List<HealthEvent> events = new ArrayList<>();
         Object tree = Json.read(text);
@@ -127,7 +130,7 @@ final class HealthEventJson {
         return new Overrides(JsonTrees.isTrue(tree, "force"), JsonTrees.isTrue(tree, "skip"));
     }
 
-    /** With names that begin with a small letter. */
+    /** Returns a copy in which each name begins with a small letter. */
     static Map<String, Object> lower(Map<?, ?> map) {
         Map<String, Object> lower = new LinkedHashMap<>();
         map.forEach((key, value) -> {

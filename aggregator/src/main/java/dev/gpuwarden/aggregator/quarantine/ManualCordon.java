@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a person wants with one node, next to what this program does about it. Pure. */
+/** An operator's cordon or release of one node, beside the automatic quarantine. Pure. */
 public final class ManualCordon {
 
     static final int LONGEST_REASON = 512;
@@ -16,14 +16,14 @@ public final class ManualCordon {
     private ManualCordon() {}
 
     /**
-     * What is to be written, if anything is.
+     * The result of a cordon or release, and the patch that carries it out.
      *
-     * @param done whether the node will be as the person wants it; if not, why says what stands against it
-     * @param patch one JSON patch, for exactly the version that was read; empty where there is nothing to write
+     * @param done true if the node will be in the requested state; if false, {@code why} states the obstacle
+     * @param patch one JSON patch for exactly the version that was read; empty if nothing must be written
      */
     public record Plan(boolean done, String why, List<Map<String, Object>> patch) {}
 
-    /** Takes no more pods until a person releases it, whatever becomes of its faults. */
+    /** Plans a cordon. The node accepts no more pods until an operator releases it, even after its faults end. */
     public static Plan cordon(CachedNode node, String reason, String who) {
         QuarantineState session;
         try {
@@ -45,7 +45,7 @@ public final class ManualCordon {
         return new Plan(true, "it takes no new pods; those that run there go on", patch.operations());
     }
 
-    /** Back into service, out of quarantine and of what {@link #cordon} did: the faults that it has now are lived with. */
+    /** Plans the end of the quarantine and of {@link #cordon}. The faults that the node has now do not quarantine it again. */
     public static Plan release(CachedNode node) {
         QuarantineState session;
         try {
@@ -58,7 +58,7 @@ public final class ManualCordon {
             return refused("its quarantine is no cordon: take away one of its taints or labels with kubectl");
         }
         if (session.cordoned() && session.cordonPreExisting() && !byHand) {
-            return refused("somebody had cordoned it before it came into quarantine:" + " kubectl uncordon ends both");
+            return refused("another writer had cordoned it before its quarantine: kubectl uncordon ends both");
         }
         if (node.unschedulable() && !session.cordoned() && !byHand) {
             return refused("this program has not cordoned it: kubectl uncordon does it");
@@ -74,7 +74,7 @@ public final class ManualCordon {
                 patch.operations());
     }
 
-    /** Why a person has cordoned it, as it was said; empty where nobody has by this program. */
+    /** Returns the operator and the reason of a cordon made by this program; empty without such a cordon. */
     public static Optional<String> reason(CachedNode node) {
         return Optional.ofNullable(node.annotations().get(NodeAnnotations.CORDONED_BY_HAND));
     }

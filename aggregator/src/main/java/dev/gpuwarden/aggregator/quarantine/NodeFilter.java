@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Which nodes there can be anything to do about: those with faults, and those on which this program has left something. Of ten
- * thousand these are few; about the others nothing needs to be read or decided, whatever changes. Thread-safe.
+ * A filter for the nodes that may need work: those with faults, and those with marks of this program. They are few among ten
+ * thousand. A change of any other node needs no read and no decision. Thread-safe.
  */
 public final class NodeFilter {
 
@@ -18,15 +18,15 @@ public final class NodeFilter {
     private final Set<String> faulty = ConcurrentHashMap.newKeySet();
 
     /**
-     * A Node is as this now.
+     * Records the present state of a Node.
      *
-     * @return whether it is to be looked at: also where that has just ended, since something may be under way
+     * @return true if the node must be reconciled; also once after its last reason ended, because a write may be under way
      */
     public boolean node(String name, Optional<CachedNode> node) {
         return change(touched, name, node.filter(QuarantineSummary::touched).isPresent());
     }
 
-    /** A NodeHealth is as this now; returns the same. */
+    /** Records the present state of a NodeHealth; returns the same as {@link #node}. */
     public boolean health(String name, Optional<Map<String, Object>> health) {
         return change(faulty, name, health.filter(NodeFilter::hasFaults).isPresent());
     }
@@ -41,14 +41,14 @@ public final class NodeFilter {
         return touched.contains(name) || faulty.contains(name);
     }
 
-    /** All names that are to be looked at. */
+    /** Returns the names of all nodes that must be reconciled. */
     public Set<String> all() {
         Set<String> all = new HashSet<>(touched);
         all.addAll(faulty);
         return all;
     }
 
-    /** Cheaper than reading it as what it is, and wrong on the safe side. */
+    /** Returns true if the NodeHealth may have faults. Cheaper than a full parse, and wrong only on the safe side. */
     private static boolean hasFaults(Map<String, Object> health) {
         Map<String, Object> status = JsonTrees.object(health, "status");
         return !JsonTrees.objects(status, "faults").isEmpty()

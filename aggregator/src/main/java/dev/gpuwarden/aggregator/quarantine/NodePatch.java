@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Collects what must be different about a Node, and makes one JSON patch of it (RFC 6902), which holds for exactly the version
- * that was read. A merge or an apply would replace the whole list of taints, or take back fields of others.
+ * A builder of one JSON patch (RFC 6902) with all changes of a Node. The patch applies to exactly the version that was read. A
+ * merge or an apply would replace the whole list of taints, or remove fields of other writers.
  */
 public final class NodePatch {
 
-    /** Paths of what is made where a Node has none, so that something can be put there. */
+    /** The paths of the maps that the patch creates if a Node has none. */
     static final Set<String> ROOM = Set.of("/metadata/annotations", "/metadata/labels");
 
     private final CachedNode node;
@@ -43,7 +43,7 @@ public final class NodePatch {
         unschedulable = value;
     }
 
-    /** Those of others stay as they are, fields included that nobody here knows. */
+    /** Removes one taint. The other taints stay unchanged, fields included that this program does not use. */
     void removeTaint(dev.gpuwarden.aggregator.cache.CachedNode.Taint taint) {
         taints = taints.stream()
                 .filter(there -> !CachedNode.taint(there).equals(taint))
@@ -64,15 +64,15 @@ public final class NodePatch {
         }
     }
 
-    /** Empty where all is as it must be. */
+    /** Returns the patch; empty if nothing must change. */
     public List<Map<String, Object>> operations() {
         return operations(Map.of("/metadata/resourceVersion", node.resourceVersion()));
     }
 
     /**
-     * The same, which holds for any version in which this is so.
+     * Returns the patch for any version in which the given values hold; empty if nothing must change.
      *
-     * @param tests values by their JSON pointers
+     * @param tests the expected values by their JSON pointers
      */
     public List<Map<String, Object>> operations(Map<String, Object> tests) {
         List<Map<String, Object>> changes = new ArrayList<>();
@@ -124,7 +124,7 @@ public final class NodePatch {
         return "/metadata/" + field + "/" + name.replace("~", "~0").replace("/", "~1");
     }
 
-    /** Of one of its annotations. */
+    /** Returns the JSON pointer of an annotation. */
     public static String annotation(String name) {
         return pointer("annotations", name);
     }

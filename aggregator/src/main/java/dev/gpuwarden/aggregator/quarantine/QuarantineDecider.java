@@ -23,9 +23,10 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Decides about one node. Pure: the same node, faults and rules give the same decision, and once its patch is on the node, none.
+ * The decision about one node. Pure: the same node, faults and rules give the same decision. After its patch is applied, the
+ * next decision changes nothing.
  *
- * <p>Everything that must be remembered is on the Node itself, so a restart forgets nothing and replays nothing.
+ * <p>All state is on the Node itself, so a restart loses nothing and repeats nothing.
  */
 public final class QuarantineDecider {
 
@@ -55,8 +56,8 @@ public final class QuarantineDecider {
     }
 
     /**
-     * @param breaker asked once, and only if the node is to be taken out of service: it is if the answer allows it
-     * @param now for the audit, and for when it was
+     * @param breaker the circuit breaker; called once, and only before the node leaves service, which its answer must allow
+     * @param now the time of the decision, for the audit record and the annotations
      */
     public static Decision decide(
             CachedNode node,
@@ -68,7 +69,7 @@ public final class QuarantineDecider {
         return decide(node, report, rules, breaker, false, mode, now);
     }
 
-    /** @param forcePasses whether the breaker is not asked about a node that a sender forces out of service */
+    /** @param forcePasses true if a node that a sender forces out of service passes without the breaker */
     static Decision decide(
             CachedNode node,
             FaultReport report,
@@ -87,7 +88,7 @@ public final class QuarantineDecider {
         }
         for (String label : NodeAnnotations.OPT_OUT) {
             if ("false".equalsIgnoreCase(node.labels().get(label))) {
-                return leave("the node's label " + label + "=false says to leave it alone");
+                return leave("the node's label " + label + "=false excludes it from quarantine");
             }
         }
         QuarantineState session;
@@ -97,7 +98,7 @@ public final class QuarantineDecider {
             return leave(e.getMessage() + ": repair or remove them");
         }
         if (report.monitorsAlone() && session.active() && !session.byMonitors()) {
-            return leave("stays in quarantine for what it has told itself: " + report.why());
+            return leave("stays in quarantine for faults that the node itself reported: " + report.why());
         }
         QuarantineReasons held = QuarantineReasons.of(report.faults(), session, rules, node.forRules());
         Optional<String> undone = session.undoneOn(node);
@@ -122,7 +123,7 @@ public final class QuarantineDecider {
                 && !effects.cordon()
                 && effects.taints().isEmpty()
                 && effects.labels().isEmpty()) {
-            return leave("rules are met, but all that they ask for is in the way of others' taints");
+            return leave("rules match, but every taint that they request conflicts with a taint of another writer");
         }
         boolean charges = effects.takeCapacity() && !session.takesCapacity() && !(held.forced() && forcePasses);
         Optional<BreakerPolicy.Answer> passed = charges ? Optional.of(breaker.apply(node)) : Optional.empty();
@@ -153,7 +154,7 @@ public final class QuarantineDecider {
             CordonLabels.cordoned(patch, held, now);
         }
         if (!session.active() || !node.labels().containsKey(NodeAnnotations.STATE)) {
-            // Else it may be further already: its pods are being drained, or it is being repaired.
+            // Otherwise the node may be in a later state already: its drain or its repair is under way.
             patch.label(NodeAnnotations.STATE, Optional.of(NodeAnnotations.QUARANTINED));
         }
         if (!session.active()) {
@@ -196,7 +197,7 @@ public final class QuarantineDecider {
     }
 
     private Decision cancel(QuarantineState session, QuarantineReasons held, String mark) {
-        // Those that came after the youngest one that was listed are news, and may bring the node back.
+        // Faults younger than the youngest listed one are new, and may quarantine the node again.
         Optional<Instant> youngest = held.faults().stream()
                 .filter(fault -> session.held().contains(fault.key()))
                 .map(Fault::since)
@@ -212,14 +213,14 @@ public final class QuarantineDecider {
         String what = mark.equals(NodeAnnotations.UNCORDONED_MANUALLY) ? "uncordoned" : "untainted";
         return act(
                 Decision.Kind.CANCEL,
-                "somebody " + what + " the node: these faults do not bring it back, others do",
+                "an operator " + what + " the node: these faults do not bring it back, others do",
                 patch,
                 Optional.empty(),
                 held,
                 known);
     }
 
-    /** All but the cordon. */
+    /** Removes all marks of the quarantine except the cordon. */
     static void undo(CachedNode node, QuarantineState session, NodePatch patch) {
         NodeAnnotations.OF_SESSION.forEach(name -> patch.annotate(name, Optional.empty()));
         patch.label(NodeAnnotations.STATE, Optional.empty());
@@ -228,14 +229,14 @@ public final class QuarantineDecider {
                 .filter(applied -> !applied.preExisting())
                 .forEach(applied -> patch.removeTaint(applied.taint()));
         for (AppliedLabel applied : session.labels()) {
-            // What somebody else has made of it since is theirs.
+            // A value that another writer has set since then stays.
             if (applied.label().value().equals(node.labels().get(applied.label().key()))) {
                 patch.label(applied.label().key(), applied.previous());
             }
         }
     }
 
-    /** Those that were, as far as they are current, and these. */
+    /** Returns the digests of the formerly cancelled faults that are still current, and of the given faults. */
     private Optional<String> stillCancelled(QuarantineState session, Collection<Fault> more) {
         Set<String> digests = new TreeSet<>();
         if (!report.isWhole()) {
@@ -292,33 +293,34 @@ public final class QuarantineDecider {
         return new Decision.Act(kind, reason, operations, audit);
     }
 
-    /** What is to be done about one node now. */
+    /** A decision about one node. */
     public sealed interface Decision {
 
-        /** Why, for people. */
+        /** Returns the reason, as text for the operator. */
         String reason();
 
         enum Kind {
             QUARANTINE,
-            /** It is in quarantine, and more, fewer or other faults hold it there. */
+            /** The node is in quarantine, and more, fewer or other faults hold it there. */
             CHANGE,
             RETURN,
-            /** A person has undone a part of it: the rest goes too, and those faults do not bring it back. */
+            /**
+             * An operator has undone a part of the quarantine. The rest is removed too, and those faults do not bring the node
+             * back.
+             */
             CANCEL
         }
 
-        /**
-         * @param patch one JSON patch of the Node, that fails if the Node is not as it was read any more
-         */
+        /** @param patch one JSON patch of the Node, which fails if the Node has changed since it was read */
         record Act(Kind kind, String reason, List<Map<String, Object>> patch, AuditRecord audit) implements Decision {
 
-            /** False in a dry run. */
+            /** Returns false in a dry run. */
             public boolean writes() {
                 return audit.mode() == ActionMode.ARMED;
             }
         }
 
-        /** @param refused whether the breaker said no */
+        /** @param refused true if the breaker refused */
         record Leave(String reason, boolean refused) implements Decision {}
     }
 }

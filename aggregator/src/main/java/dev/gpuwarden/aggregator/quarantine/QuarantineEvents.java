@@ -8,15 +8,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What there is to be told of a Node's quarantine, for an Event of Kubernetes.
+ * A Kubernetes Event about a Node's quarantine.
  *
- * @param reason one word in camel case
- * @param good whether it is nothing to worry about
- * @param at when it was decided
+ * @param reason the Event's reason, one word in camel case
+ * @param good true for an Event of type Normal, false for a warning
+ * @param at the time of the decision
  */
 public record QuarantineEvents(String reason, String text, boolean good, Instant at) {
 
-    /** From what lies on the Node: whoever asks later gets the same. */
+    /** Returns the Event for the Node's annotations; a later call returns the same. Empty without a decision on the Node. */
     public static Optional<QuarantineEvents> of(CachedNode node) {
         Optional<Instant> at = decided(node);
         if (at.isEmpty()) {
@@ -29,15 +29,15 @@ public record QuarantineEvents(String reason, String text, boolean good, Instant
         if (NodeAnnotations.isTrue(node.annotations(), NodeAnnotations.UNCORDONED_MANUALLY)
                 || NodeAnnotations.isTrue(node.annotations(), NodeAnnotations.UNTAINTED_MANUALLY)) {
             String text =
-                    "Somebody uncordoned or untainted the node: the faults it had then do not bring it back, others do.";
+                    "An operator uncordoned or untainted the node: those faults do not bring it back, others do.";
             return Optional.of(new QuarantineEvents("QuarantineCancelled", text, true, at.get()));
         }
         String text = "None of the faults that held it is left."
-                + (node.unschedulable() ? " It stays cordoned, which is somebody else's." : "");
+                + (node.unschedulable() ? " It stays cordoned by another writer." : "");
         return Optional.of(new QuarantineEvents("ReturnedToService", text, true, at.get()));
     }
 
-    /** Of a decision that is not carried out. */
+    /** Returns the Event for a decision of a dry run; empty if the decision changes nothing. */
     public static Optional<QuarantineEvents> would(Decision decision, Instant now) {
         return decision instanceof Decision.Act act
                 ? Optional.of(new QuarantineEvents("DryRun", act.kind() + ": " + act.reason(), true, now))

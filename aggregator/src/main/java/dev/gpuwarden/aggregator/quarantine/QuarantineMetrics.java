@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** What was decided, and how long it took to be done. Thread-safe. */
+/** The counts of decisions and their durations. Thread-safe. */
 public final class QuarantineMetrics {
 
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(5);
@@ -29,19 +29,19 @@ public final class QuarantineMetrics {
         }
     }
 
-    /** By kind. */
+    /** Returns the number of decisions by kind. */
     public Map<String, Long> decisions() {
         Map<String, Long> counts = new TreeMap<>();
         decisions.forEach((kind, count) -> counts.put(kind, count.sum()));
         return counts;
     }
 
-    /** How often the breaker said no. */
+    /** Returns the number of refusals by the breaker. */
     public long refused() {
         return refused.sum();
     }
 
-    /** From reading a node's faults to its Node written, in microseconds. */
+    /** Returns the durations from the read of a node's faults to the write of its Node, in microseconds. */
     public Histogram micros() {
         return micros.copy();
     }

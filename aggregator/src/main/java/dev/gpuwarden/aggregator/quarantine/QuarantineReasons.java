@@ -22,12 +22,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The faults that keep a node in quarantine: those that meet a rule, and those that brought it there, for as long as they last,
- * whatever becomes of the rules.
+ * The faults that keep a node in quarantine: those that a rule matches, and those that put it there. The latter hold the node
+ * until they end, even if the rules change.
  *
- * @param events what raised them, with the entities and codes that are still current; the oldest first
- * @param met rule sets that they meet now, in order of their names
- * @param forced whether a sender asked for it whatever the rules say
+ * @param events the events that raised them, with the entities and codes that are still current; the oldest first
+ * @param met the rule sets that match now, in order of their names
+ * @param forced true if a sender requested the quarantine regardless of the rules
  */
 public record QuarantineReasons(
         List<Fault> faults,
@@ -86,7 +86,7 @@ public record QuarantineReasons(
         return byCause;
     }
 
-    /** Less what is current no more. */
+    /** Returns a copy of the event without the entities and codes that are no longer current. */
     private static HealthEvent narrowed(HealthEvent event, Collection<Fault> faults) {
         Set<FaultKey> keys = faults.stream().map(Fault::key).collect(Collectors.toSet());
         return new HealthEvent(
@@ -116,14 +116,14 @@ public record QuarantineReasons(
                 event.customAction());
     }
 
-    /** What a person reads on the Node. The same faults and rules give the same text. */
+    /** The text on the Node for the operator. The same faults and rules give the same text. */
     public static final class Explanation {
 
-        /** Lines of faults, if there are so many, though fewer parts have fatal ones. */
+        /** The smallest number of lines, if there are so many faults and fewer parts with fatal faults. */
         private static final int LEAST_FAULTS = 3;
 
         private static final int LONGEST_MESSAGE = 200;
-        /** Of one text: an Event of Kubernetes takes 1024 characters of it. */
+        /** The limit for all messages of one text, in characters: a Kubernetes Event has 1024 for the text. */
         private static final int LONGEST_MESSAGES = 480;
 
         private Explanation() {}
@@ -145,14 +145,14 @@ public record QuarantineReasons(
                     + "Returns to service when none of this is left.";
         }
 
-        /** Each event that raised some of the faults once. */
+        /** Returns one text for each event that raised some of the faults. */
         static List<String> each(List<Fault> faults, PartNames names) {
             return FaultSummary.raised(faults).stream()
                     .map(raised -> of(new FaultSummary.Line(FaultSummary.part(raised, names), raised), LONGEST_MESSAGE))
                     .toList();
         }
 
-        /** The worst in few words, each part with a fatal fault once. */
+        /** Returns the worst faults in few words, each part with a fatal fault once. */
         public static String named(List<Fault> faults, PartNames names) {
             FaultSummary summary = FaultSummary.of(faults, names, LEAST_FAULTS);
             return summary.lines().stream().map(FaultSummary.Line::text).collect(Collectors.joining("; "))
@@ -165,7 +165,7 @@ public record QuarantineReasons(
                     + (summary.moreFaults() > 0 ? "; and " + summary.moreFaults() + " more" : "");
         }
 
-        /** With its one instruction. */
+        /** Returns the text of a line, with the advice of its fault. */
         private static String of(FaultSummary.Line line, int room) {
             String message =
                     line.cause().message().replaceAll("[\\p{Cntrl}\\s]+", " ").strip();

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Has a Node decided about, and writes what comes of it. When somebody else has written the Node meanwhile, all is decided anew.
- * Thread-safe; the breaker is asked for one node after the other.
+ * The reconciler of a Node's quarantine: it decides, then writes the Node. If another writer has changed the Node since it was
+ * read, the reconciler decides again. Thread-safe; the breaker serves one node after the other.
  */
 public final class QuarantineReconciler {
 
@@ -28,8 +28,8 @@ public final class QuarantineReconciler {
     private final Consumer<AuditRecord> audits;
 
     /**
-     * @param forcePasses whether the breaker is not asked about a node that a sender forces out of service
-     * @param audits gets each decision that is going to be written, or would be in a dry run, before it is
+     * @param forcePasses true if a node that a sender forces out of service passes without the breaker
+     * @param audits the receiver of each decision before its write; in a dry run too, without the write
      */
     public QuarantineReconciler(
             KubeClient api,
@@ -108,7 +108,7 @@ public final class QuarantineReconciler {
         return decision instanceof Decision.Act || decision instanceof Decision.Leave leave && leave.refused();
     }
 
-    /** What would be done, as far as it is known here. Asks nobody, and changes nothing. */
+    /** Returns the decision from the cached Node, as a dry run. Sends no request, and changes nothing. */
     public Decision look(FaultReport report, RuleEvaluator rules) {
         return fleet.node(report.node())
                 .map(node -> decide(node, report, rules, ActionMode.DRY_RUN))
@@ -134,7 +134,7 @@ public final class QuarantineReconciler {
                 clock.instant());
     }
 
-    /** Once, however often the Node changes before it can be written. */
+    /** Records the decision once, however often the Node changes before the write. */
     private Optional<AuditRecord> say(Decision decision, Optional<AuditRecord> before) {
         if (!(decision instanceof Decision.Act act)) {
             return before;

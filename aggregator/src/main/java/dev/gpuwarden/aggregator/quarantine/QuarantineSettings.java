@@ -11,7 +11,7 @@ import java.util.List;
  * @param namespace the namespace of the Lease and of the breaker's ConfigMap
  * @param identity the name of this replica in the Lease; each replica has its own
  * @param pools the breaker's pools; never empty
- * @param forcePasses whether an event with the override `force` passes the breaker
+ * @param forcePasses true if an event with the override `force` passes the breaker
  */
 public record QuarantineSettings(
         String namespace,

@@ -21,13 +21,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What a Node says of its own quarantine: all that is remembered.
+ * The state of a quarantine, as stored on the Node. No other state is kept.
  *
- * @param active whether it is in quarantine
- * @param held faults that put it there, as far as they are listed
- * @param cordonPreExisting whether it was cordoned already when it came into quarantine: it stays so
- * @param byMonitors whether the node itself has told of none of them
- * @param cancelled digests of {@link Cancelled} faults
+ * @param active true if the node is in quarantine
+ * @param held the keys of the faults that put it there, as far as they are listed
+ * @param cordonPreExisting true if the node was cordoned before its quarantine, and stays cordoned after it
+ * @param byMonitors true if only monitors, and not the node itself, reported these faults
+ * @param cancelled the digests of {@link Cancelled} faults
  */
 record QuarantineState(
         boolean active,
@@ -39,7 +39,7 @@ record QuarantineState(
         boolean byMonitors,
         Set<String> cancelled) {
 
-    /** @throws IOException naming the annotation that is not what was written */
+    /** @throws IOException if an annotation of the quarantine cannot be read */
     static QuarantineState of(CachedNode node) throws IOException {
         Map<String, String> annotations = node.annotations();
         String events = annotations.get(NodeAnnotations.EVENTS);
@@ -86,14 +86,14 @@ record QuarantineState(
         throw new IOException("expected a JSON list, found " + text);
     }
 
-    /** Whether it keeps pods away. */
+    /** Returns true if the quarantine keeps pods off the node. */
     boolean takesCapacity() {
         return active
                 && (cordoned
                         || taints.stream().anyMatch(applied -> applied.taint().takesCapacity()));
     }
 
-    /** Which mark to leave because a person has undone something of it; empty if nobody has. */
+    /** Returns the annotation that records an operator's undoing of a part of the quarantine; empty if nothing was undone. */
     Optional<String> undoneOn(CachedNode node) {
         if (!active) {
             return Optional.empty();
@@ -109,8 +109,8 @@ record QuarantineState(
     /**
      * A label that the quarantine asks for.
      *
-     * @param priority of the rule set that won it
-     * @param previous what somebody else had there before: it is put back at the end
+     * @param priority the priority of the winning rule set
+     * @param previous the former value from another writer, which is restored at the end; empty without one
      */
     record AppliedLabel(Label label, int priority, Optional<String> previous) {
 
@@ -129,8 +129,8 @@ record QuarantineState(
     /**
      * A taint that the quarantine asks for.
      *
-     * @param priority of the rule set that won it
-     * @param preExisting whether somebody else had put the same one there before: it stays then
+     * @param priority the priority of the winning rule set
+     * @param preExisting true if another writer had set the same taint before; it then stays at the end
      */
     record AppliedTaint(Taint taint, int priority, boolean preExisting) {
 
@@ -147,7 +147,9 @@ record QuarantineState(
         }
     }
 
-    /** Faults that a person has decided to live with. One that ends and comes again is another one: since when is part of it. */
+    /**
+     * The faults that an operator accepts. A fault that ends and comes back is a new one: its digest contains its start time.
+     */
     public static final class Cancelled {
 
         private static final int DIGITS = 12;
@@ -168,7 +170,7 @@ record QuarantineState(
             return Sha256.hex(text, DIGITS);
         }
 
-        /** Sorted: the same faults give the same text. */
+        /** Returns the digests in sorted order, so the same faults give the same text. */
         static String write(Collection<String> digests) {
             return String.join(",", new TreeSet<>(digests));
         }

@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a Node's marks, its faults and the rules say of its quarantine, for those who only look. Pure.
+ * A node's quarantine for display, from the Node's annotations, its faults and the rules. Pure.
  *
- * @param active whether it is in quarantine
- * @param cordoned whether that has cordoned it
- * @param cordonPreExisting whether it was cordoned before, and stays so
- * @param since when it was taken out of service; empty where nothing tells
- * @param reason what was written when it was decided; empty out of quarantine
- * @param holding faults that hold it, or would
- * @param rules rule sets that its faults meet now
- * @param unanswered rule sets that could not answer, with why
- * @param cancelled current faults that somebody has decided to live with
- * @param optOut the label that says to leave it alone
+ * @param active true if the node is in quarantine
+ * @param cordoned true if the quarantine cordons the node
+ * @param cordonPreExisting true if the node was cordoned before, and stays cordoned after it
+ * @param since the time at which it was taken out of service; empty if unknown
+ * @param reason the reason on the Node since the decision; empty out of quarantine
+ * @param holding the faults that hold the node in quarantine, or would
+ * @param rules the names of the rule sets that match its faults now
+ * @param unanswered the rule sets that could not be evaluated, each with the reason
+ * @param cancelled the current faults that an operator accepts
+ * @param optOut the label that excludes the node from quarantine; empty without one
  */
 public record QuarantineSummary(
         boolean active,
@@ -40,7 +40,7 @@ public record QuarantineSummary(
         List<Fault> cancelled,
         Optional<String> optOut) {
 
-    /** @throws IOException naming the annotation that is not what was written */
+    /** @throws IOException if an annotation of the quarantine cannot be read */
     public static QuarantineSummary of(CachedNode node, List<Fault> current, RuleEvaluator rules) throws IOException {
         QuarantineState session = QuarantineState.of(node);
         QuarantineReasons held = QuarantineReasons.of(current, session, rules, node.forRules());
@@ -63,23 +63,23 @@ public record QuarantineSummary(
                         .findFirst());
     }
 
-    /** Whether the Node says that it is in quarantine, readable or not. */
+    /** Returns true if the Node has the annotation of a quarantine, readable or not. */
     public static boolean marked(CachedNode node) {
         return node.annotations().containsKey(NodeAnnotations.EVENTS);
     }
 
     /**
-     * What was written on the Node of the events that hold it there, in the same patch as its cordon.
+     * Returns the events that hold the Node, from the annotation written in the same patch as its cordon.
      *
-     * @return empty out of quarantine
-     * @throws IOException where that cannot be read
+     * @return the events; empty out of quarantine
+     * @throws IOException if the annotation cannot be read
      */
     public static List<HealthEvent> holding(CachedNode node) throws IOException {
         String events = node.annotations().get(NodeAnnotations.EVENTS);
         return events == null ? List.of() : HealthEventJson.events(events);
     }
 
-    /** Whether anything of this program's is on the Node, from now or before. */
+    /** Returns true if the Node has any mark of this program, current or former. */
     public static boolean touched(CachedNode node) {
         return NodeAnnotations.ANNOTATIONS.stream().anyMatch(node.annotations()::containsKey)
                 || node.labels().containsKey(NodeAnnotations.STATE)
@@ -87,7 +87,9 @@ public record QuarantineSummary(
                         .isEmpty();
     }
 
-    /** What the breaker let through stands there from the last time where this time it was not asked. */
+    /**
+     * The label comes first: if the breaker was not needed this time, LET_THROUGH still has the time of an earlier quarantine.
+     */
     private static Optional<Instant> since(CachedNode node) {
         return CordonLabels.since(node)
                 .or(() -> time(node, NodeAnnotations.LET_THROUGH))

@@ -1,5 +1,5 @@
 /**
- * Which nodes are kept from new work because of their faults, and when they return. The decision is pure and ends in one patch of
- * one Node; what writes it is thin.
+ * The quarantine of nodes for their faults, and their return to service. The decision is pure and gives one patch of one Node.
+ * The reconciler that writes it is thin.
  */
 package dev.gpuwarden.aggregator.quarantine;

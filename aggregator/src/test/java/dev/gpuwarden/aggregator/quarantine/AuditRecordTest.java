@@ -27,7 +27,7 @@ class AuditRecordTest extends QuarantineSetup {
     }
 
     @Test
-    void theSameOfANodeThatSomebodyAnnotatedMeanwhileIsARepetition() {
+    void sameDecisionAfterAnotherWritersAnnotationIsARepetition() {
         AuditRecord first = decided(bare.read());
         bare.texts("annotations").put("example.com/note", "1");
         bare.texts("labels").put("zone", "a");
@@ -35,13 +35,13 @@ class AuditRecordTest extends QuarantineSetup {
         AuditRecord again = decided(bare.read());
         assertThat(again.resourceVersion()).isNotEqualTo(first.resourceVersion());
         assertThat(again.patch())
-                .as("no room is to be made")
+                .as("the map of annotations exists already")
                 .hasSizeLessThan(first.patch().size());
         assertThat(again.repeats(first)).isTrue();
     }
 
     @Test
-    void theSameOfANodeThatSomebodyCordonedMeanwhileIsNone() {
+    void sameDecisionAfterAnotherWritersCordonIsNoRepetition() {
         AuditRecord first = decided(bare.read());
         bare.spec().putAll(Map.of("unschedulable", true));
         bare.changed();

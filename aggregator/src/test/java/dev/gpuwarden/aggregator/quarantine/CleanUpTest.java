@@ -22,7 +22,7 @@ class CleanUpTest extends QuarantineSetup {
     }
 
     @Test
-    void allThatTheQuarantineHasPutThereGoes() throws Exception {
+    void cleanUpRemovesAllMarksOfTheQuarantine() throws Exception {
         assertThat(clean().patch()).isEmpty();
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
@@ -34,7 +34,7 @@ class CleanUpTest extends QuarantineSetup {
     }
 
     @Test
-    void whatIsLeftOfAQuarantineThatIsOverGoesToo() throws Exception {
+    void cleanUpRemovesTheMarksOfAFormerQuarantine() throws Exception {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         mend(xid("79"));
@@ -54,7 +54,7 @@ class CleanUpTest extends QuarantineSetup {
     }
 
     @Test
-    void theQuarantineOfAnotherProgramStays() throws Exception {
+    void quarantineOfAnotherProgramStays() throws Exception {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         node.texts("annotations").keySet().removeIf(name -> name.startsWith("gpuwarden.dev/"));

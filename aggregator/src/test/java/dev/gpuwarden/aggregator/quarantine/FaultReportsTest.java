@@ -16,13 +16,13 @@ class FaultReportsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0, 1, false, 20, false, heard at once",
+        "0, 1, false, 20, false, received immediately",
         "0, 1, false, 40, true, long ago",
-        "0, 20, false, 20, true, the watch had been away",
-        "0, 20, true, 20, false, somebody has asked",
+        "0, 20, false, 20, true, the watch was interrupted",
+        "0, 20, true, 20, false, the API server was asked",
         "0, 20, true, 60, true, and that is long ago",
     })
-    void isOldWhereThereMayBeANewerOne(int reported, int heard, boolean answered, int now, boolean old, String why) {
+    void healthIsOldWhenANewerOneMayExist(int reported, int heard, boolean answered, int now, boolean old, String why) {
         Map<String, Object> tree =
                 Map.of("status", Map.of("reported", T0.plusSeconds(reported).toString()));
         CachedNodeHealth health = new CachedNodeHealth(tree, T0.plusSeconds(heard), answered);
@@ -46,7 +46,7 @@ class FaultReportsTest {
         "0, 60, true, MONITORED, 1",
         "1, -400, true, IMPLAUSIBLE, 0",
     })
-    void whatMonitorsSayCountsWhenTheNodesOwnWordDoesNot(
+    void faultsOfMonitorsCountWhenTheNodesReportDoesNot(
             int generation, int age, boolean monitored, FaultReport.Standing standing, int faults) throws Exception {
         Map<String, Object> tree = Json.readObject("""
                 {"metadata": {"name": "n1", "ownerReferences": [{"kind": "Node", "name": "n1", "uid": "u1"}]},
@@ -60,7 +60,7 @@ class FaultReportsTest {
 
     @ParameterizedTest
     @CsvSource({"yesterday", "''"})
-    void whatCannotBeReadIsOld(String reported) {
+    void unreadableHealthIsOld(String reported) {
         CachedNodeHealth health = new CachedNodeHealth(Map.of("status", Map.of("reported", reported)), T0, false);
         assertThat(FaultReports.isOld(health, T0)).isTrue();
     }

@@ -40,7 +40,7 @@ class FaultSummaryTest {
     }
 
     @Test
-    void aFaultUnderTwoNamesIsOneReasonWithOneInstruction() {
+    void faultUnderTwoNamesIsOneReasonWithOneInstruction() {
         gpu("Lost", 3);
         assertThat(Explanation.named(faults, NAMES)).isEqualTo("Lost on GPU 3 (0000:13:00.0)");
         assertThat(Explanation.each(faults, NAMES))
@@ -51,7 +51,7 @@ class FaultSummaryTest {
     }
 
     @Test
-    void aFloodHidesNoPartThatHasAFatalFault() {
+    void manyFaultsHideNoPartWithAFatalFault() {
         for (int i = 0; i < 400; i++) {
             raise("Noise" + i, false);
         }
@@ -69,7 +69,7 @@ class FaultSummaryTest {
     }
 
     @Test
-    void morePartsThanThereIsRoomForAreCounted() {
+    void partsWithoutALineAreCounted() {
         IntStream.range(0, 8).forEach(index -> gpu("Lost", index));
         assertThat(Explanation.named(faults, NAMES))
                 .startsWith("Lost on GPU 0 (0000:10:00.0); ")
@@ -77,7 +77,7 @@ class FaultSummaryTest {
     }
 
     @Test
-    void partsOfOneEventThatAreNoGpusAreNamedEach() {
+    void partsOfOneEventThatAreNotGpusAreNamedEach() {
         raise("Link", true, new Entity("NIC", "mlx5_0"), new Entity("NIC", "mlx5_1"));
         assertThat(Explanation.named(faults, NAMES)).isEqualTo("Link on NIC mlx5_0; Link on NIC mlx5_1");
     }

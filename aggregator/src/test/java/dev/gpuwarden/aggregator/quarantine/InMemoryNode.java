@@ -51,7 +51,7 @@ final class InMemoryNode {
         }
     }
 
-    /** Somebody else writes something. */
+    /** Raises the version, as a write by another writer does. */
     void changed() {
         stamp();
     }
@@ -60,7 +60,7 @@ final class InMemoryNode {
         return read().annotations().get(name);
     }
 
-    /** @throws IllegalStateException as the API server refuses: a failed test, or a path that is not there */
+    /** @throws IllegalStateException where the API server would refuse: a failed test, or a missing path */
     void apply(List<Map<String, Object>> patch) {
         for (Map<String, Object> operation : patch) {
             apply(operation);

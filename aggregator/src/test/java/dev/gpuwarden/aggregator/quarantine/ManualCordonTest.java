@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import org.junit.jupiter.api.Test;
 
-/** What people do by hand, next to what is decided. */
+/** Cordons and releases by an operator, beside the automatic quarantine. */
 class ManualCordonTest extends QuarantineSetup {
 
     private ManualCordon.Plan cordon() {
@@ -21,7 +21,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void aCordonSaysWhoAndWhyAndIsTakenBack() {
+    void cordonNamesItsOperatorAndReasonAndCanBeReleased() {
         assertThat(cordon().done()).isTrue();
         assertThat(node.read().unschedulable()).isTrue();
         assertThat(ManualCordon.reason(node.read())).contains("ann: noisy fan");
@@ -32,7 +32,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void aCordonOutlivesAQuarantineThatCameBeforeIt() {
+    void cordonOutlivesAQuarantineThatBeganBeforeIt() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(cordon().why()).contains("stay cordoned");
@@ -45,7 +45,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void aCordonOutlivesAQuarantineThatCameAfterIt() {
+    void cordonOutlivesAQuarantineThatBeganAfterIt() {
         cordon();
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
@@ -56,7 +56,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void aReleaseEndsTheQuarantineAndItsFaultsAreLivedWith() {
+    void releaseEndsTheQuarantineAndItsFaultsDoNotBringItBack() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(release().why()).contains("do not bring it back");
@@ -66,7 +66,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void aReleaseEndsBothWhereAPersonHadCordonedItToo() {
+    void releaseEndsTheQuarantineAndTheManualCordon() {
         cordon();
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
@@ -77,7 +77,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void whatOthersDidIsTheirs() {
+    void cordonsOfOtherWritersStay() {
         node.spec().put("unschedulable", true);
         node.changed();
         assertThat(cordon().patch()).isEmpty();
@@ -91,7 +91,7 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void aQuarantineWithoutACordonIsNotReleasedByOne() {
+    void releaseRefusesAQuarantineWithoutACordon() {
         tell(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
         assertThat(release().why()).contains("no cordon");
@@ -100,14 +100,14 @@ class ManualCordonTest extends QuarantineSetup {
     }
 
     @Test
-    void marksThatCannotBeReadStopIt() {
+    void unreadableAnnotationsStopCordonAndRelease() {
         node.texts("annotations").put("quarantineHealthEvent", "{");
         assertThat(ManualCordon.release(node.read()).why()).contains("repair or remove");
         assertThat(ManualCordon.cordon(node.read(), "", "ann").done()).isFalse();
     }
 
     @Test
-    void aLongReasonIsCut() {
+    void longReasonIsTruncated() {
         ManualCordon.Plan plan = ManualCordon.cordon(node.read(), "x".repeat(2000), "ann");
         node.apply(plan.patch());
         assertThat(ManualCordon.reason(node.read()).orElseThrow()).hasSize(ManualCordon.LONGEST_REASON);

@@ -25,7 +25,7 @@ class NodeFilterTest {
     }
 
     @Test
-    void aNodeThatIsWellAndUntouchedIsLeftAlone() throws IOException {
+    void healthyNodeWithoutMarksIsLeftAlone() throws IOException {
         assertThat(attention.node(
                         "a", node("{\"annotations\":{\"other\":\"x\"},\"managedFields\":[{\"manager\":\"kubelet\"}]}")))
                 .isFalse();
@@ -43,7 +43,7 @@ class NodeFilterTest {
                 "{\"labels\":{\"dgxc.nvidia.com/nvsentinel-state\":\"quarantined\"}}",
                 "{\"managedFields\":[{\"manager\":\"gpuwarden-aggregator-conditions\"}]}"
             })
-    void oneThatThisProgramHasTouchedIsLookedAt(String metadata) throws IOException {
+    void nodeWithMarksOfThisProgramIsReconciled(String metadata) throws IOException {
         assertThat(attention.node("a", node(metadata))).isTrue();
         assertThat(attention.all()).containsExactly("a");
     }
@@ -55,7 +55,7 @@ class NodeFilterTest {
                 "{\"faults\":[],\"unlistedCount\":1}",
                 "{\"faults\":[],\"monitors\":[{\"name\":\"m\"}]}"
             })
-    void oneWithFaultsIsLookedAtAndOnceMoreWhenTheyAreGone(String status) throws IOException {
+    void nodeWithFaultsIsReconciledAndOnceMoreAfterTheyEnd(String status) throws IOException {
         assertThat(attention.health("a", health(status))).isTrue();
         assertThat(attention.node("a", node("{}"))).isTrue();
         assertThat(attention.health("a", health("{\"faults\":[]}")))

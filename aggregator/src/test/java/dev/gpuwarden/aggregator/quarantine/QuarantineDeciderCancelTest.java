@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import org.junit.jupiter.api.Test;
 
-/** A person who undoes a quarantine is obeyed, until something new happens. */
+/** An operator's undoing of a quarantine, which holds until a new fault. */
 class QuarantineDeciderCancelTest extends QuarantineSetup {
 
     @Test
-    void aPersonsUncordonTakesTheRestOffAndHoldsUntilSomethingNewHappens() {
+    void uncordonByAnOperatorRemovesTheRestAndHoldsUntilAnotherFault() {
         tell(xid("79"));
         tell(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
@@ -33,7 +33,7 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
     }
 
     @Test
-    void aPersonsUntaintDoesTheSame() {
+    void removalOfATaintByAnOperatorCancelsTheQuarantine() {
         tell(xid("79"));
         tell(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
@@ -45,7 +45,7 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
     }
 
     @Test
-    void aFaultOfTheSameMomentAsAnUncordonIsNews() {
+    void faultAtTheMomentOfAnUncordonIsNew() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         node.spec().remove("unschedulable");

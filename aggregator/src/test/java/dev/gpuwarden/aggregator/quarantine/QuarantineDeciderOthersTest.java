@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What others have on a node, and say of it, stays theirs. */
+/** Cordons, taints, labels and opt-outs of other writers, which the quarantine keeps. */
 class QuarantineDeciderOthersTest extends QuarantineSetup {
 
     @Test
-    void anAdminsOwnCordonSurvives() {
+    void cordonOfAnAdministratorSurvives() {
         node.spec().put("unschedulable", true);
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
@@ -52,10 +52,10 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
     }
 
     @Test
-    void anotherValueOfOthersForTheSameTaintIsNotReplacedAndTold() {
+    void taintOfAnotherWriterIsNotReplacedAndTheReasonNamesIt() {
         node.spec().put("taints", List.of(Map.of("key", GPU_ERROR.key(), "value", "theirs", "effect", "NoSchedule")));
         tell(event("Taints", "GPU"));
-        nothing("in the way of others' taints");
+        nothing("conflicts with a taint of another writer");
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(node.read().taints()).hasSize(1);
@@ -65,7 +65,7 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
 
     @ParameterizedTest
     @ValueSource(strings = {"nvsentinel.dgxc.nvidia.com/managed", "k8saas.nvidia.com/ManagedByNVSentinel"})
-    void aNodeThatOptsOutIsLeftAsItIs(String label) {
+    void nodeThatOptsOutStaysUnchanged(String label) {
         node.texts("labels").put(label, "false");
         tell(xid("79").quarantine(new Overrides(true, false)));
         nothing(label);
@@ -80,14 +80,14 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "{", "[1]", "[{}]", "7"})
-    void whatSomebodyElseWroteThereIsNotGuessedAt(String text) {
+    void unreadableAnnotationsOfAnotherWriterStopTheDecision(String text) {
         node.texts("annotations").put("quarantineHealthEvent", text);
         tell(xid("79"));
         nothing("annotations quarantineHealthEvent* cannot be read");
     }
 
     @Test
-    void takesOverWhatNvsentinelLeft() {
+    void quarantineByNvsentinelIsTakenOver() {
         node.texts("annotations").put("quarantineHealthEvent", """
                 {"NodeName":"node-1","CheckName":"SysLogsXIDError","Agent":"syslog-health-monitor","Version":1,
                  "ComponentClass":"GPU","EntitiesImpacted":[{"EntityType":"PCI","EntityValue":"0000:3b:00"}],"ErrorCode":["79"]}""");
@@ -107,9 +107,11 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
         assertThat(node.read().taints()).isEmpty();
     }
 
-    /** Whatever happens in whatever order: others' things survive, the second look finds nothing, the end is as the beginning. */
+    /**
+     * Random sequences of changes: fields of other writers survive, a second decision is empty, and the end equals the start.
+     */
     @Test
-    void whateverHappensOthersThingsSurviveAndTheEndIsTheBeginning() {
+    void randomChangesKeepFieldsOfOtherWritersAndTheEndEqualsTheStart() {
         Random random = new Random(11);
         String[] checks = {"SysLogsXIDError", "Taints", "Labels", "Worse"};
         for (int step = 0; step < 3000; step++) {

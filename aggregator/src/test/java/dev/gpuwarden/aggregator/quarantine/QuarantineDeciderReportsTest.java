@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What may be done because of a report. */
+/** Decisions by the standing of the report. */
 class QuarantineDeciderReportsTest extends QuarantineSetup {
 
     @ParameterizedTest
     @EnumSource(
             value = FaultReport.Standing.class,
             names = {"STALE", "PARTIAL", "IMPLAUSIBLE"})
-    void whatIsNotToBeTrustedNeitherTakesANodeNorGivesItBack(FaultReport.Standing standing) {
+    void untrustedReportNeitherQuarantinesNorReleasesANode(FaultReport.Standing standing) {
         tell(xid("79"));
         FaultReport told = new FaultReport("node-1", "u-1", standing, "because", table.faults(), Set.of(), 0);
         assertThat(decide(told, YES)).isInstanceOf(Decision.Leave.class);
@@ -28,7 +28,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
         assertThat(decide(nothing, YES).reason()).contains("because");
     }
 
-    /** As one is while only monitors of the cluster are heard. */
+    /** Returns a report in which only monitors of the cluster have faults. */
     private FaultReport monitored(FaultReport.Standing standing) {
         return new FaultReport(
                 "node-1",
@@ -44,7 +44,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
     @EnumSource(
             value = FaultReport.Standing.class,
             names = {"MONITORED", "SILENT"})
-    void whatMonitorsSaySufficesForWhatTheySaid(FaultReport.Standing standing) {
+    void reportOfMonitorsEndsAQuarantineThatMonitorsCaused(FaultReport.Standing standing) {
         assertThat(decide(monitored(standing), YES).reason()).contains("the node says nothing");
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE, monitored(standing));
@@ -59,17 +59,17 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
     @EnumSource(
             value = FaultReport.Standing.class,
             names = {"MONITORED", "SILENT"})
-    void whatTheNodeItselfSaidHoldsUntilItSaysOtherwise(FaultReport.Standing standing) {
+    void quarantineByTheNodesReportHoldsUntilTheNodeReportsTheEnd(FaultReport.Standing standing) {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         mend(xid("79"));
         assertThat(decide(monitored(standing), YES).reason())
-                .contains("stays in quarantine for what it has told itself");
+                .contains("stays in quarantine for faults that the node itself reported");
         act(Decision.Kind.RETURN);
     }
 
     @Test
-    void whatTheNodeSaysTooIsNoLongerTheMonitorsAlone() {
+    void faultThatTheNodeReportsTooIsNoLongerOfMonitorsAlone() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE, monitored(FaultReport.Standing.SILENT));
         act(Decision.Kind.CHANGE);
@@ -77,7 +77,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
     }
 
     @Test
-    void reportsOfOtherNodesAreLeft() {
+    void reportsOfOtherNodesAreIgnored() {
         tell(xid("79").nodeName("node-2"));
         nothing("it has a fault of node node-2");
         FaultReport old = new FaultReport("node-1", "u-0", FaultReport.Standing.TRUSTED, "", List.of(), Set.of(), 0);
@@ -85,7 +85,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
     }
 
     @Test
-    void aNodeWithFaultsThatNobodyListedDoesNotReturn() {
+    void nodeWithUnlistedFaultsDoesNotReturn() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         FaultReport cut = new FaultReport("node-1", "", FaultReport.Standing.TRUSTED, "", List.of(), Set.of(), 3);
@@ -93,7 +93,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
     }
 
     @Test
-    void whatIsStoredOnlyNeverActsAndADowngradeFreesNobody() {
+    void storedOnlyFaultsNeverActAndADowngradeReleasesNoNode() {
         tell(xid("79").strategy(ProcessingStrategy.STORE_ONLY));
         tell(xid("94").strategy(ProcessingStrategy.STORE_AND_ANALYSE));
         nothing("no fault");

@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What faults and rules make of a node. */
+/** Decisions from faults and rules. */
 class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
-    void aFatalFaultCordonsInOnePatchThatSaysWhyAndItsEndGivesTheNodeBack() {
+    void fatalFaultCordonsInOnePatchWithItsReasonAndItsEndReturnsTheNode() {
         tell(xid("79"));
         Decision.Act act = act(Decision.Kind.QUARANTINE);
         assertThat(act.audit().breaker()).isEqualTo("room");
@@ -54,7 +54,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void rulesThatOnlyLaterFaultsMeetAreAppliedToo() {
+    void rulesThatMatchLaterFaultsAreAppliedToo() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         tell(event("Taints", "GPU"));
@@ -77,7 +77,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void theHigherPriorityKeepsALabelForTheWholeSession() {
+    void higherPriorityKeepsALabelForTheWholeQuarantine() {
         tell(event("Worse", "GPU"));
         act(Decision.Kind.QUARANTINE);
         tell(event("Labels", "GPU"));
@@ -90,7 +90,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void ofTwoEffectsOfOneTaintTheHigherPriorityWins() {
+    void higherPriorityWinsBetweenTwoEffectsOfOneTaint() {
         Taint harder = new Taint(GPU_ERROR.key(), GPU_ERROR.value(), "NoExecute");
         rules = RuleEvaluator.compile(List.of(
                 rule("a", "event.checkName == 'Taints'", 1, false, GPU_ERROR, null),
@@ -104,7 +104,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void rulesThatGoAwayGiveNoFaultyNodeBack() {
+    void deletedRulesReturnNoFaultyNode() {
         tell(xid("79"));
         act(Decision.Kind.QUARANTINE);
         rules = RuleEvaluator.EMPTY;
@@ -125,7 +125,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void sendersCanForceAndSkip() {
+    void sendersCanForceAndSkipQuarantine() {
         tell(event("Harmless", "GPU").quarantine(new Overrides(true, false)));
         assertThat(decide(NO)).as("it passes the rules, not the breaker").isInstanceOf(Decision.Leave.class);
         Decision decision = QuarantineDecider.decide(
@@ -146,7 +146,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void anOpenBreakerTakesNoNodeAndKeepsNoneFromReturning() {
+    void openBreakerRefusesQuarantinesAndPermitsReturns() {
         tell(xid("79"));
         assertThat(decide(NO)).isEqualTo(new Decision.Leave("breaker open", true));
         act(Decision.Kind.QUARANTINE);
@@ -159,7 +159,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void labelsAloneAreNoneOfTheBreakersBusiness() {
+    void labelsAloneNeedNoBreaker() {
         tell(event("Labels", "GPU"));
         assertThat(decide(NO)).isInstanceOf(Decision.Act.class);
     }
@@ -177,7 +177,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
-    void manyFaultsFitAndTheNodeReturnsWhenAllAreGone() {
+    void manyFaultsFitAndTheNodeReturnsAfterAllEnd() {
         for (int check = 0; check < 40; check++) {
             tell(event("Check" + check, "GPU")
                     .fatal(true)

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** On a real API server: with the shipped resource definition and rules. */
+/** The reconciler on a real API server, with the shipped resource definition and rules. */
 @Tag("api")
 class QuarantineReconcilerClusterTest {
 
@@ -152,7 +152,7 @@ class QuarantineReconcilerClusterTest {
         }
     }
 
-    /** What a person has done has come here. */
+    /** Waits until the cache has the Node's present version. */
     private void seen(String node) {
         String version = get(node, ".metadata.resourceVersion");
         until(() -> fleet.node(node).orElseThrow().resourceVersion().equals(version));
@@ -171,7 +171,7 @@ class QuarantineReconcilerClusterTest {
     }
 
     @Test
-    void aFaultyNodeIsCordonedWithTheReasonOnItAndReturns() {
+    void faultyNodeIsCordonedWithItsReasonAndReturns() {
         node("q-cordon");
         tell(xid("q-cordon"));
         assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
@@ -201,7 +201,7 @@ class QuarantineReconcilerClusterTest {
     }
 
     @Test
-    void anAdminsOwnCordonSurvivesAndAnUncordonIsObeyed() {
+    void cordonOfAnAdministratorSurvivesAndAnUncordonHolds() {
         node("q-admin");
         cordon("q-admin");
         seen("q-admin");
@@ -225,7 +225,7 @@ class QuarantineReconcilerClusterTest {
     }
 
     @Test
-    void whenOthersWriteTheNodeMeanwhileAllIsDecidedAnew() {
+    void decisionIsRepeatedAfterAConflictingWrite() {
         node("q-conflict");
         tell(xid("q-conflict"));
         int[] times = {0};
@@ -247,7 +247,7 @@ class QuarantineReconcilerClusterTest {
     }
 
     @Test
-    void whatIsDecidedAgainSinceSomebodyWroteSomethingElseIsRecordedOnce() {
+    void decisionRepeatedAfterAnUnrelatedWriteIsRecordedOnce() {
         node("q-again");
         tell(xid("q-again"));
         meanwhile = () -> plane.kubectl("annotate", "node", "q-again", "example.com/note=1");
@@ -257,7 +257,7 @@ class QuarantineReconcilerClusterTest {
     }
 
     @Test
-    void aNodeThatIsNotThereIsLeft() {
+    void missingNodeIsLeftAlone() {
         assertThat(settle("q-nowhere").reason()).isEqualTo("there is no Node q-nowhere");
     }
 

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A node, its faults, rules that ask for each thing that can be done, and what is decided of them. */
+/** A fixture: a node, its faults, rules with each kind of effect, and the decisions from them. */
 abstract class QuarantineSetup {
 
     static final Instant T0 = Instant.parse("2026-11-22T03:00:00Z");
@@ -94,7 +94,7 @@ abstract class QuarantineSetup {
         return act(kind, FaultReport.trusted("node-1", table.faults()));
     }
 
-    /** Decides, writes, and sees that there is nothing left to decide. */
+    /** Decides, applies the patch, and asserts that a second decision changes nothing. */
     Decision.Act act(Decision.Kind kind, FaultReport report) {
         Decision decision = decide(report, YES);
         assertThat(decision).isInstanceOf(Decision.Act.class);
@@ -112,7 +112,7 @@ abstract class QuarantineSetup {
                         leave -> assertThat(leave.reason()).contains(reason));
     }
 
-    /** What stays for who asks later. */
+    /** Returns a copy without the texts that stay after a quarantine. */
     private static Map<String, String> without(Map<String, String> texts, String prefix) {
         Map<String, String> less = new java.util.HashMap<>(texts);
         less.keySet().removeIf(key -> key.startsWith(prefix));
