@@ -19,11 +19,11 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What the aggregator that leads, or led last, keeps and says of the breaker.
+ * The state, limits and mode of the breaker, as the present or last leader stored them.
  *
- * @param kept unknown where nothing is, which is not the same as closed
- * @param limits the caller's own where there are any
- * @param mode whether nodes are taken out of service at all
+ * @param kept the stored state; unknown if nothing is stored, which differs from closed
+ * @param limits the caller's own limits if given, else the published ones
+ * @param mode the mode; in a dry run no node is taken out of service
  */
 public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits, Seen<ActionMode> mode) {
 
@@ -35,7 +35,7 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
                 return Seen.of(BreakerSettingsAnnotation.of(
                         JsonTrees.texts(JsonTrees.object(tree, "metadata"), "annotations")));
             } catch (IllegalArgumentException e) {
-                return Seen.unknown("the ConfigMap does not say it: " + e.getMessage());
+                return Seen.unknown("the ConfigMap has no readable settings: " + e.getMessage());
             }
         });
         return new BreakerStatus(
@@ -44,12 +44,12 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
                 published.then(says -> Seen.of(says.mode())));
     }
 
-    /** That have limits; none where these are not known. */
+    /** Returns the pools with limits; empty if the limits are unknown. */
     public List<Pool> limited() {
         return limits.value().map(BreakerPolicy::pools).orElse(List.of());
     }
 
-    /** That are kept or have limits, by name. */
+    /** Returns the names of the pools that have a stored state or limits, sorted. */
     public Set<String> pools() {
         Set<String> pools = new TreeSet<>();
         kept.value().ifPresent(state -> pools.addAll(state.pools().keySet()));
@@ -57,12 +57,12 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
         return pools;
     }
 
-    /** Empty where nothing is kept of it. */
+    /** Returns the stored state of a pool; empty without one. */
     public Optional<PoolState> state(String pool) {
         return kept.value().map(state -> state.pools().get(pool));
     }
 
-    /** Where something is kept, a pool of which nothing is kept is closed; else nothing is known of any. */
+    /** Returns the status of a pool: closed if only other pools have a stored state, unknown if no state was read. */
     public String status(String pool) {
         return kept.value().isEmpty()
                 ? "unknown"
@@ -73,15 +73,15 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
         return mode.value().equals(Optional.of(ActionMode.DRY_RUN));
     }
 
-    /** What cannot be said of a node that asks, because something here is not known. */
+    /** Returns the fact about a node's quarantine that is unknown for lack of data; empty if all is known. */
     Optional<String> unknown() {
         if (kept.value().isEmpty() || limits.value().isEmpty()) {
-            return Optional.of("whether the breaker keeps it is not known");
+            return Optional.of("it is unknown if the breaker keeps it in service");
         }
-        return mode.value().isEmpty() ? Optional.of("whether it is a dry run is not known") : Optional.empty();
+        return mode.value().isEmpty() ? Optional.of("the mode (dry run or armed) is unknown") : Optional.empty();
     }
 
-    /** How the breaker looks. */
+    /** The breaker as a JSON tree. */
     public static final class BreakerView {
 
         private BreakerView() {}

@@ -17,15 +17,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What of a cluster decides about every node of it.
+ * The state of a cluster that every decision about its nodes depends on.
  *
- * @param census by name of the pool
- * @param leader of the aggregators
+ * @param census the counts by name of the pool
+ * @param leader the leader of the aggregators
  */
 public record ClusterContext(
         Seen<RuleEvaluator> rules, BreakerStatus breaker, Seen<Map<String, PoolCount>> census, Seen<Leader> leader) {
 
-    /** What the breaker would say. Where that is not known, nothing speaks against it, and {@link #unknown} says so. */
+    /** Returns the breaker's answer for a node. Without data it permits the node, and {@link #unknown} names the lack. */
     BreakerPolicy.Answer ask(CachedNode node, Instant now) {
         Optional<BreakerState> state = breaker.kept().value();
         Optional<BreakerPolicy> limits = breaker.limits().value();
@@ -36,18 +36,18 @@ public record ClusterContext(
                 .ask(state.get(), node.name(), node.labels(), census.value().get(), now);
     }
 
-    /** What cannot be said of a node that rules want out of service; empty where all is known. */
+    /** Returns the unknown fact about a node that rules take out of service; empty if all is known. */
     Optional<String> unknown() {
         if (breaker.unknown().isPresent()) {
             return breaker.unknown();
         }
         if (census.value().isEmpty()) {
-            return Optional.of("whether the breaker keeps it is not known");
+            return Optional.of("it is unknown if the breaker keeps it in service");
         }
-        return leader.value().isEmpty() ? Optional.of("whether an aggregator acts is not known") : Optional.empty();
+        return leader.value().isEmpty() ? Optional.of("it is unknown if an aggregator acts") : Optional.empty();
     }
 
-    /** Whether a pool with this node waits for somebody to close it. */
+    /** Returns true if the breaker of a pool with this node is open until an operator closes it. */
     boolean open(CachedNode node) {
         return breaker.limited().stream()
                 .filter(pool -> pool.selector().matches(node.labels()))
@@ -55,19 +55,21 @@ public record ClusterContext(
                 .anyMatch(state -> state.isPresent() && state.get().status() == PoolState.Status.OPEN);
     }
 
-    /** What is not known, and what that costs; and what keeps nodes in service whatever their faults. */
+    /**
+     * Returns notes for the operator: the unknown facts with their cause, and the reasons that keep faulty nodes in service.
+     */
     public List<String> notes(Instant now) {
         List<String> notes = new ArrayList<>();
-        note(notes, "what the breaker says is not known", breaker.kept());
+        note(notes, "the state of the breaker is unknown", breaker.kept());
         if (breaker.kept().value().isPresent()) {
-            note(notes, "which limits the breaker has is not known", breaker.limits());
-            note(notes, "whether it is a dry run is not known", breaker.mode());
+            note(notes, "the limits of the breaker are unknown", breaker.limits());
+            note(notes, "the mode (dry run or armed) is unknown", breaker.mode());
         }
-        note(notes, "which rules there are is not known", rules);
-        note(notes, "how many nodes are out of service is not known", census);
-        note(notes, "whether an aggregator acts is not known", leader);
+        note(notes, "the rule sets are unknown", rules);
+        note(notes, "the number of nodes out of service is unknown", census);
+        note(notes, "it is unknown if an aggregator acts", leader);
         if (breaker.dryRun()) {
-            notes.add("dry run: the aggregator says what it would do, and takes no node out of service");
+            notes.add("dry run: the aggregator reports its decisions, and takes no node out of service");
         }
         leader.value()
                 .filter(lease -> !lease.leads(now))
@@ -76,7 +78,7 @@ public record ClusterContext(
         Set<String> others = breaker.pools();
         breaker.limited().forEach(pool -> others.remove(pool.name()));
         if (breaker.limits().value().isPresent() && !others.isEmpty()) {
-            notes.add("the breaker has pools whose limits are not known: " + String.join(", ", others));
+            notes.add("the breaker has pools with unknown limits: " + String.join(", ", others));
         }
         return notes;
     }
@@ -88,17 +90,17 @@ public record ClusterContext(
     }
 
     /**
-     * What the Lease of the aggregators says.
+     * The leader of the aggregators, from their Lease.
      *
-     * @param holder empty where nobody holds it
-     * @param until for how long it is held
+     * @param holder the identity of the holder; empty without one
+     * @param until the time at which the Lease expires
      */
     public record Leader(String holder, Instant until) {
 
-        /** The clock here may go wrong a little. */
+        /** The tolerated error of this machine's clock. */
         private static final Duration SKEW = Duration.ofSeconds(15);
 
-        /** Empty where it says nothing. */
+        /** Returns the leader; empty if the Lease has no readable time of renewal. */
         public static Optional<Leader> of(Map<String, Object> lease) {
             Map<String, Object> spec = JsonTrees.object(lease, "spec");
             try {

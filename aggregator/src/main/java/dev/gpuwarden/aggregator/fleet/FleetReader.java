@@ -29,7 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/** Reads what there is to be known of a cluster's nodes, with the rights of whoever asks. Blocks. Writes nothing. */
+/** A reader of the state of a cluster's nodes, with the rights of the caller. Blocks. Writes nothing. */
 public final class FleetReader {
 
     private static final String EVENTS = "/api/v1/namespaces/default/events";
@@ -39,8 +39,8 @@ public final class FleetReader {
     private final Optional<List<Pool>> given;
 
     /**
-     * @param namespace of the aggregator's Lease and ConfigMap
-     * @param given limits of the breaker; empty for those that the aggregator says
+     * @param namespace the namespace of the aggregator's Lease and ConfigMap
+     * @param given the limits of the breaker; empty for those that the aggregator published
      */
     public FleetReader(KubeClient api, String namespace, Optional<List<Pool>> given) {
         this.api = api;
@@ -48,7 +48,7 @@ public final class FleetReader {
         this.given = given;
     }
 
-    /** All nodes, each as it is now. */
+    /** Reads all nodes and assesses each. */
     public FleetLook fleet(Instant now) throws ApiException, InterruptedException {
         Concurrently<Map<String, Map<String, Object>>> told = Concurrently.begin(this::healths);
         BreakerStatus breaker = breaker(now);
@@ -85,7 +85,7 @@ public final class FleetReader {
         return healths;
     }
 
-    /** Its own faults, or what monitors of the whole cluster tell of it. */
+    /** Returns true if the node itself or a monitor of the cluster reports faults of it. */
     private static boolean faulty(@org.jspecify.annotations.Nullable Map<String, Object> health) {
         if (health == null) {
             return false;
@@ -99,7 +99,7 @@ public final class FleetReader {
         return !JsonTrees.objects(told, "faults").isEmpty();
     }
 
-    /** One node; empty where there is none of that name. */
+    /** Reads one node; empty if the cluster has no Node of that name. */
     public Optional<NodeStory> node(String name, Instant now) throws ApiException, InterruptedException {
         Optional<Map<String, Object>> tree = find(NodeCache.NODES.path(name));
         if (tree.isEmpty()) {
@@ -109,7 +109,7 @@ public final class FleetReader {
         Optional<Map<String, Object>> health = find(NodeHealthClient.ALL.path(name));
         BreakerStatus breaker = breaker(now);
         boolean faults = faulty(health.orElse(Map.of()));
-        // Only who asks to be taken out of service is measured by the others.
+        // The counts of other nodes matter only for a node that may be taken out of service.
         Seen<Map<String, PoolCount>> census =
                 faults && !QuarantineSummary.marked(facts.node()) ? census(breaker) : Seen.of(Map.of());
         ClusterContext around = around(faults, breaker, census);
@@ -130,7 +130,7 @@ public final class FleetReader {
 
     private ClusterContext around(boolean faults, BreakerStatus breaker, Seen<Map<String, PoolCount>> census)
             throws InterruptedException {
-        // To compile them takes a second, for nothing where nothing is wrong.
+        // Compilation takes a second, and a cluster without faults does not need it.
         Seen<RuleEvaluator> rules = faults ? ask(this::rules) : Seen.of(RuleEvaluator.EMPTY);
         return new ClusterContext(rules, breaker, census, leader());
     }
@@ -141,7 +141,7 @@ public final class FleetReader {
             try {
                 sets.add(QuarantineRuleSet.of(tree));
             } catch (IllegalArgumentException e) {
-                // Its own condition says so; the aggregator does not ask it either.
+                // The rule set's condition reports the error; the aggregator does not evaluate it either.
             }
         });
         return RuleEvaluator.compile(sets);
@@ -165,7 +165,7 @@ public final class FleetReader {
         return BreakerStatus.of(map, given, now);
     }
 
-    /** What it means that there is no ConfigMap of the breaker. */
+    /** Returns the message for a missing ConfigMap of the breaker. */
     public static String absent(String namespace) {
         return "there is no ConfigMap " + BreakerConfigMap.NAME + " in namespace " + namespace
                 + ": no aggregator with quarantine has led here yet, or it keeps it elsewhere (--cluster.namespace)";
@@ -179,7 +179,7 @@ public final class FleetReader {
                 Leader::of);
     }
 
-    // ---- asking ----
+    // ---- requests ----
 
     private interface Reader<T> {
         Optional<T> read(Map<String, Object> tree);
@@ -213,7 +213,7 @@ public final class FleetReader {
         }
     }
 
-    /** Who the caller is to the API server. */
+    /** Returns the caller's user name, as the API server reports it. */
     public static Seen<String> user(KubeClient api) throws InterruptedException {
         return ask(() -> {
             Map<String, Object> review = api.create(
@@ -223,7 +223,7 @@ public final class FleetReader {
         });
     }
 
-    /** Asks the cluster while its caller asks it something else. */
+    /** A request to the cluster on a thread of its own, while the caller sends other requests. */
     static final class Concurrently<T> {
 
         private final FutureTask<T> answer;
@@ -243,7 +243,7 @@ public final class FleetReader {
             return aside;
         }
 
-        /** Blocks until it is answered. */
+        /** Returns the answer. Blocks until it has arrived. */
         T get() throws ApiException, InterruptedException {
             try {
                 return answer.get();
@@ -257,17 +257,17 @@ public final class FleetReader {
     }
 
     /**
-     * A cluster as it was.
+     * The assessed nodes of a cluster at one time.
      *
-     * @param nodes the worst first
-     * @param facts of all of them, in no order
+     * @param nodes the assessments, the worst first
+     * @param facts the facts of all nodes, in no order
      */
     public record FleetLook(Instant at, List<NodeAssessment> nodes, List<NodeFacts> facts, ClusterContext around) {}
 
     /**
-     * All that is known of one node.
+     * The assessment of one node, with its facts, its cluster and its Events.
      *
-     * @param events of Kubernetes, as the API server has them
+     * @param events the Kubernetes Events, as the API server returns them
      */
     public record NodeStory(
             Instant at,

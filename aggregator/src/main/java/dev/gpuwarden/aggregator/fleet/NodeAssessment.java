@@ -17,18 +17,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a node is and why.
+ * The state of a node, with its cause and the next action.
  *
- * @param unschedulable whether it takes no new pods, whoever wanted that
- * @param since when it is so; empty where nothing tells
- * @param cause only where it is faulty
- * @param why for people
- * @param next what has to happen, or will; empty where nothing has to
- * @param faults that somebody may act on, as they were told last, the worst first
- * @param names what people call the parts that the faults name
- * @param reported when it was last heard of
- * @param inspection empty where its marks cannot be read
- * @param drain of its pods, as far as it is written on the Node; empty where there is none
+ * @param unschedulable true if the Node accepts no new pods, for any cause
+ * @param since the start of the state; empty if unknown
+ * @param cause the cause why a faulty node is in service; empty in other states
+ * @param why the reason, as text for the operator
+ * @param next the next action or event; empty if none is needed
+ * @param faults the faults that may be acted on, as last reported, the worst first
+ * @param names the display names of the parts in the faults
+ * @param reported the time of its last report; empty without one
+ * @param inspection the summary of its quarantine; empty if its annotations cannot be read
+ * @param drain the drain, as far as it is written on the Node; empty without one
  */
 public record NodeAssessment(
         String name,
@@ -53,7 +53,7 @@ public record NodeAssessment(
             .thenComparing(look -> look.since().orElse(Instant.MAX))
             .thenComparing(NodeAssessment::name);
 
-    /** Its faults in few lines, one at least if there are any. */
+    /** Returns the node's faults in few lines, one at least if there are any. */
     public FaultSummary summary() {
         return FaultSummary.of(faults, names, 1);
     }
@@ -62,32 +62,32 @@ public record NodeAssessment(
         return faults.stream().anyMatch(fault -> fault.cause().fatal());
     }
 
-    /** Whether work must not run there. */
+    /** Returns true if work must not run on the node. */
     public boolean unfit() {
         return state == FleetState.FAULTY || state == FleetState.QUARANTINED || state == FleetState.CORDONED && fatal();
     }
 
-    /** Why a node with faults that stop work is in service all the same. */
+    /** The cause why a node with faults that stop work is still in service. */
     public enum Cause {
-        /** The aggregator only says what it would do. */
+        /** The aggregator makes a dry run. */
         DRY_RUN,
-        /** A limit is reached, or was. */
+        /** A limit of the breaker is or was reached. */
         BREAKER,
-        /** A label of the node. */
+        /** A label excludes the node from quarantine. */
         OPTED_OUT,
-        /** None of the rule sets asks for it. */
+        /** No rule set matches. */
         NO_RULE,
-        /** Too old, not complete, or not possible. */
+        /** The report is too old, incomplete or implausible. */
         REPORT,
-        /** A person, or whoever told the fault, wants it so. */
+        /** An operator or the reporter of the fault overrides the quarantine. */
         OVERRIDDEN,
         /** No aggregator acts. */
         NO_LEADER,
-        /** It is going to be taken out of service. */
+        /** The quarantine of the node is about to be written. */
         PENDING,
-        /** What quarantine has left on the node cannot be read. */
+        /** The quarantine annotations of the node cannot be read. */
         MARKS,
-        /** Something that decides could not be read. */
+        /** An object that the decision depends on could not be read. */
         UNKNOWN;
 
         String label() {
@@ -95,15 +95,15 @@ public record NodeAssessment(
         }
     }
 
-    /** How a node is, the worst first. */
+    /** The states of a node, the worst first. */
     public enum FleetState {
         FAULTY("in service with faults that stop work"),
         SILENT("nothing is known of them now"),
         QUARANTINED("out of service for their faults"),
-        CORDONED("out of service by somebody else"),
+        CORDONED("out of service by a cordon, not by quarantine"),
         DEGRADED("in service with faults that do not stop work"),
         HEALTHY("in service without faults"),
-        /** Neither GPUs nor a NodeHealth: none of this program's business. */
+        /** A node with neither GPUs nor a NodeHealth, which this program ignores. */
         OTHER("without GPUs");
 
         private final String text;
@@ -112,7 +112,7 @@ public record NodeAssessment(
             this.text = text;
         }
 
-        /** What it means, for people. */
+        /** Returns the meaning of the state, as text for the operator. */
         public String text() {
             return text;
         }
@@ -123,20 +123,20 @@ public record NodeAssessment(
     }
 
     /**
-     * A Node with what only its full text tells.
+     * A Node, with the facts that only the full object contains.
      *
-     * @param gpus whether it says that it has any
-     * @param cordoner who wrote that it is to take no pods; empty where it takes them, or nothing tells
+     * @param gpus true if a label or the capacity of the Node names GPUs
+     * @param cordoner the program that cordoned the Node; empty if it is schedulable, or if the program is unknown
      */
     public record NodeFacts(CachedNode node, boolean gpus, Optional<Cordoner> cordoner) {
 
         /**
-         * @param program by the name that it gave the API server, as `kubectl-cordon`
-         * @param at when it last wrote anything on the Node under that name
+         * @param program the program's field manager, for example `kubectl-cordon`
+         * @param at the time of its last write to the Node under that name
          */
         public record Cordoner(String program, Optional<Instant> at) {}
 
-        /** @param tree as the API server has it; what is large in it is not kept */
+        /** @param tree the Node from the API server; its large fields are not kept */
         public static NodeFacts of(Map<String, Object> tree) {
             CachedNode node = CachedNode.of(Trim.node(tree));
             return new NodeFacts(node, gpus(tree), node.unschedulable() ? cordoner(tree) : Optional.empty());

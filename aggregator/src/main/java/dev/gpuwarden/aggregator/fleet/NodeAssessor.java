@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Says how a node is and why: what quarantine would decide about it now, against what is there. Pure. */
+/** The assessment of a node: compares the decision that quarantine would make now with the present state. Pure. */
 public final class NodeAssessor {
 
     private final NodeFacts there;
@@ -47,7 +47,7 @@ public final class NodeAssessor {
         this.exists = health.isPresent();
         this.told = health.flatMap(NodeAssessor::read);
         this.unfit = report.unfitFor(node);
-        // Of another machine that had this name, nothing is true of this one.
+        // A report about a former Node of the same name does not apply to this one.
         boolean ofThis =
                 told.flatMap(NodeHealth::nodeUid).filter(node.uid()::equals).isPresent();
         this.faults = !ofThis
@@ -58,7 +58,7 @@ public final class NodeAssessor {
                         .toList();
     }
 
-    /** @param health as the API server has it; empty where there is none */
+    /** @param health the NodeHealth from the API server; empty if it does not exist */
     public static NodeAssessment of(
             NodeFacts there, Optional<Map<String, Object>> health, ClusterContext around, Instant now) {
         return new NodeAssessor(there, health, around, now).look();
@@ -95,7 +95,7 @@ public final class NodeAssessor {
                     FleetState.CORDONED,
                     there.cordoner().flatMap(NodeFacts.Cordoner::at),
                     cordonedBy() + faultsToo(),
-                    "returns when somebody uncordons it",
+                    "returns when an operator uncordons it",
                     seen);
         }
         boolean wanted =
@@ -108,7 +108,7 @@ public final class NodeAssessor {
                     FleetState.SILENT,
                     reported(),
                     unfit.orElse(report.why()),
-                    "look at its daemon and at the way from there",
+                    "check its daemon and the network from there",
                     seen);
         }
         if (!faults.isEmpty()) {
@@ -138,7 +138,7 @@ public final class NodeAssessor {
                 state == FleetState.QUARANTINED ? drain() : Optional.empty());
     }
 
-    /** What cannot be read is none; the aggregator leaves such a node alone, and its log says so. */
+    /** Returns the drain on the Node; empty if it cannot be read. The aggregator leaves such a node alone and logs it. */
     private Optional<DrainAnnotation> drain() {
         try {
             return DrainAnnotation.find(node);
@@ -147,7 +147,9 @@ public final class NodeAssessor {
         }
     }
 
-    /** Whether there is anything of it, or there should be: a monitor's place without faults is nothing. */
+    /**
+     * Returns true if the node has a report. A monitor's entry without faults does not count; an unreadable NodeHealth does.
+     */
     private boolean reports() {
         return exists
                 && told.map(health -> health.reported().isPresent()
@@ -205,7 +207,7 @@ public final class NodeAssessor {
         return stays + "when this is over: " + named(inspection.holding());
     }
 
-    /** What is going to be done is done by somebody. */
+    /** Returns the text, with a note if no aggregator acts or if the aggregator makes a dry run. */
     private String acts(String what) {
         if (unled()) {
             return what + "; but no aggregator acts";
@@ -221,19 +223,19 @@ public final class NodeAssessor {
         return ManualCordon.reason(node)
                 .map(reason -> "cordoned by " + reason)
                 .or(() -> there.cordoner().map(by -> "cordoned with " + by.program()))
-                .orElse("cordoned by somebody");
+                .orElse("cordoned by an unknown program");
     }
 
     private String faultsToo() {
         return faults.isEmpty() ? "" : "; faults: " + named(faults);
     }
 
-    // ---- in service all the same ----
+    // ---- in service despite faults ----
 
     private NodeAssessment faulty(Decision decision, QuarantineSummary inspection) {
         Cause cause = cause(decision, inspection);
         String why = switch (cause) {
-            case DRY_RUN -> "dry run: " + wanted(inspection) + ", and the aggregator only says so";
+            case DRY_RUN -> "dry run: " + wanted(inspection) + ", and the aggregator only reports it";
             case BREAKER, OPTED_OUT, REPORT -> decision.reason();
             case NO_RULE -> "no rule set asks to take it out of service";
             case OVERRIDDEN -> overridden(inspection);
@@ -300,13 +302,13 @@ public final class NodeAssessor {
 
     private static String overridden(QuarantineSummary inspection) {
         return inspection.cancelled().isEmpty()
-                ? "whoever told the fault wants the node left in service (quarantineOverrides.skip)"
-                : "somebody uncordoned or untainted it: these faults do not bring it back, others do";
+                ? "the reporter of the fault requests that the node stay in service (quarantineOverrides.skip)"
+                : "an operator uncordoned or untainted it: these faults do not bring it back, others do";
     }
 
     private String unknown(Decision decision, QuarantineSummary inspection) {
         if (around.rules().value().isEmpty()) {
-            return "which rules there are is not known: " + around.rules().why();
+            return "the rule sets are unknown: " + around.rules().why();
         }
         if (!(decision instanceof Decision.Act)) {
             return decision.reason();
@@ -319,15 +321,15 @@ public final class NodeAssessor {
             case DRY_RUN -> "cordon it, or run the aggregator with --quarantine.mode=armed";
             case BREAKER ->
                 around.open(node)
-                        ? "look at the nodes that are out, then gpuwarden breaker close or half-open"
+                        ? "inspect the nodes that are out, then gpuwarden breaker close or half-open"
                         : "cordon it, repair those that are out, or give the breaker another limit";
             case OPTED_OUT -> "cordon it, or take the label away";
             case NO_RULE -> "cordon it, or write a QuarantineRuleSet";
-            case REPORT -> "look at its daemon and at the way from there; cordon it";
+            case REPORT -> "check its daemon and the network from there; cordon it";
             case OVERRIDDEN -> "leave it, or cordon it";
-            case NO_LEADER -> "look at the aggregator; cordon it";
-            case PENDING -> "look again in a minute";
-            case UNKNOWN -> "ask with the rights to read what is missing; cordon it";
+            case NO_LEADER -> "check the aggregator; cordon it";
+            case PENDING -> "check again in a minute";
+            case UNKNOWN -> "retry with the rights to read the missing objects; cordon it";
             case MARKS -> "repair or remove them";
         };
     }

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** How a node and its faults look as data, and in few words. */
+/** A node and its faults as a JSON tree and as short text. */
 public final class NodeJson {
 
     private NodeJson() {}
@@ -85,7 +85,7 @@ public final class NodeJson {
         return tree;
     }
 
-    /** `GPU 2 (0000:44:00.0)`; as the event names them where nothing else is known: `PCI 0000:3b:00, GPU_UUID GPU-1`. */
+    /** Returns for example `GPU 2 (0000:44:00.0)`; without a known name the event's own, `PCI 0000:3b:00, GPU_UUID GPU-1`. */
     public static String parts(List<Fault> raised, PartNames names) {
         List<Entity> entities = FaultSummary.entities(raised);
         return entities.isEmpty()

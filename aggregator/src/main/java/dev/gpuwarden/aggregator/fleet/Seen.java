@@ -4,9 +4,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What the cluster said when it was asked, or why it is not known.
+ * The cluster's answer to a request, or the reason why it is unknown.
  *
- * @param why empty where it is known
+ * @param why the reason why the value is unknown; empty if it is known
  */
 public record Seen<T>(Optional<T> value, String why) {
 
@@ -14,7 +14,7 @@ public record Seen<T>(Optional<T> value, String why) {
         return new Seen<>(Optional.of(value), "");
     }
 
-    /** What follows from it; unknown for the same reason where it is unknown. */
+    /** Applies the function to the value; an unknown value stays unknown for the same reason. */
     <R> Seen<R> then(Function<T, Seen<R>> next) {
         return value.map(next).orElseGet(() -> unknown(why));
     }

@@ -239,7 +239,7 @@ class FleetCommandsClusterTest {
         Answer answer = fleet();
         assertThat(answer.node(bad)).containsEntry("state", "faulty").containsEntry("cause", "unknown");
         assertThat(answer.tree().get("notes").toString())
-                .contains("what the breaker says is not known", "which rules there are is not known", "403");
+                .contains("the state of the breaker is unknown", "the rule sets are unknown", "403");
         assertThat(JsonTrees.object(answer.tree(), "breaker")).containsEntry("known", false);
 
         kubeconfig = fleet.plane.kubeconfig("nonsense");

@@ -140,7 +140,7 @@ class FleetReportTest {
         assertThat(text.toString().lines().map(line -> line.strip().replaceAll(" +", " ")))
                 .containsSubsequence(
                         "n faulty 1h GpuState gpu-lost on GPU 3 (0000:5b:00.0) contact-support breaker all: open since"
-                                + " 2026-11-22T05:00:00Z, 3 of 4; look at the nodes that are out, then gpuwarden breaker"
+                                + " 2026-11-22T05:00:00Z, 3 of 4; inspect the nodes that are out, then gpuwarden breaker"
                                 + " close or half-open",
                         "Xid 48 on GPU 2 (0000:44:00.0) component-reset",
                         "+252 more faults");

@@ -101,7 +101,7 @@ public class NodeAssessorTest {
     }
 
     @Test
-    void withoutFaultsItIsHealthyAndWithLesserOnesDegraded() {
+    void nodeIsHealthyWithoutFaultsAndDegradedWithMinorOnes() {
         assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
         NodeAssessment minor = look(fresh(fault(false, "")));
         assertThat(minor.state()).isEqualTo(FleetState.DEGRADED);
@@ -111,7 +111,7 @@ public class NodeAssessorTest {
     }
 
     @Test
-    void whoSaysNothingIsSilentOnlyIfSomethingCouldBeSaid() {
+    void nodeWithoutAReportIsSilentOnlyIfItHasGpus() {
         assertThat(look(Optional.empty()).state()).isEqualTo(FleetState.OTHER);
         assertThat(look(", \"labels\": {\"nvidia.com/gpu.present\": \"true\"}", "", Optional.empty())
                         .state())
@@ -126,7 +126,7 @@ public class NodeAssessorTest {
     }
 
     @Test
-    void whyAFaultyNodeIsInService() {
+    void faultyNodeInServiceHasACause() {
         faulty(look(fresh(FATAL)), Cause.PENDING, "fatal asks to take it out of service");
         faulty(look(health("2026-11-22T05:40:00Z", FATAL)), Cause.REPORT, "stale");
         faulty(
@@ -150,25 +150,25 @@ public class NodeAssessorTest {
     }
 
     @Test
-    void whatIsNotKnownIsNeverTakenForGood() {
+    void unknownFactsNeverCountAsGood() {
         breaker = Seen.unknown("403");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether the breaker keeps it is not known");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "it is unknown if the breaker keeps it in service");
         breaker = Seen.of(BreakerState.NEW);
         limits = Seen.unknown("no annotation");
         out = Set.of("another");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether the breaker keeps it is not known");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "it is unknown if the breaker keeps it in service");
         limits = Seen.of(LIMITS);
         faulty(look(fresh(FATAL)), Cause.BREAKER, "limit 1");
         out = Set.of();
         mode = Seen.unknown("no annotation");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "whether it is a dry run is not known");
+        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "the mode (dry run or armed) is unknown");
         rules = Seen.unknown("403 of rules");
         faulty(look(fresh(FATAL)), Cause.UNKNOWN, "403 of rules");
         assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
     }
 
     @Test
-    void aQuarantineTellsWhatEndsIt() {
+    void quarantineNamesTheFaultsThatMustEnd() {
         String annotations = """
                 , "annotations": {"quarantineHealthEvent": "[{\\"agent\\":\\"a\\",\\"componentClass\\":\\"GPU\\",\\"checkName\\":\\"Xid\\",\\"nodeName\\":\\"n\\",\\"errorCode\\":[\\"79\\"],\\"entitiesImpacted\\":[{\\"entityType\\":\\"PCI\\",\\"entityValue\\":\\"0000:3b:00\\"}]}]",
                 "quarantineHealthEventIsCordoned": "True", "gpuwarden.dev/quarantine-reason": "because",
@@ -198,7 +198,7 @@ public class NodeAssessorTest {
     }
 
     @Test
-    void aCordonOfSomebodyElseIsTheirs() {
+    void cordonOfAnotherWriterIsNoQuarantine() {
         String fields = """
                 , "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}, {"manager": "kubectl-cordon",
                 "time": "2026-11-22T04:00:00Z", "fieldsV1": {"f:spec": {"f:unschedulable": {}}}}]""";
@@ -212,19 +212,19 @@ public class NodeAssessorTest {
     }
 
     @Test
-    void whatMonitorsTellOfANodeCountsBeforeItHasSaidAnything() {
+    void faultsOfMonitorsCountBeforeTheNodesFirstReport() {
         String health = """
                 {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
                  "status": {"monitors": [{"name": "gpuwarden/cloud", "reported": "2026-11-22T05:59:00Z", "faultCount": 1,
                                           "fatalCount": 1, "faults": [%s]}]}}""";
         faulty(look(Optional.of(tree(health.formatted(FATAL)))), Cause.PENDING, "is being taken out of service");
         assertThat(look(Optional.of(tree(health.formatted("")))).state())
-                .as("no GPUs, and nothing to tell")
+                .as("no GPUs, and no faults")
                 .isEqualTo(FleetState.OTHER);
     }
 
     @Test
-    void whatIsWrittenOfADrainIsShown() {
+    void drainOnTheNodeIsShown() {
         String metadata = """
                 , "annotations": {"quarantineHealthEvent": "[{\\"agent\\": \\"a\\", \\"checkName\\": \\"Xid\\"}]",
                 "gpuwarden.dev/drain": "%s"}
