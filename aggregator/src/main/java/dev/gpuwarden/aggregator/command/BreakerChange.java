@@ -18,12 +18,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Changes what is kept of one pool, and nothing else. Blocks. */
+/** A change of the stored state of one pool, and of nothing else. Blocks. */
 final class BreakerChange {
 
     private static final String MANAGER = "gpuwarden-breaker";
 
-    /** The API server tells whole seconds. */
+    /** The tolerated difference between the clocks, because the API server's time has whole seconds. */
     private static final Duration SAME_CLOCK = Duration.ofSeconds(5);
 
     private final KubeClient api;
@@ -33,10 +33,10 @@ final class BreakerChange {
     private final Clock clock;
 
     /**
-     * @param before what is kept now
-     * @param patch for exactly the version that was read
-     * @param version of the ConfigMap that was read
-     * @param skew how much this machine's clock is ahead of the API server's; empty where it does not matter
+     * @param before the present stored state
+     * @param patch the patch for exactly the version that was read
+     * @param version the version of the ConfigMap that was read
+     * @param skew the lead of this machine's clock over the API server's; empty if it does not matter
      */
     record Plan(
             String pool,
@@ -55,10 +55,10 @@ final class BreakerChange {
     }
 
     /**
-     * What would be written. Throws {@link UserError} where there is no such pool.
+     * Returns the planned change. Throws {@link UserError} if the pool does not exist.
      *
-     * @param nodes how many pass; 0 to close
-     * @throws ApiException also where the caller may not write it
+     * @param nodes the number of nodes that pass; 0 closes the breaker
+     * @throws ApiException if the API server refuses, for example because the caller may not write the ConfigMap
      */
     Plan plan(String pool, int nodes) throws ApiException, InterruptedException {
         Map<String, Object> there = read();
@@ -73,7 +73,7 @@ final class BreakerChange {
         }
         Instant now = clock.instant();
         Plan mine = plan(there, state, pool, nodes, now, Optional.empty());
-        // A clock that goes ahead would let everybody through until the others have come up to it.
+        // With a clock that runs ahead, all nodes would pass until the other clocks reach its time.
         Optional<Instant> theirs = serverTime(api.patch(path + "?dryRun=All&fieldManager=" + MANAGER, mine.patch()));
         Duration skew = theirs.map(time -> Duration.between(time, now)).orElse(Duration.ZERO);
         return skew.abs().compareTo(SAME_CLOCK) <= 0
@@ -100,7 +100,7 @@ final class BreakerChange {
             Instant now,
             Optional<Duration> skew) {
         Optional<PoolState> before = Optional.ofNullable(state.pools().get(pool));
-        // The younger state counts, also where the one that is there is of a clock that is ahead.
+        // The younger state counts, even if the stored one comes from a clock that runs ahead.
         Instant least = before.map(each -> each.since().plusMillis(1)).orElse(now);
         Instant at = least.isAfter(now) ? least : now;
         BreakerState next =
@@ -130,7 +130,7 @@ final class BreakerChange {
         }
     }
 
-    /** Blocks until it is kept. */
+    /** Writes the planned change. Blocks until it is stored. */
     void write(Plan plan) throws ApiException, InterruptedException {
         var unused = api.patch(path + "?fieldManager=" + MANAGER, plan.patch());
     }

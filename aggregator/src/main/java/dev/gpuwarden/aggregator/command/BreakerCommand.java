@@ -16,16 +16,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Shows the breaker that keeps too many nodes from being taken out of service, and lets people close it. */
+/** The command that shows the circuit breaker, and lets the operator close it or half-open it. */
 @Command(
         name = "breaker",
         mixinStandardHelpOptions = true,
         description = {
-            "Show the breaker, or let nodes be taken out of service again once you have looked.",
+            "Show the breaker, or permit quarantines again after an inspection of the nodes.",
             "  status              the pools and the nodes that wait (the default)",
-            "  close POOL          the limits hold again from now on, nothing of before is counted",
-            "  half-open POOL --nodes N  so many nodes pass, whatever the limits say; then these hold again",
-            "Changes the ConfigMap gpuwarden-breaker with your own rights; the aggregator takes it at once."
+            "  close POOL          the limits hold again from now on; earlier quarantines are not counted",
+            "  half-open POOL --nodes N  N nodes pass regardless of the limits; then the limits hold again",
+            "Changes the ConfigMap gpuwarden-breaker with your own rights; the aggregator reads it immediately."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -39,13 +39,13 @@ public final class BreakerCommand extends ClusterCommand.ReadCommand {
     @Parameters(index = "0", arity = "0..1", paramLabel = "ACTION", description = "status, close or half-open.")
     String action = "status";
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "POOL", description = "Which pool, as status names it.")
+    @Parameters(index = "1", arity = "0..1", paramLabel = "POOL", description = "The pool, as status names it.")
     String pool = "";
 
-    @Option(names = "--nodes", paramLabel = "N", description = "How many nodes half-open lets pass.")
+    @Option(names = "--nodes", paramLabel = "N", description = "The number of nodes that half-open lets pass.")
     @Nullable Integer nodes;
 
-    @Option(names = "--dry-run", description = "Say what would happen, and change nothing.")
+    @Option(names = "--dry-run", description = "Report the change without making it.")
     boolean dryRun;
 
     public BreakerCommand(Map<String, String> environment, Clock clock) {
@@ -103,7 +103,7 @@ public final class BreakerCommand extends ClusterCommand.ReadCommand {
                 change.write(plan);
             } catch (ApiException e) {
                 undecided("not done: "
-                        + (e.conflict() || e.invalid() ? "somebody has changed it meanwhile, look again: " : "")
+                        + (e.conflict() || e.invalid() ? "another writer has changed it, run status again: " : "")
                         + e.getMessage());
                 return ExitCode.NOT_FIT;
             }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where the aggregator's breaker is kept and what its limits are. */
+/** The options for the location and the limits of the aggregator's breaker. */
 public final class BreakerOptions {
 
     private static final Path NAMESPACE = Path.of("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
@@ -21,26 +21,26 @@ public final class BreakerOptions {
             split = ",",
             paramLabel = "POOL",
             description =
-                    "How many nodes may be taken out of service: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
+                    "The limits on nodes out of service in a pool: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
                             + " LIMIT is a percentage, a number, or both with a comma, of which the lower holds. May be given"
                             + " several times (default: for the aggregator gpu-nodes;nvidia.com/gpu.present=true;rate=50%%/5m;level=50%%, for"
-                            + " whoever asks what the aggregator says in the ConfigMap gpuwarden-breaker).")
+                            + " the other commands the limits in the ConfigMap gpuwarden-breaker).")
     List<String> pools = new ArrayList<>();
 
     @Option(
             names = "--cluster.namespace",
             paramLabel = "NAME",
             description =
-                    "Where the aggregator keeps its Lease and its ConfigMap (default: the namespace of the pod, or"
+                    "The namespace of the aggregator's Lease and ConfigMap (default: the namespace of the pod, or"
                             + " else gpuwarden).")
     @Nullable String namespace;
 
-    /** Those of an aggregator. Throws {@link UserError} for what is no pool. */
+    /** Returns the pools of an aggregator. Throws {@link UserError} if one cannot be parsed. */
     public List<Pool> pools() {
         return given().orElse(List.of(Pool.GPU_NODES));
     }
 
-    /** Empty where nobody has said any. Throws {@link UserError} for what is no pool. */
+    /** Returns the given pools; empty if none was given. Throws {@link UserError} if one cannot be parsed. */
     Optional<List<Pool>> given() {
         try {
             return pools.isEmpty() ? Optional.empty() : Optional.of(Pool.Parser.parseAll(pools));

@@ -21,12 +21,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What there is to say of the breaker: gpuwarden.breaker/v1, see docs/operating/fleet.md. Pure. */
+/** The report on the breaker: gpuwarden.breaker/v1, see docs/operating/fleet.md. Pure. */
 record BreakerReport(FleetLook look) {
 
     static final String SCHEMA = "gpuwarden.breaker/v1";
 
-    /** Nodes of a pool that would be out of service but for the breaker. */
+    /** Returns the names of the pool's nodes that only the breaker keeps in service, sorted. */
     List<String> waiting(String pool) {
         Set<String> waiting = waiting().stream().map(NodeAssessment::name).collect(Collectors.toSet());
         return look.around().breaker().limited().stream()
@@ -81,10 +81,10 @@ record BreakerReport(FleetLook look) {
     }
 
     /**
-     * What a person has changed about the breaker, or would: gpuwarden.breaker-change/v1, see docs/operating/fleet.md.
+     * An operator's change of the breaker, done or planned: gpuwarden.breaker-change/v1, see docs/operating/fleet.md.
      *
-     * @param waiting nodes of the pool that wait; empty where that is not known
-     * @param whyNot why they are not known
+     * @param waiting the nodes of the pool that wait; empty if unknown
+     * @param whyNot the reason why they are unknown
      */
     record BreakerAudit(
             BreakerChange.Plan plan, Seen<String> by, boolean dryRun, Optional<List<String>> waiting, String whyNot) {
@@ -145,9 +145,9 @@ record BreakerReport(FleetLook look) {
                     ? "one node passes"
                     : plan.after().letThrough() + " nodes pass";
             return plan.after().status() == PoolState.Status.CLOSED
-                    ? "closed: the limits hold again from now on, and nothing of before is counted; of the nodes that wait, as"
-                            + " many are taken out of service at once as the limits allow"
-                    : "half open: " + some + ", whatever the limits say; then these hold again, with those counted";
+                    ? "closed: the limits hold again from now on, and earlier quarantines are not counted; of the nodes"
+                            + " that wait, as many are taken out of service immediately as the limits allow"
+                    : "half open: " + some + ", regardless of the limits; then these hold again, with those counted";
         }
     }
 }

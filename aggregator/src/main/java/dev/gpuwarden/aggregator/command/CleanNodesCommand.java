@@ -28,20 +28,20 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Takes off nodes what this program has put there, before it leaves the cluster. */
+/** The command that removes this program's marks from nodes before it leaves the cluster. */
 @Command(
         name = "clean-nodes",
         mixinStandardHelpOptions = true,
         description = {
-            "Take off nodes what gpuwarden has put there: cordons, taints, labels, annotations and conditions. What others"
-                    + " have put there stays, their cordons too.",
-            "Changes nothing without --yes. No aggregator may act meanwhile: it would put all of it back. Writes Nodes with"
+            "Remove gpuwarden's cordons, taints, labels, annotations and conditions from nodes. Those of other"
+                    + " writers stay.",
+            "Changes nothing without --yes. No aggregator may act then: it would restore them. Writes Nodes with"
                     + " your own rights."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:nothing of gpuwarden is left on these nodes; of a dry run: nothing would be",
-            "1:of some there is, as is said",
+            "0:nothing of gpuwarden is left on these nodes, or in a dry run: would be left",
+            "1:something is left on some nodes, as reported",
             "2:wrong usage or configuration, or an aggregator acts",
             "3:undecided: the cluster does not answer, or a right is missing"
         })
@@ -49,7 +49,7 @@ public final class CleanNodesCommand extends ClusterCommand {
 
     private static final String SCHEMA = "gpuwarden.clean-nodes/v1";
 
-    /** By which names daemon and aggregator apply what they own. */
+    /** The field managers of the daemon and the aggregator. */
     private static final List<String> MANAGERS =
             List.of("gpuwarden", "gpuwarden-aggregator-conditions", "gpuwarden-object-monitor");
 
@@ -62,7 +62,7 @@ public final class CleanNodesCommand extends ClusterCommand {
     @Option(names = "--all", description = "All nodes of the cluster.")
     boolean all;
 
-    @Option(names = "--yes", description = "Do it. Without it, only say what would go.")
+    @Option(names = "--yes", description = "Carry it out. Without it, only report what would be removed.")
     boolean yes;
 
     @Mixin
@@ -73,9 +73,9 @@ public final class CleanNodesCommand extends ClusterCommand {
     }
 
     /**
-     * What came of one node.
+     * The outcome for one node.
      *
-     * @param done whether nothing of this program is left, or would be
+     * @param done true if nothing of this program is left, or in a dry run would be left
      */
     private record Cleaned(String node, boolean done, List<String> takes, List<String> stays, String why) {
         Map<String, Object> tree() {
@@ -135,7 +135,7 @@ public final class CleanNodesCommand extends ClusterCommand {
         return cleaned.stream().allMatch(Cleaned::done) ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
-    /** Throws {@link UserError} where an aggregator would put back what is taken away. */
+    /** Throws {@link UserError} if an aggregator acts, because it would restore the removed marks. */
     private void refuseBeside(KubeClient api) throws ApiException, InterruptedException {
         String namespace = breaker.namespace();
         try {
@@ -184,7 +184,7 @@ public final class CleanNodesCommand extends ClusterCommand {
             for (Map<String, Object> applied : applied(outcome.read().get())) {
                 String manager = JsonTrees.text(applied, "manager");
                 String subresource = JsonTrees.text(applied, "subresource");
-                takes.add((subresource.equals("status") ? "conditions" : "what was applied") + " by " + manager);
+                takes.add((subresource.equals("status") ? "conditions" : "applied fields") + " by " + manager);
                 if (yes) {
                     release(api, outcome.read().get(), manager, subresource);
                 }
@@ -195,7 +195,7 @@ public final class CleanNodesCommand extends ClusterCommand {
         return new Cleaned(node, true, takes, stays, "");
     }
 
-    /** What this program has applied, by the API server's own record. */
+    /** Returns the records of the fields that this program has applied, from the API server's own list. */
     private static List<Map<String, Object>> applied(CachedNode node) {
         return JsonTrees.objects(JsonTrees.object(node.tree(), "metadata"), "managedFields").stream()
                 .filter(each -> JsonTrees.text(each, "operation").equals("Apply")
@@ -203,7 +203,7 @@ public final class CleanNodesCommand extends ClusterCommand {
                 .toList();
     }
 
-    /** Who applies nothing owns nothing, and what no one else owns goes. */
+    /** Applies an empty object, so the manager owns no field any more; fields without another owner are deleted. */
     private static void release(KubeClient api, CachedNode node, String manager, String subresource)
             throws ApiException, InterruptedException {
         var unused = api.apply(
@@ -212,7 +212,7 @@ public final class CleanNodesCommand extends ClusterCommand {
                 Map.of(
                         "apiVersion", "v1",
                         "kind", "Node",
-                        // Of a Node that is gone none would be made.
+                        // With the uid, the request cannot create a Node that was deleted.
                         "metadata", Map.of("name", node.name(), "uid", node.uid())));
     }
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command that asks a cluster once. */
+/** A command that reads or changes a cluster once. */
 abstract class ClusterCommand implements Callable<Integer> {
 
     private final Map<String, String> environment;
@@ -42,7 +42,7 @@ abstract class ClusterCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        // What the Kubernetes client has to say to nobody in particular is not for people who wait for a table.
+        // Log lines of the Kubernetes client would disturb the command's output.
         Logging.install(Level.SEVERE);
         try (KubeClient api = kube.connect(environment)) {
             return ask(api);
@@ -62,7 +62,7 @@ abstract class ClusterCommand implements Callable<Integer> {
         output.write(spec.commandLine().getOut(), tree, table);
     }
 
-    /** A command that looks at nodes and at what decides about them. */
+    /** A command that reads nodes and the state that decisions about them depend on. */
     abstract static class ReadCommand extends ClusterCommand {
 
         @Mixin

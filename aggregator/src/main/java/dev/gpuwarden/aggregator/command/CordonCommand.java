@@ -7,24 +7,24 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Keeps new pods away from nodes until a person releases them. */
+/** The command that keeps new pods off nodes until an operator releases them. */
 @Command(
         name = "cordon",
         mixinStandardHelpOptions = true,
         description = {
-            "Keep new pods away from nodes until somebody releases them, and say why. Pods that run there go on.",
-            "A node that is in quarantine stays cordoned when that is over. Writes the Node with your own rights."
+            "Keep new pods off nodes until an operator releases them, with a reason. Running pods continue.",
+            "A node in quarantine stays cordoned after the quarantine ends. Writes the Node with your own rights."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all of them are cordoned",
-            "1:some are not, as is said",
+            "1:some are not, as reported",
             "2:wrong usage or configuration",
             "3:undecided: the cluster does not answer"
         })
 public final class CordonCommand extends NodeCommand {
 
-    @Option(names = "--reason", paramLabel = "TEXT", description = "What fleet and explain say of it.")
+    @Option(names = "--reason", paramLabel = "TEXT", description = "The reason that fleet and explain show.")
     String reason = "";
 
     public CordonCommand(Map<String, String> environment, Clock clock) {

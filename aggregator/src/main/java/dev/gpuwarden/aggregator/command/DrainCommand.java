@@ -27,22 +27,22 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Takes the pods off a node, or those that hold one of its GPUs, and waits until they have ended. */
+/** The command that drains a node, or only the pods that hold one of its GPUs, and waits until these have ended. */
 @Command(
         name = "drain",
         mixinStandardHelpOptions = true,
         description = {
             "Cordon a node, have its pods evicted as their budgets permit, and wait until they have ended; with --gpu only"
-                    + " those that hold that GPU.",
-            "Pods of DaemonSets, of the node's own files and of the system's namespaces stay. The node stays cordoned until"
-                    + " somebody releases it. Asks the Kubernetes API with your own rights."
+                    + " the pods that hold that GPU.",
+            "Pods of DaemonSets, static pods and pods of the system namespaces stay. The node stays cordoned until"
+                    + " an operator releases it. Uses the Kubernetes API with your own rights."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:drained; of a dry run: it would be",
-            "1:pods are left, as is said",
+            "0:drained, or in a dry run: would be drained",
+            "1:pods are left, as reported",
             "2:wrong usage or configuration, or no such node",
-            "3:undecided: the cluster does not answer, a right is missing, or nobody can say who holds the GPU"
+            "3:undecided: the cluster does not answer, a right is missing, or the holders of the GPU are unknown"
         })
 public final class DrainCommand extends ClusterCommand {
 
@@ -66,13 +66,13 @@ public final class DrainCommand extends ClusterCommand {
     @Mixin
     final ManualDrainOptions options = new ManualDrainOptions();
 
-    @Option(names = "--reason", paramLabel = "TEXT", description = "What fleet and explain say of the cordon.")
+    @Option(names = "--reason", paramLabel = "TEXT", description = "The reason for the cordon in fleet and explain.")
     String reason = "to drain it";
 
-    @Option(names = "--dry-run", description = "Say what would become of each pod, and change nothing.")
+    @Option(names = "--dry-run", description = "Report the outcome for each pod, and change nothing.")
     boolean dryRun;
 
-    /** @param stop when it is to leave the rest as it is */
+    /** @param stop the signal to stop and to leave the remaining pods as they are */
     public DrainCommand(Map<String, String> environment, Clock clock, ShutdownSignal stop) {
         super(environment, clock);
         this.stop = stop;
@@ -142,7 +142,7 @@ public final class DrainCommand extends ClusterCommand {
         return plan.done() ? new ManualCordon.Plan(true, "it takes no new pods", plan.patch()) : plan;
     }
 
-    /** Why the node's daemon cannot be asked who holds its GPUs; empty where it can. */
+    /** Returns the reason why the node's daemon cannot be asked for the holders of its GPUs; empty if it can. */
     private Optional<String> unasked(KubeClient api) throws ApiException, InterruptedException {
         if (dryRun) {
             return Optional.of("a dry run does not ask its daemon");
@@ -171,7 +171,7 @@ public final class DrainCommand extends ClusterCommand {
                             : ": stopped; it stays cordoned, and pods that were asked to end go on ending"));
             drain.stop();
         } catch (InterruptedException e) {
-            // It is over.
+            // The drain has ended.
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What whoever waits for a drain reads meanwhile: a line for each change, and now and then one where nothing changes. */
+/** The progress of a drain for the waiting operator: a line for each change, and at intervals a line without a change. */
 final class DrainProgress implements ManualDrain.Listener {
 
     private static final Duration SILENCE = Duration.ofSeconds(10);
@@ -65,7 +65,7 @@ final class DrainProgress implements ManualDrain.Listener {
         }
     }
 
-    /** The longer it takes, the less often. */
+    /** Returns the pause before the next line without a change, which grows with the duration. */
     private static Duration silence(Duration since) {
         Duration quarter = since.dividedBy(4);
         Duration least = quarter.compareTo(SILENCE) < 0 ? SILENCE : quarter;
@@ -80,7 +80,7 @@ final class DrainProgress implements ManualDrain.Listener {
         long all = pods.stream().filter(ManualDrainState.ManualPod::inTheWay).count();
         long stay = pods.stream().filter(pod -> pod.state() == State.STAYS).count();
         return pods(all - stay) + " to go" + (stay == 0 ? "" : ", " + pods(stay) + " that you have to see to") + ", "
-                + pods(pods.size() - all) + " in nobody's way";
+                + pods(pods.size() - all) + " that may stay";
     }
 
     static String pods(long count) {
@@ -98,7 +98,7 @@ final class DrainProgress implements ManualDrain.Listener {
         return Optional.of(evicted ? "evicted, " + is.why() : words(is));
     }
 
-    /** How a pod is, in words. */
+    /** Returns the state of a pod as text. */
     static String words(ManualDrainState.ManualPod pod) {
         return switch (pod.state()) {
             case GONE -> "gone";
@@ -108,7 +108,7 @@ final class DrainProgress implements ManualDrain.Listener {
             case SAVES -> pod.why();
             case AWAIT -> "awaited: " + pod.why();
             case STAYS -> "stays: " + pod.why();
-            case LEFT -> "in nobody's way: " + pod.why();
+            case LEFT -> "may stay: " + pod.why();
         };
     }
 

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What came of the drain of a node by a person: gpuwarden.drain/v1, see docs/operating/drain.md. Pure. */
+/** The result of an operator's drain of a node: gpuwarden.drain/v1, see docs/operating/drain.md. Pure. */
 record DrainReport(
         String node,
         String by,
@@ -102,7 +102,7 @@ record DrainReport(
         String pods = DrainProgress.pods(left) + (left == 1 ? " is" : " are") + " left";
         String of = gpus.isEmpty() ? "" : " of the pods that hold " + String.join(", ", gpus);
         boolean released = dryRun || result.outcome() == Outcome.RELEASED;
-        // The cordons of others are theirs.
+        // The command does not release cordons of other writers.
         boolean ours = cordon.read().flatMap(ManualCordon::reason).isPresent();
         String back = released ? "" : "; it stays cordoned" + (ours ? " until gpuwarden release " + node : "");
         return node + " "
@@ -120,7 +120,7 @@ record DrainReport(
                 + back;
     }
 
-    /** Whether there was none to go: the GPU may be another node's. */
+    /** Returns true if no pod had to end. The GPU may then belong to another node. */
     private boolean nobody() {
         return !gpus.isEmpty() && result.pods().stream().allMatch(pod -> pod.state() == State.LEFT);
     }

@@ -13,20 +13,20 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Shows all that is known of one node. */
+/** The command that explains the state of one node. */
 @Command(
         name = "explain",
         mixinStandardHelpOptions = true,
         description = {
-            "Say of a cluster's node what is wrong with it, what was decided and why, and what has to happen.",
-            "Asks the Kubernetes API with your own rights."
+            "Explain the state of a cluster's node: its faults, the decision with its reason, and the next action.",
+            "Uses the Kubernetes API with your own rights."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the node is fit",
-            "1:it is not",
+            "1:the node is not fit",
             "2:wrong usage or configuration, or no such node",
-            "3:undecided: nothing is known of it, or the cluster does not answer"
+            "3:undecided: the node has no current report, or the cluster does not answer"
         })
 public final class ExplainCommand extends ClusterCommand.ReadCommand {
 

@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** All that there is to say of one node: gpuwarden.explain/v1, see docs/operating/fleet.md. Pure. */
+/** The full report on one node: gpuwarden.explain/v1, see docs/operating/fleet.md. Pure. */
 record ExplainReport(NodeStory story) {
 
     static final String SCHEMA = "gpuwarden.explain/v1";
 
     private static final int MOST_EVENTS = 10;
 
-    /** One of Kubernetes. */
+    /** A Kubernetes Event. */
     record Event(String at, String type, String reason, String message, String from) {
         private static Event of(Map<String, Object> tree) {
             String source = JsonTrees.text(JsonTrees.object(tree, "source"), "component");
@@ -45,7 +45,7 @@ record ExplainReport(NodeStory story) {
         }
     }
 
-    /** The last ones, the youngest last. */
+    /** Returns the last Events, the youngest last. */
     List<Event> events() {
         List<Event> all = story.events().value().orElse(List.of()).stream()
                 .map(Event::of)
@@ -54,12 +54,12 @@ record ExplainReport(NodeStory story) {
         return all.subList(Math.max(0, all.size() - MOST_EVENTS), all.size());
     }
 
-    /** What was decided last, as far as the Node says it. */
+    /** Returns the last decision, as far as the Node records it. */
     Optional<QuarantineEvents> decided() {
         return QuarantineEvents.of(story.facts().node());
     }
 
-    /** Pools of the breaker that have this node, as far as their selectors are known. */
+    /** Returns the breaker's pools that contain this node, as far as their selectors are known. */
     List<String> pools() {
         return story.around().breaker().limited().stream()
                 .filter(pool -> pool.selector().matches(story.facts().node().labels()))
@@ -67,7 +67,7 @@ record ExplainReport(NodeStory story) {
                 .toList();
     }
 
-    /** Who keeps pods away, in words. */
+    /** Returns the owner of the cordon as text. */
     String cordon() {
         if (!story.look().unschedulable()) {
             return "none";
@@ -80,17 +80,17 @@ record ExplainReport(NodeStory story) {
         }
         String by = story.facts()
                 .cordoner()
-                .map(who -> "by somebody, with " + who.program()
+                .map(who -> "by another writer, with " + who.program()
                         + who.at()
                                 .map(at -> ", which last wrote the Node at " + at)
                                 .orElse(""))
-                .orElse("by somebody");
+                .orElse("by an unknown program");
         return inspection.isPresent() && inspection.get().cordonPreExisting()
                 ? by + "; it was there before the quarantine and stays after it"
                 : by;
     }
 
-    /** Who decides about it now, in words. */
+    /** Returns the leader, which decides about the node now, as text. */
     String aggregator() {
         Seen<Leader> leader = story.around().leader();
         return leader.value()
@@ -142,7 +142,7 @@ record ExplainReport(NodeStory story) {
         return tree;
     }
 
-    /** How long ago, in words. */
+    /** Returns the age of a time as text. */
     String ago(Instant time) {
         return FleetTable.age(time, story.at()) + " ago";
     }

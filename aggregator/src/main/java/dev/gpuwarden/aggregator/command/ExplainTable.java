@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One node for people: how it is and why, its faults with what to do, what Kubernetes was told. */
+/** One node as text for the operator: its state with the reason, its faults with their advice, its Events. */
 final class ExplainTable {
 
     private ExplainTable() {}
@@ -68,7 +68,7 @@ final class ExplainTable {
         }
     }
 
-    /** Each part with a fatal fault once, with its one instruction. */
+    /** Prints each part with a fatal fault once, with its advice. */
     private static void worst(FaultSummary summary, PrintWriter out) {
         String what = "worst";
         for (FaultSummary.Line line : summary.lines()) {
@@ -98,7 +98,7 @@ final class ExplainTable {
         return pools.isEmpty() ? "no pool selects it: it would not be taken out of service" : String.join("; ", pools);
     }
 
-    /** The two lines of a fault. */
+    /** The two lines of a fault: its check and message, and its advice. */
     private record Message(String fault, String advice) {
         private static Message of(HealthEvent cause) {
             return new Message(
@@ -131,7 +131,7 @@ final class ExplainTable {
         }
         table.print(out);
         out.println();
-        // A reporter that floods has one sentence for hundreds of faults.
+        // A reporter in a flood has one message for hundreds of faults.
         Map<Message, Integer> messages = new LinkedHashMap<>();
         raised.forEach(each -> messages.merge(Message.of(each.get(0).cause()), 1, Integer::sum));
         messages.forEach((message, count) -> {

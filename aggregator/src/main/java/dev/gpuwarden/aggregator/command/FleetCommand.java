@@ -16,13 +16,13 @@ import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Shows the nodes of a cluster by how they are. */
+/** The command that shows the nodes of a cluster by their state. */
 @Command(
         name = "fleet",
         mixinStandardHelpOptions = true,
         description = {
-            "Say which nodes of a cluster are fit, which are not, why, and what has to happen.",
-            "Asks the Kubernetes API with your own rights: nodes, nodehealths and, as far as you may read them,"
+            "Show which nodes of a cluster are fit and which are not, with the reason and the next action.",
+            "Uses the Kubernetes API with your own rights: nodes, nodehealths and, as far as you may read them,"
                     + " quarantinerulesets, the breaker's ConfigMap and the aggregator's Lease."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -30,7 +30,7 @@ import picocli.CommandLine.Option;
             "0:all are fit",
             "1:some are not",
             "2:wrong usage or configuration",
-            "3:undecided: of some nothing is known, or the cluster does not answer"
+            "3:undecided: some have no current report, or the cluster does not answer"
         })
 public final class FleetCommand extends ClusterCommand.ReadCommand {
 

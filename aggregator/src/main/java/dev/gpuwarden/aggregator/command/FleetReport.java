@@ -19,10 +19,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What there is to say of a cluster's nodes: gpuwarden.fleet/v1, see docs/operating/fleet.md. Pure.
+ * The report on a cluster's nodes: gpuwarden.fleet/v1, see docs/operating/fleet.md. Pure.
  *
- * @param nodes that were asked for, the worst first
- * @param shown those of them that are listed
+ * @param nodes the requested nodes, the worst first
+ * @param shown the requested nodes that are listed
  */
 record FleetReport(Instant at, List<NodeAssessment> nodes, List<NodeAssessment> shown, ClusterContext around) {
 
@@ -44,7 +44,7 @@ record FleetReport(Instant at, List<NodeAssessment> nodes, List<NodeAssessment> 
                 look.around());
     }
 
-    /** A node that is not fit outweighs one of which nothing is known; of no node nothing is known. */
+    /** Returns the verdict. A node that is not fit outweighs a silent one; without nodes, the verdict is undecided. */
     Verdict verdict() {
         if (nodes.stream().anyMatch(NodeAssessment::unfit)) {
             return Verdict.NOT_FIT;

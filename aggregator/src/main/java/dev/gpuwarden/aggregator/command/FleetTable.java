@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** A fleet for people: how many are how, what keeps nodes in service, then those that need eyes. */
+/** A fleet as text for the operator: the counts by state, notes on the breaker, then the nodes that need attention. */
 final class FleetTable {
 
     private FleetTable() {}
@@ -48,7 +48,7 @@ final class FleetTable {
         out.println("verdict: " + verdict(report));
     }
 
-    /** A row for the worst part, and one below it for each other one that has a fatal fault. */
+    /** Adds a row for the worst part, and one below it for each other part with a fatal fault. */
     private static void row(Table table, NodeAssessment node, Instant now) {
         FaultSummary summary = node.summary();
         List<FaultSummary.Line> lines = summary.lines();
@@ -77,7 +77,7 @@ final class FleetTable {
         table.row("", "", "", worst, action, "");
     }
 
-    /** What was written on a node in quarantine tells its faults once more, which the column before has. */
+    /** Returns the reason and the next action. For a quarantine, the written reason is left out: it repeats the faults. */
     private static String because(NodeAssessment node) {
         List<String> parts =
                 node.state() == FleetState.QUARANTINED && node.inspection().isPresent()
@@ -102,7 +102,7 @@ final class FleetTable {
                 text);
     }
 
-    /** The two greatest units, as `3d4h`. */
+    /** Returns an age in its two greatest units, for example `3d4h`. */
     static String age(Instant since, Instant now) {
         long seconds = Math.max(0, Duration.between(since, now).toSeconds());
         long grain = seconds < 3600 ? 1 : seconds < 86_400 ? 60 : 3600;

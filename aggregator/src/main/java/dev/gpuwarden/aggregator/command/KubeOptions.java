@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which cluster, and who the caller is there: what kubectl would take. */
+/** The options for the cluster and the caller's identity there; the defaults are those of kubectl. */
 final class KubeOptions {
 
     private static final Path TOKEN = Path.of("/var/run/secrets/kubernetes.io/serviceaccount/token");
@@ -24,17 +24,17 @@ final class KubeOptions {
     @Option(
             names = "--kubeconfig",
             paramLabel = "FILE",
-            description = "How to reach the API server and who to be there (default: $KUBECONFIG, ~/.kube/config, the"
+            description = "The kubeconfig with API server and identity (default: $KUBECONFIG, ~/.kube/config, the"
                     + " ServiceAccount of the pod).")
     @Nullable Path kubeconfig;
 
     @Option(
             names = "--context",
             paramLabel = "NAME",
-            description = "Which context of the kubeconfig (default: its current one).")
+            description = "The context of the kubeconfig (default: its current one).")
     @Nullable String context;
 
-    /** Throws {@link UserError} where there is nothing to connect with. */
+    /** Returns the configuration of the client. Throws {@link UserError} if none is found or readable. */
     KubeClient connect(Map<String, String> environment) {
         List<Path> files = files(environment);
         if (files.isEmpty()) {
@@ -48,7 +48,7 @@ final class KubeOptions {
         try {
             Config config = KubeFiles.merge(files, context);
             NamedContext current = config.getCurrentContext();
-            // The client takes the current one where there is none of that name: another cluster than was asked for.
+            // The client would fall back to the current context, and so to another cluster than the requested one.
             if (current == null || context != null && !context.equals(current.getName())) {
                 throw new UserError(named + " has no context "
                         + (context == null ? "that is the current one: give --context" : context));
@@ -67,7 +67,7 @@ final class KubeOptions {
                 : String.valueOf(e.getMessage());
     }
 
-    /** Of two that say something of the same name, the first holds. None for the ServiceAccount of the pod. */
+    /** Returns the kubeconfig files, in order of precedence; empty for the ServiceAccount of the pod. */
     private List<Path> files(Map<String, String> environment) {
         if (kubeconfig != null) {
             return List.of(readable("--kubeconfig ", kubeconfig));
@@ -100,14 +100,14 @@ final class KubeOptions {
     }
 
     /**
-     * Puts kubeconfigs together as kubectl does. Apart from {@link KubeOptions}, whose methods are looked at wherever commands are
-     * listed, also where the Kubernetes client is not on the path.
+     * The merge of kubeconfigs by kubectl's rules. Apart from {@link KubeOptions}, whose methods are inspected wherever
+     * commands are listed, even without the Kubernetes client on the class path.
      */
     static final class KubeFiles {
 
         private KubeFiles() {}
 
-        /** Of two that say something of the same name, the first holds. */
+        /** Returns the merged kubeconfig. If two files define the same name, the first holds. */
         static Config merge(List<Path> files, @Nullable String context) {
             Config config = Config.empty();
             KubeConfigUtils.merge(

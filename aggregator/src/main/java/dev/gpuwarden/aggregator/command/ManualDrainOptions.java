@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import picocli.CommandLine.Option;
 
-/** Which pods a person wants to be gone, and how: kubectl's names where they mean the same. */
+/** The options for the pods that an operator's drain evicts, with kubectl's names where the meaning is the same. */
 final class ManualDrainOptions {
 
     private static final Pattern UUID = Pattern.compile("(?i)GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final Pattern NONE = Pattern.compile("(?!)");
-    /** Pods that are not ready go too: whoever looks at the node can see to those that never answer. */
+    /** The age from which a pod that is not ready stays: never, because the operator can handle those that never answer. */
     private static final Duration NEVER = Duration.ofDays(36_500);
 
     private static final int PODS_OWN = -1;
@@ -34,45 +34,45 @@ final class ManualDrainOptions {
     @Option(
             names = "--grace-period",
             paramLabel = "SECONDS",
-            description = "How long containers have to end; -1 for what each pod says itself (default: -1).")
+            description = "The time that containers have to end, in seconds; -1 for each pod's own (default: -1).")
     int graceSeconds = PODS_OWN;
 
     @Option(
             names = "--timeout",
             paramLabel = "DURATION",
-            description = "How long to wait for all of it, as 10m; 0s for as long as it takes (default: 0s).")
+            description = "The longest wait for the whole drain, for example 10m; 0s for no limit (default: 0s).")
     Duration timeout = Duration.ZERO;
 
     @Option(
             names = "--notice",
             paramLabel = "DURATION",
             description =
-                    "The longest that a pod gets to save its work, if it asks for a signal before its end, as 5m; 0s"
-                            + " for no signals (default: 0s).")
+                    "The longest time that a pod gets to save its work, if it requests a signal before its end, as"
+                            + " 5m; 0s for no signals (default: 0s).")
     Duration notice = Duration.ZERO;
 
-    @Option(names = "--delete-emptydir-data", description = "Pods go too that lose files by it.")
+    @Option(names = "--delete-emptydir-data", description = "Evict pods too that lose files by it.")
     boolean emptyDir;
 
-    @Option(names = "--force", description = "Pods go too that nobody starts again.")
+    @Option(names = "--force", description = "Evict pods too that no controller starts again.")
     boolean unmanaged;
 
-    @Option(names = "--ignore-daemonsets", description = "For who is used to it: pods of DaemonSets stay in any case.")
+    @Option(names = "--ignore-daemonsets", description = "For compatibility: pods of DaemonSets stay in any case.")
     boolean ignoreDaemonSets;
 
     @Option(
             names = "--system-namespaces",
             paramLabel = "PATTERN",
-            description = "Pods there stay (default: " + DrainPolicies.SYSTEM + ").")
+            description = "Namespaces whose pods stay (default: " + DrainPolicies.SYSTEM + ").")
     String system = DrainPolicies.SYSTEM;
 
-    /** As the driver writes them. Throws {@link UserError} where one is no UUID. */
+    /** Returns the UUIDs in the driver's notation. Throws {@link UserError} if one is no UUID. */
     Set<String> gpus(String node) {
         Set<String> uuids = new TreeSet<>();
         for (String gpu : gpus) {
             if (!UUID.matcher(gpu).matches()) {
                 throw new UserError("--gpu: expected a UUID as GPU-455d8f70-2051-db6c-0430-ffc457bff834, found \"" + gpu
-                        + "\". The cluster does not know which GPU has which index; gpuwarden explain " + node
+                        + "\". The cluster has no GPU indices; gpuwarden explain " + node
                         + " names those with faults, nvidia-smi -L on the node all of them");
             }
             uuids.add("GPU-" + gpu.substring(4).toLowerCase(Locale.ROOT));
@@ -87,7 +87,7 @@ final class ManualDrainOptions {
         }
     }
 
-    /** @param unasked why the node's daemon is not asked; empty where it is */
+    /** @param unasked the reason why no request is sent to the node's daemon; empty if one is */
     ManualDrain.Settings settings(Set<String> uuids, Optional<String> unasked, boolean dryRun) {
         Optional<Duration> grace =
                 graceSeconds == PODS_OWN ? Optional.empty() : Optional.of(Duration.ofSeconds(graceSeconds));

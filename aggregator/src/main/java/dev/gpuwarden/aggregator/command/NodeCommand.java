@@ -29,7 +29,7 @@ abstract class NodeCommand extends ClusterCommand {
     @Parameters(arity = "1..*", paramLabel = "NODE", description = "Names, as in kubectl get nodes.")
     List<String> nodes = List.of();
 
-    @Option(names = "--dry-run", description = "Say what would be written, and write nothing.")
+    @Option(names = "--dry-run", description = "Report the changes without writing them.")
     boolean dryRun;
 
     NodeCommand(Map<String, String> environment, Clock clock) {
@@ -51,7 +51,7 @@ abstract class NodeCommand extends ClusterCommand {
         return outcomes.stream().allMatch(outcome -> outcome.plan().done()) ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
-    /** Throws {@link UserError} where no Node can have this name. */
+    /** Throws {@link UserError} if no Node can have this name. */
     static void named(String node) {
         if (!node.matches("[a-z0-9][a-z0-9.-]*")) {
             throw new UserError("expected the name of a Node, found \"" + node + "\"");
@@ -80,20 +80,20 @@ abstract class NodeCommand extends ClusterCommand {
     }
 
     /**
-     * Changes a node as a person wants it, by one patch for the version that it was decided on.
+     * An operator's change of a node, by one patch for the version that it was decided on.
      *
-     * @param program by which name the API server knows who has written
-     * @param dryRun whether nothing is to be written
+     * @param program the last part of the field manager's name
+     * @param dryRun true if nothing must be written
      */
     record NodeChange(KubeClient api, String program, boolean dryRun) {
 
-        /** Of a node that changes all the time, each try reads it anew. */
+        /** The limit of tries for a node that changes all the time. Each try reads the node again. */
         private static final int TRIES = 5;
 
         /**
-         * What came of one node.
+         * The outcome for one node.
          *
-         * @param read as it is now, as far as it was read or written; empty where it could not be
+         * @param read the node as last read or written; empty if it could not be read
          */
         record Outcome(String node, ManualCordon.Plan plan, boolean written, Optional<CachedNode> read) {
             Map<String, Object> tree() {
@@ -107,7 +107,7 @@ abstract class NodeCommand extends ClusterCommand {
             }
         }
 
-        /** Blocks. */
+        /** Changes the node, or plans the change in a dry run. Blocks. */
         Outcome settle(String node, Function<CachedNode, ManualCordon.Plan> decide) throws InterruptedException {
             for (int left = TRIES; ; left--) {
                 try {
@@ -123,7 +123,7 @@ abstract class NodeCommand extends ClusterCommand {
                     if (e.notFound()) {
                         return failed(node, "the cluster has no such Node");
                     }
-                    // Somebody has changed it between reading and writing.
+                    // Another writer has changed the node between the read and the write.
                     boolean again = (e.conflict() || e.invalid()) && left > 1;
                     if (!again) {
                         return failed(node, String.valueOf(e.getMessage()));

@@ -4,17 +4,17 @@ import java.time.Clock;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Groups what authors of MonitorPolicies need. */
+/** The group of commands for authors of MonitorPolicies. */
 @Command(
         name = "policy",
         mixinStandardHelpOptions = true,
-        description = "Policies by which objects of a cluster are monitored.",
+        description = "Test the policies that monitor objects of a cluster.",
         synopsisSubcommandLabel = "COMMAND")
 public final class PolicyCommand {
 
     private PolicyCommand() {}
 
-    /** The command with all of its own. */
+    /** Returns the command with its subcommands. */
     public static CommandLine with(Clock clock) {
         return new CommandLine(new PolicyCommand()).addSubcommand(new PolicyTestCommand(clock));
     }

@@ -12,12 +12,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What policies say of objects: gpuwarden.policy-test/v1, see docs/operating/object-monitor.md. Pure. */
+/** The results of policies for objects: gpuwarden.policy-test/v1, see docs/operating/object-monitor.md. Pure. */
 record PolicyReport(Instant at, List<PolicyDryRun> trials, List<PolicyDryRun.Summary> summaries) {
 
     static final String SCHEMA = "gpuwarden.policy-test/v1";
 
-    /** What cannot be answered outweighs what matches. */
+    /** Returns the exit code. An undecided result outweighs a match. */
     int exitCode() {
         if (trials.stream().anyMatch(trial -> trial.verdict() == PolicyDryRun.Verdict.UNDECIDED)) {
             return ExitCode.UNDECIDED;

@@ -28,21 +28,21 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Asks policies about objects, both from files: no cluster is needed, and nothing is changed. */
+/** The command that evaluates policies on objects, both from files. It needs no cluster, and changes nothing. */
 @Command(
         name = "test",
         mixinStandardHelpOptions = true,
         description = {
-            "Say which objects a MonitorPolicy matches, which node each concerns, what would be told of it, and when that"
+            "Show which objects a MonitorPolicy matches, the node of each, the event to report, and when that"
                     + " changes by itself.",
             "Files are YAML or JSON, with several documents or lists, as kubectl get -o yaml writes them."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:no object matches",
-            "1:some do",
+            "1:some objects match",
             "2:wrong usage, or a policy does not compile",
-            "3:undecided: of some object a policy cannot say whether it matches, or which node it concerns"
+            "3:undecided: a policy cannot be evaluated for some object, or the object's node is unknown"
         })
 final class PolicyTestCommand implements Callable<Integer> {
 
@@ -60,7 +60,7 @@ final class PolicyTestCommand implements Callable<Integer> {
     @Parameters(index = "1..*", arity = "1..*", paramLabel = "OBJECT", description = "Files with objects.")
     List<Path> objects = List.of();
 
-    @Option(names = "--now", paramLabel = "TIME", description = "What the time is, as 2026-11-22T10:00:00Z.")
+    @Option(names = "--now", paramLabel = "TIME", description = "The time to assume, as 2026-11-22T10:00:00Z.")
     String now = "";
 
     PolicyTestCommand(Clock clock) {
@@ -114,12 +114,12 @@ final class PolicyTestCommand implements Callable<Integer> {
         }
     }
 
-    /** Objects of Kubernetes in files, as people keep them and kubectl writes them. */
+    /** A reader of Kubernetes objects from files, written by hand or by kubectl. */
     static final class ObjectFiles {
 
         private ObjectFiles() {}
 
-        /** All objects of the file, those of lists one by one. Throws {@link UserError} where it has something else. */
+        /** Returns all objects of the file, and the items of lists. Throws {@link UserError} if it contains anything else. */
         static List<Map<String, Object>> read(Path file) {
             List<Map<String, Object>> objects = new ArrayList<>();
             LoadSettings settings =

@@ -6,20 +6,20 @@ import java.time.Clock;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** Puts nodes back into service. */
+/** The command that returns nodes to service. */
 @Command(
         name = "release",
         mixinStandardHelpOptions = true,
         description = {
-            "Put nodes back into service that are in quarantine, or were cordoned with `gpuwarden cordon`.",
-            "The faults that such a node has do not bring it back into quarantine; others do, and so do these once they"
-                    + " had ended. Cordons of others stay. Writes the Node with your own rights; the aggregator takes"
-                    + " away the rest of a quarantine at once."
+            "Return nodes to service that are in quarantine, or were cordoned with `gpuwarden cordon`.",
+            "The faults that such a node has do not bring it back into quarantine; others do, and so do these after"
+                    + " they have ended once. Cordons of other writers stay. Writes the Node with your own rights; the"
+                    + " aggregator removes the rest of a quarantine immediately."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all of them are in service",
-            "1:some are not, as is said",
+            "1:some are not, as reported",
             "2:wrong usage or configuration",
             "3:undecided: the cluster does not answer"
         })

@@ -186,7 +186,7 @@ class FleetCommandsClusterTest {
                     .extracting(Answer::out)
                     .asString()
                     .contains("cordon      by gpuwarden", "GPU has fallen off the bus", "rules       syslog-fatal");
-            assertThat(run("explain", theirs).out()).contains("cordon      by somebody, with kubectl");
+            assertThat(run("explain", theirs).out()).contains("cordon      by another writer, with kubectl");
             assertThat(run("explain", good).code()).isZero();
             assertThat(run("explain", "nobody").code()).isEqualTo(2);
         }

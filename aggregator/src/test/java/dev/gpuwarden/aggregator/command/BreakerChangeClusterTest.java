@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a real API server makes of a change of the breaker. */
+/** A change of the breaker on a real API server. */
 @Tag("api")
 class BreakerChangeClusterTest {
 
@@ -77,7 +77,7 @@ class BreakerChangeClusterTest {
     }
 
     @Test
-    void onePoolIsClosedAndNothingElseIsChanged() throws Exception {
+    void onePoolIsClosedAndNothingElseChanges() throws Exception {
         Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         BreakerChange.Plan plan = change(Clock.systemUTC()).plan("all", 0);
         assertThat(pool("all").status()).as("only planned").isEqualTo(PoolState.Status.OPEN);
@@ -91,7 +91,7 @@ class BreakerChangeClusterTest {
     }
 
     @Test
-    void whoComesSecondChangesNothing() throws Exception {
+    void secondWriterChangesNothing() throws Exception {
         BreakerChange.Plan plan = change(Clock.systemUTC()).plan("all", 0);
         change(Clock.systemUTC()).write(change(Clock.systemUTC()).plan("all", 2));
         assertThatThrownBy(() -> change(Clock.systemUTC()).write(plan))
@@ -103,7 +103,7 @@ class BreakerChangeClusterTest {
     }
 
     @Test
-    void aWrongClockIsNotBelieved() throws Exception {
+    void wrongClockIsReplacedByTheServersTime() throws Exception {
         Instant now = Instant.now();
         for (Duration wrong : new Duration[] {Duration.ofHours(2), Duration.ofHours(-2)}) {
             BreakerChange.Plan plan =
@@ -115,18 +115,18 @@ class BreakerChangeClusterTest {
         Instant ahead = now.plus(Duration.ofMinutes(3)).truncatedTo(ChronoUnit.MILLIS);
         keep("{\"status\":\"open\",\"reason\":\"\",\"since\":\"" + ahead + "\",\"letThrough\":0}");
         assertThat(change(Clock.systemUTC()).plan("all", 0).after().since())
-                .as("younger than what is there")
+                .as("younger than the stored state")
                 .isEqualTo(ahead.plusMillis(1));
     }
 
     @Test
-    void whatIsNotThereIsNoPool() throws Exception {
+    void missingPoolIsRefused() throws Exception {
         assertThatThrownBy(() -> change(Clock.systemUTC()).plan("gpu-nodes", 0))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("it has all, other");
         keep("nonsense");
         change(Clock.systemUTC()).write(change(Clock.systemUTC()).plan("all", 0));
-        assertThat(pool("all").status()).as("what cannot be read can be closed").isEqualTo(PoolState.Status.CLOSED);
+        assertThat(pool("all").status()).as("an unreadable state can be closed").isEqualTo(PoolState.Status.CLOSED);
         plane.client().delete("configmap/" + NAMESPACE + "/gpuwarden-breaker");
         assertThatThrownBy(() -> change(Clock.systemUTC()).plan("all", 0))
                 .isInstanceOf(UserError.class)

@@ -27,7 +27,7 @@ class DrainProgressTest {
     }
 
     @Test
-    void eachChangeIsALineAndSilenceIsBrokenAfterTenSeconds() {
+    void eachChangeIsALineAndALineFollowsAfterTenSecondsWithoutOne() {
         look(
                 0,
                 pod("a", State.EVICT, ""),
@@ -35,7 +35,7 @@ class DrainProgressTest {
                 pod("c", State.LEFT, "of a DaemonSet"));
         assertThat(lines)
                 .containsExactly(
-                        "n: one pod to go, one pod that you have to see to, one pod in nobody's way",
+                        "n: one pod to go, one pod that you have to see to, one pod that may stay",
                         "team/b: stays: nobody \\u001b[31m starts it");
         ManualDrainState.ManualPod stays = pod("b", State.STAYS, "nobody \u001b[31m starts it");
         look(1, pod("a", State.REFUSED, "the budget web"), stays);
@@ -53,7 +53,7 @@ class DrainProgressTest {
     }
 
     @Test
-    void theLongerItTakesTheLessIsSaid() {
+    void linesBecomeRarerWithTime() {
         ManualDrainState.ManualPod pod = pod("a", State.GOING, "it has until noon");
         List<Long> spoken = new ArrayList<>();
         for (long second = 0; second < 600; second += 5) {
@@ -68,7 +68,7 @@ class DrainProgressTest {
     }
 
     @Test
-    void whatIsAwaitedBeforeThePodsIsSaidOnce() {
+    void waitBeforeThePodsIsOneLine() {
         progress.waits("its daemon is asked");
         progress.waits("its daemon is asked");
         assertThat(lines).containsExactly("n: its daemon is asked");

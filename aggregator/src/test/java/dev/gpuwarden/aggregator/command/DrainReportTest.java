@@ -57,7 +57,7 @@ class DrainReportTest {
     }
 
     @Test
-    void peopleReadEachPodAndWhatItComesTo() {
+    void tableHasEachPodAndTheVerdict() {
         assertThat(table(report(Outcome.TIMEOUT, "", false, PODS))).isEqualTo("""
                 POD     STATE    SINCE  WHY
                 team/a  gone     1m10s
@@ -69,7 +69,7 @@ class DrainReportTest {
     }
 
     @Test
-    void eachOutcomeHasItsWordsAndExitCode() {
+    void eachOutcomeHasItsTextAndExitCode() {
         List<ManualDrainState.ManualPod> gone = PODS.subList(0, 1);
         assertThat(report(Outcome.DRAINED, "", false, gone))
                 .returns(0, DrainReport::exitCode)
@@ -90,9 +90,9 @@ class DrainReportTest {
                         "n would not be drained: one pod that you have to see to, one pod that would not be let go now",
                         DrainReport::verdict);
         assertThat(report(Outcome.DRAINED, "", true, gone).verdict()).isEqualTo("n would be drained");
-        assertThat(report(Outcome.RELEASED, "it was put back into service", false, PODS))
+        assertThat(report(Outcome.RELEASED, "it was released", false, PODS))
                 .returns(1, DrainReport::exitCode)
-                .returns("n is not drained: it was put back into service, 2 pods are left", DrainReport::verdict);
+                .returns("n is not drained: it was released, 2 pods are left", DrainReport::verdict);
         assertThat(report(Outcome.STOPPED, "", false, PODS).verdict()).startsWith("n is not drained: stopped, 2 pods");
         assertThat(report(Outcome.UNDECIDED, "nobody can tell", false, List.of(), "GPU-1"))
                 .returns(3, DrainReport::exitCode)
@@ -102,13 +102,13 @@ class DrainReportTest {
     }
 
     @Test
-    void whoHasCordonedItBeforeReleasesIt() {
+    void cordonOfAnotherWriterStays() {
         cordon = Map.of("metadata", Map.of("name", "n"));
         assertThat(report(Outcome.DRAINED, "", false, PODS).verdict()).isEqualTo("n is drained; it stays cordoned");
     }
 
     @Test
-    void programsReadTheSame() {
+    void jsonHasTheSameContent() {
         assertThat(Output.json(
                         report(Outcome.LEFT, "", false, PODS.subList(1, 2)).tree()))
                 .isEqualToIgnoringWhitespace("""

@@ -78,7 +78,7 @@ class FleetReportTest {
     }
 
     @Test
-    void theDocumentedJsonIsWhatIsWritten() throws Exception {
+    void jsonIsAsDocumented() throws Exception {
         String docs = Files.readString(DOCS);
         String documented = docs.substring(docs.indexOf("```json\n") + 8);
         FleetReport report = report(
@@ -90,7 +90,7 @@ class FleetReportTest {
     }
 
     @Test
-    void ofNothingNothingIsKnown() {
+    void verdictWithoutNodesIsUndecided() {
         assertThat(report(Optional.empty(), FleetState.FAULTY).verdict()).isEqualTo(Verdict.UNDECIDED);
         assertThat(report(NodeAssessorTest.health("2026-11-22T05:00:00Z"), FleetState.FAULTY)
                         .verdict())
@@ -101,7 +101,9 @@ class FleetReportTest {
                 .isEqualTo(Verdict.FIT);
     }
 
-    /** GPU 3 is lost, GPU 2 has an XID 48 under both of its names, and a reporter floods. */
+    /**
+     * Returns a fleet with a lost GPU 3, an XID 48 on GPU 2 under both of its names, and a flood of faults from one reporter.
+     */
     private static FleetReport flooded() {
         Stream<String> gpus = Stream.of(
                 row("GpuState", "gpu-lost", "GPU_UUID", "GPU-c", "GPU 3 (0000:5b:00.0)", "one", "CONTACT_SUPPORT"),
@@ -133,7 +135,7 @@ class FleetReportTest {
     }
 
     @Test
-    void eachPartWithAFatalFaultIsNamedOnceWithItsInstruction() {
+    void eachPartWithAFatalFaultIsNamedOnceWithItsAdvice() {
         FleetReport report = flooded();
         StringWriter text = new StringWriter();
         FleetTable.print(report, new PrintWriter(text, true));
@@ -162,7 +164,7 @@ class FleetReportTest {
     }
 
     @Test
-    void theTableHasWhatWasAskedFor() {
+    void tableHasTheRequestedNodes() {
         String fault = NodeAssessorTest.fault(true, "").replace("off the bus", "off \\u001b[31m the bus");
         FleetReport report = report(
                 NodeAssessorTest.health("2026-11-22T05:59:30Z", fault.replace("\"e\"", "\"\\u001b[31m\"")),

@@ -21,7 +21,7 @@ class KubeOptionsTest {
     private final KubeOptions options = new KubeOptions();
     private Map<String, String> environment = Map.of();
 
-    /** Clusters where nobody listens: who is asked is in the error. */
+    /** Writes kubeconfigs of clusters without a server: the error names the requested address. */
     @BeforeEach
     void files() throws Exception {
         Path one = Files.writeString(folder.resolve("one"), """
@@ -47,7 +47,7 @@ class KubeOptionsTest {
     }
 
     @Test
-    void severalFilesAreOne() {
+    void severalFilesAreMerged() {
         asks("1");
         options.context = "b";
         asks("2");
@@ -56,7 +56,7 @@ class KubeOptionsTest {
     }
 
     @Test
-    void aContextThatIsNotThereIsNoOtherOne() {
+    void missingContextIsAnError() {
         options.context = "prod";
         assertThatThrownBy(() -> options.connect(environment))
                 .isInstanceOf(UserError.class)

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What authors of policies are told, without any cluster. */
+/** The results for authors of policies, without a cluster. */
 class PolicyTestCommandTest {
 
     private static final String POLICIES = Path.of(
@@ -56,7 +56,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void saysWhatMatchesOnWhichNodeAndWhatWouldBeTold() throws Exception {
+    void reportsMatchesWithTheirNodesAndEvents() throws Exception {
         String pods = file(
                 "pods.yaml",
                 String.join(
@@ -76,7 +76,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void saysWhenTimeAloneMakesItMatch() throws Exception {
+    void reportsTheTimeAtWhichAnObjectWillMatch() throws Exception {
         String pods = file("pods.yaml", POD.formatted("broken", "Failed", "false"));
         assertThat(run("test", POLICIES, pods, "--now", "2026-11-22T10:10:00Z", "-o", "json"))
                 .isZero();
@@ -85,7 +85,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void readsListsAsKubectlWritesThem() throws Exception {
+    void readsListsInKubectlsFormat() throws Exception {
         String list = "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Node, metadata: {name: n1}}]}";
         assertThat(run("test", POLICIES, file("list.yaml", list))).isZero();
         assertThat(out.toString()).contains("Node n1", "not-asked", "the policy is about each Pod of v1");
@@ -105,7 +105,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void saysWhatSeveralObjectsTogetherWouldDo() throws Exception {
+    void reportsTheEffectOfSeveralObjectsTogether() throws Exception {
         String pod = """
                 apiVersion: v1
                 kind: Pod
@@ -127,7 +127,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void saysForHowLongAnAnswerMustHoldAndWhenItIsTooMuch() throws Exception {
+    void reportsTheHoldTimeAndTooManyMatches() throws Exception {
         String policy = file("policy.yaml", """
                 apiVersion: gpuwarden.dev/v1alpha1
                 kind: MonitorPolicy
@@ -155,7 +155,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void whatCannotBeAnsweredIsUndecided() throws Exception {
+    void policyThatCannotBeEvaluatedIsUndecided() throws Exception {
         String pods = file("pods.yaml", POD.formatted("broken", "Failed", "false"));
         assertThat(run("test", policy("resource.spec.nothing == 'x'", "resource.spec.nodeName"), pods))
                 .isEqualTo(3);
@@ -165,7 +165,7 @@ class PolicyTestCommandTest {
     }
 
     @Test
-    void mistakesAreToldWithTheirPlace() throws Exception {
+    void mistakesAreReportedWithTheirPlace() throws Exception {
         String pods = file("pods.yaml", POD.formatted("broken", "Failed", "false"));
         for (List<String> wrong : List.of(
                 List.of("resource.metadata.nam == 'x'", "did you mean name?"),

@@ -19,7 +19,7 @@ final class FaultStory {
                         10,
                         () -> environment.run("kubectl cordon node-3"),
                         node("node-3 +true "),
-                        explain("node-3", "cordon +by somebody, with kubectl")),
+                        explain("node-3", "cordon +by another writer, with kubectl")),
                 ClusterDemoStep.of(
                         "GPU 4 of node-2 falls off the bus (XID 79)",
                         15,
