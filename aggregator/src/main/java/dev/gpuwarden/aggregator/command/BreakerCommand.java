@@ -63,7 +63,7 @@ public final class BreakerCommand extends ClusterCommand.ReadCommand {
         }
         need(halfOpen || action.equals("close"), "expected status, close or half-open, found \"" + action + "\"");
         need(!pool.isEmpty(), "expected the name of a pool: gpuwarden breaker " + action + " POOL");
-        need(halfOpen == (nodes != null), "--nodes N belongs to half-open, which needs it");
+        need(halfOpen == (nodes != null), "half-open needs --nodes N, and close does not accept it");
         need(nodes == null || nodes > 0, "--nodes: expected a number above 0, found " + nodes);
         return change(api);
     }

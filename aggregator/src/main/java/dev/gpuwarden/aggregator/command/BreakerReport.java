@@ -122,11 +122,11 @@ record BreakerReport(FleetLook look) {
                             + before.since()
                             + (before.reason().isEmpty() ? "" : ": " + Table.escape(before.reason()))));
             out.println(
-                    Table.escape(waiting.map(BreakerAudit::named).orElse("which nodes wait is not known: " + whyNot)));
+                    Table.escape(waiting.map(BreakerAudit::named).orElse("the waiting nodes are unknown: " + whyNot)));
             out.println(effect());
             plan.skew()
                     .ifPresent(skew -> out.println("this machine's clock differs from the API server's by "
-                            + Durations.text(skew.abs()) + ", so that one's counts"));
+                            + Durations.text(skew.abs()) + ", so the API server's counts"));
             out.println(dryRun ? "dry run: nothing was changed" : "done");
             out.println("audit: " + Output.jsonLine(tree()));
         }

@@ -134,7 +134,7 @@ public final class DrainCommand extends ClusterCommand {
             return new ManualCordon.Plan(
                     true,
                     QuarantineSummary.marked(read)
-                            ? "it is in quarantine, and cordoned until that is over"
+                            ? "it is in quarantine, and cordoned until the quarantine ends"
                             : "it was cordoned already",
                     List.of());
         }
@@ -168,7 +168,7 @@ public final class DrainCommand extends ClusterCommand {
             tell(node
                     + (dryRun
                             ? ": stopped"
-                            : ": stopped; it stays cordoned, and pods that were asked to end go on ending"));
+                            : ": stopped; it stays cordoned, and evicted pods continue to end"));
             drain.stop();
         } catch (InterruptedException e) {
             // The drain has ended.

@@ -79,7 +79,7 @@ final class DrainProgress implements ManualDrain.Listener {
     private static String counts(List<ManualDrainState.ManualPod> pods) {
         long all = pods.stream().filter(ManualDrainState.ManualPod::inTheWay).count();
         long stay = pods.stream().filter(pod -> pod.state() == State.STAYS).count();
-        return pods(all - stay) + " to go" + (stay == 0 ? "" : ", " + pods(stay) + " that you have to see to") + ", "
+        return pods(all - stay) + " to go" + (stay == 0 ? "" : ", " + pods(stay) + " that you must handle") + ", "
                 + pods(pods.size() - all) + " that may stay";
     }
 
@@ -103,7 +103,7 @@ final class DrainProgress implements ManualDrain.Listener {
         return switch (pod.state()) {
             case GONE -> "gone";
             case EVICT -> "is evicted";
-            case REFUSED -> "not let go since " + pod.since() + ": " + pod.why();
+            case REFUSED -> "refused since " + pod.since() + ": " + pod.why();
             case GOING -> "ending: " + pod.why();
             case SAVES -> pod.why();
             case AWAIT -> "awaited: " + pod.why();

@@ -129,8 +129,8 @@ record DrainReport(
         long stay = count(State.STAYS);
         long refused = count(State.REFUSED);
         return Stream.of(
-                        stay == 0 ? "" : DrainProgress.pods(stay) + " that you have to see to",
-                        refused == 0 ? "" : DrainProgress.pods(refused) + " that would not be let go now")
+                        stay == 0 ? "" : DrainProgress.pods(stay) + " that you must handle",
+                        refused == 0 ? "" : DrainProgress.pods(refused) + " that cannot be evicted now")
                 .filter(text -> !text.isEmpty())
                 .collect(Collectors.joining(", "));
     }

@@ -87,7 +87,7 @@ final class KubeOptions {
         if (Files.isReadable(TOKEN) && environment.containsKey("KUBERNETES_SERVICE_HOST")) {
             return List.of();
         }
-        throw new UserError("no cluster to ask: expected --kubeconfig, KUBECONFIG, " + home
+        throw new UserError("no cluster found: expected --kubeconfig, KUBECONFIG, " + home
                 + " or a pod with a ServiceAccount, found none of them"
                 + (listed.isBlank() ? "" : " (KUBECONFIG is " + listed + ")"));
     }

@@ -322,7 +322,7 @@ public final class NodeAssessor {
             case BREAKER ->
                 around.open(node)
                         ? "inspect the nodes that are out, then gpuwarden breaker close or half-open"
-                        : "cordon it, repair those that are out, or give the breaker another limit";
+                        : "cordon it, repair the nodes that are out, or change the breaker's limit";
             case OPTED_OUT -> "cordon it, or take the label away";
             case NO_RULE -> "cordon it, or write a QuarantineRuleSet";
             case REPORT -> "check its daemon and the network from there; cordon it";

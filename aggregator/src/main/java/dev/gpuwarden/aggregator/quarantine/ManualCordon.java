@@ -35,14 +35,14 @@ public final class ManualCordon {
         patch.annotate(NodeAnnotations.CORDONED_BY_HAND, Optional.of(text(reason, who)));
         if (session.cordoned()) {
             patch.annotate(NodeAnnotations.CORDON_PRE_EXISTING, Optional.of(NodeAnnotations.TRUE));
-            return new Plan(true, "it is in quarantine, and will stay cordoned when that is over", patch.operations());
+            return new Plan(true, "it is in quarantine, and will stay cordoned afterwards", patch.operations());
         }
         boolean others = node.unschedulable() && !node.annotations().containsKey(NodeAnnotations.CORDONED_BY_HAND);
         if (others) {
-            return new Plan(true, "it was cordoned already, which stays as it is", List.of());
+            return new Plan(true, "it was cordoned already, and stays cordoned", List.of());
         }
         patch.unschedulable(true);
-        return new Plan(true, "it takes no new pods; those that run there go on", patch.operations());
+        return new Plan(true, "it takes no new pods; running pods continue", patch.operations());
     }
 
     /** Plans the end of the quarantine and of {@link #cordon}. The faults that the node has now do not quarantine it again. */
@@ -55,7 +55,7 @@ public final class ManualCordon {
         }
         boolean byHand = node.annotations().containsKey(NodeAnnotations.CORDONED_BY_HAND);
         if (session.active() && !session.cordoned()) {
-            return refused("its quarantine is no cordon: take away one of its taints or labels with kubectl");
+            return refused("its quarantine is no cordon: remove one of its taints or labels with kubectl");
         }
         if (session.cordoned() && session.cordonPreExisting() && !byHand) {
             return refused("another writer had cordoned it before its quarantine: kubectl uncordon ends both");

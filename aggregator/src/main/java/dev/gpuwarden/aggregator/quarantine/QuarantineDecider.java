@@ -110,7 +110,7 @@ public final class QuarantineDecider {
         }
         return session.active()
                 ? giveBack(session, held)
-                : leave("no fault that a rule asks to act on" + (report.monitorsAlone() ? "; " + report.why() : ""));
+                : leave("no fault that a rule matches" + (report.monitorsAlone() ? "; " + report.why() : ""));
     }
 
     private static Decision leave(String reason) {

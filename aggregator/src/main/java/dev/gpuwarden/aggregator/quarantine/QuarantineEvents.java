@@ -28,8 +28,7 @@ public record QuarantineEvents(String reason, String text, boolean good, Instant
         }
         if (NodeAnnotations.isTrue(node.annotations(), NodeAnnotations.UNCORDONED_MANUALLY)
                 || NodeAnnotations.isTrue(node.annotations(), NodeAnnotations.UNTAINTED_MANUALLY)) {
-            String text =
-                    "An operator uncordoned or untainted the node: those faults do not bring it back, others do.";
+            String text = "An operator uncordoned or untainted the node: those faults do not bring it back, others do.";
             return Optional.of(new QuarantineEvents("QuarantineCancelled", text, true, at.get()));
         }
         String text = "None of the faults that held it is left."

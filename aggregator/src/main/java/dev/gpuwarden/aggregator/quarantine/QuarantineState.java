@@ -107,7 +107,7 @@ record QuarantineState(
     }
 
     /**
-     * A label that the quarantine asks for.
+     * A label that the quarantine applies.
      *
      * @param priority the priority of the winning rule set
      * @param previous the former value from another writer, which is restored at the end; empty without one
@@ -127,7 +127,7 @@ record QuarantineState(
     }
 
     /**
-     * A taint that the quarantine asks for.
+     * A taint that the quarantine applies.
      *
      * @param priority the priority of the winning rule set
      * @param preExisting true if another writer had set the same taint before; it then stays at the end

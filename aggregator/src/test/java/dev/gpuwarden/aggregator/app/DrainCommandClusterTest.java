@@ -202,7 +202,7 @@ class DrainCommandClusterTest {
         pods.status("done", "{\"phase\": \"Succeeded\"}");
         budget("budgeted", 0);
         Running drain = drain("budgeted", "--grace-period", "7");
-        drain.awaitMessage("budgeted/web: not let go since ");
+        drain.awaitMessage("budgeted/web: refused since ");
         assertThat(drain.err().toString())
                 .contains("budgeted: cordoned", "one pod to go, 2 pods that may stay", "The disruption budget web");
         assertThat(fleet.cordoned("budgeted")).isTrue();

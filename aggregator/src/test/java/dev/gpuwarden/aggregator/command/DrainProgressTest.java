@@ -35,16 +35,16 @@ class DrainProgressTest {
                 pod("c", State.LEFT, "of a DaemonSet"));
         assertThat(lines)
                 .containsExactly(
-                        "n: one pod to go, one pod that you have to see to, one pod that may stay",
+                        "n: one pod to go, one pod that you must handle, one pod that may stay",
                         "team/b: stays: nobody \\u001b[31m starts it");
         ManualDrainState.ManualPod stays = pod("b", State.STAYS, "nobody \u001b[31m starts it");
         look(1, pod("a", State.REFUSED, "the budget web"), stays);
-        assertThat(lines).containsExactly("team/a: not let go since 2026-11-22T06:00:00Z: the budget web");
+        assertThat(lines).containsExactly("team/a: refused since 2026-11-22T06:00:00Z: the budget web");
         look(9, pod("a", State.REFUSED, "the budget web"), stays);
         assertThat(lines).isEmpty();
         look(11, pod("a", State.REFUSED, "the budget web"), stays);
         assertThat(lines)
-                .containsExactly("n: one pod to go, 0 gone after 11s; team/a: not let go since"
+                .containsExactly("n: one pod to go, 0 gone after 11s; team/a: refused since"
                         + " 2026-11-22T06:00:00Z: the budget web");
         look(12, pod("a", State.GOING, "it has until noon"), stays);
         assertThat(lines).containsExactly("team/a: evicted, it has until noon");

@@ -82,12 +82,12 @@ class DrainReportTest {
         assertThat(report(Outcome.LEFT, "", false, PODS.subList(0, 2)))
                 .returns(1, DrainReport::exitCode)
                 .returns(
-                        "n is not drained: one pod that you have to see to; it stays cordoned until gpuwarden release n",
+                        "n is not drained: one pod that you must handle; it stays cordoned until gpuwarden release n",
                         DrainReport::verdict);
         assertThat(report(Outcome.LEFT, "", true, PODS))
                 .returns(1, DrainReport::exitCode)
                 .returns(
-                        "n would not be drained: one pod that you have to see to, one pod that would not be let go now",
+                        "n would not be drained: one pod that you must handle, one pod that cannot be evicted now",
                         DrainReport::verdict);
         assertThat(report(Outcome.DRAINED, "", true, gone).verdict()).isEqualTo("n would be drained");
         assertThat(report(Outcome.RELEASED, "it was released", false, PODS))

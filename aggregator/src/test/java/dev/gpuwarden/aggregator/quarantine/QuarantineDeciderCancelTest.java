@@ -18,7 +18,7 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
         assertThat(node.annotation("quarantinedNodeUncordonedManually")).isEqualTo("True");
         assertThat(node.annotation("quarantineHealthEvent")).isNull();
         assertThat(node.read().taints()).isEqualTo(before.taints());
-        nothing("no fault that a rule asks to act on");
+        nothing("no fault that a rule matches");
 
         tell(xid("94"));
         act(Decision.Kind.QUARANTINE);
