@@ -40,7 +40,7 @@ public record FaultReport(
         STALE,
         /** The node, or a monitor of it, has not reported all of its faults yet. */
         PARTIAL,
-        /** The report contradicts itself or the clock. */
+        /** The report is unreadable or impossible, for example from the future or without a Node. */
         IMPLAUSIBLE
     }
 

@@ -56,7 +56,8 @@ public final class QuarantineDecider {
     }
 
     /**
-     * @param breaker the circuit breaker; called once, and only before the node leaves service, which its answer must allow
+     * @param breaker the circuit breaker; called once, only for a node to take out of service, which its answer permits or
+     *     refuses
      * @param now the time of the decision, for the audit record and the annotations
      */
     public static Decision decide(
