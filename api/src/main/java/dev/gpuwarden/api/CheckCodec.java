@@ -82,7 +82,7 @@ public final class CheckCodec {
         return wire.build();
     }
 
-    /** Returns the parts between healthy and faulty; phases that this version does not know are left out. */
+    /** Returns the parts between healthy and faulty; phases that this version does not support are left out. */
     public static List<Damping> damping(Check wire) {
         CheckInfo check = fromWire(wire);
         return wire.getDampingList().stream()
@@ -147,7 +147,7 @@ public final class CheckCodec {
         };
     }
 
-    /** Returns the outcome; UNKNOWN for one that this version does not know. */
+    /** Returns the outcome; UNKNOWN for one that this version does not support. */
     public static Outcome fromWire(dev.gpuwarden.api.v1.Outcome wire) {
         return switch (wire) {
             case OUTCOME_PASS -> Outcome.PASS;
@@ -166,7 +166,7 @@ public final class CheckCodec {
         };
     }
 
-    /** Returns the verdict; UNDECIDED for one that this version does not know. */
+    /** Returns the verdict; UNDECIDED for one that this version does not support. */
     public static Verdict fromWire(dev.gpuwarden.api.v1.Verdict wire) {
         return switch (wire) {
             case VERDICT_FIT -> Verdict.FIT;

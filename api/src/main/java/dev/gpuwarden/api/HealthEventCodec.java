@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * The codec of health events between core and the wire. It loses nothing in either direction, except enum numbers that
- * this version does not know. It does not validate: events of untrusted senders must pass {@link EventRules}.
+ * this version does not support. It does not validate: events of untrusted senders must pass {@link EventRules}.
  */
 public final class HealthEventCodec {
 

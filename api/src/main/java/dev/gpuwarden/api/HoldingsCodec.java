@@ -124,7 +124,7 @@ public final class HoldingsCodec {
         return Reading.of(new GpuHolders(asOf.get(), holders, unresolved, left + Math.max(0, said.getUnlisted())));
     }
 
-    /** Returns the holder; empty for a kind that this version does not know. */
+    /** Returns the holder; empty for a kind that this version does not support. */
     private static Optional<GpuHolder> holder(Holder said) {
         Optional<Kind> kind = Arrays.stream(Kind.values())
                 .filter(one -> kind(one) == said.getKind())

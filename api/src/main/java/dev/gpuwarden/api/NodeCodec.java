@@ -32,7 +32,7 @@ public final class NodeCodec {
         return wire.build();
     }
 
-    /** Returns the state; Unavailable, with a reason, for one that this version does not know. */
+    /** Returns the state; Unavailable, with a reason, for one that this version does not support. */
     public static DriverState fromWire(Driver wire) {
         return switch (wire.getStateCase()) {
             case OPENING -> new DriverState.Opening();
@@ -47,7 +47,7 @@ public final class NodeCodec {
                         wire.getUnavailable().getDetail());
             case STATE_NOT_SET ->
                 new DriverState.Unavailable(
-                        DriverOpening.Reason.FAILED, 0, "the daemon reports a state that this version does not know");
+                        DriverOpening.Reason.FAILED, 0, "the daemon reports a state that this version does not support");
         };
     }
 
@@ -91,7 +91,7 @@ public final class NodeCodec {
                 wire.getSampler());
     }
 
-    /** Returns the reason; FAILED for one that this version does not know. */
+    /** Returns the reason; FAILED for one that this version does not support. */
     private static DriverOpening.Reason fromWire(Driver.Reason wire) {
         return switch (wire) {
             case LIBRARY_MISSING -> DriverOpening.Reason.LIBRARY_MISSING;

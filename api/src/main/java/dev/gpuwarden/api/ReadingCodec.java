@@ -90,7 +90,7 @@ public final class ReadingCodec {
         };
     }
 
-    /** Returns the cause; FAILED for one that this version does not know. */
+    /** Returns the cause; FAILED for one that this version does not support. */
     static Absence fromWire(AbsenceCause cause) {
         return switch (cause) {
             case ABSENCE_CAUSE_PENDING -> Absence.PENDING;

@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 public final class FaultText {
 
     /**
-     * Limit on a text. Every watcher of the node receives each change, so it is enough for a first look, and far below
-     * the 32 KiB of other programs.
+     * Limit on a text. It is enough to recognise a fault. It is far below the 32 KiB of other programs, since every
+     * watcher of the node receives each change.
      */
     static final int LONGEST = 2048;
 

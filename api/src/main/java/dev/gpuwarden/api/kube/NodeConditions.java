@@ -87,7 +87,7 @@ public final class NodeConditions {
                 .orElse(now)
                 .truncatedTo(ChronoUnit.SECONDS);
         if (old != null) {
-            // What it was before ended at some time, and this began not before.
+            // The new status began no earlier than the old one.
             since = old.bad() || old.transition().isAfter(since) ? old.transition() : since;
         }
         boolean named = type.startsWith(ConditionType.PREFIX);
