@@ -15,7 +15,7 @@ final class Program extends CommandLine {
     private final SettingSources sources;
     private final SettingDefaults defaults;
     private final CommandLine config;
-    /** Whether all commands were added. */
+    /** True after all commands were added. */
     private boolean complete;
 
     Program(Main main, Commands commands, SettingSources sources) {

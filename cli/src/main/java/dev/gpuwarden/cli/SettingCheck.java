@@ -35,7 +35,7 @@ final class SettingCheck {
                     .parseArgs(setting.flag() + "=" + value);
             return Optional.empty();
         } catch (ParameterException e) {
-            // picocli names the option as on the command line; the reader of a file looks for the key.
+            // picocli names the option as on the command line; the reader of a file searches for the key.
             return Optional.of(Table.escape(String.valueOf(e.getMessage())
                     .replace("option '" + setting.flag() + "'", setting.key())
                     .replace(

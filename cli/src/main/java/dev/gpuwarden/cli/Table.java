@@ -18,7 +18,7 @@ public final class Table {
         }
     }
 
-    /** The look of a cell on a terminal with colours. */
+    /** The style of a cell on a terminal with colours. */
     public enum Style {
         NONE(""),
         GOOD("\u001b[32m"),
@@ -34,7 +34,7 @@ public final class Table {
         }
     }
 
-    /** The text of a cell with its look; made by {@link #styled}. */
+    /** The text of a cell with its style; made by {@link #styled}. */
     public record Styled(String text, Style style) {
         @Override
         public String toString() {

@@ -36,7 +36,7 @@ class JsonReaderTest {
     }
 
     @Test
-    void nullsAreLeftOutUnlessTheyAreWanted() throws IOException {
+    void nullsAreLeftOutUnlessRequested() throws IOException {
         String text = "{\"a\": null, \"b\": [null, 1]}";
         assertThat(READER.readObject(text)).isEqualTo(Map.of("b", List.of(1L)));
         Map<String, Object> kept = READER.withNulls().readObject(text);

@@ -235,7 +235,7 @@ class ProgramTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "15", "s", "-1s", "1.5s", "1s ", "1x", "15sm", "PT15S", "99999999999999999999s"})
-    void whatIsNoDurationIsRefused(String text) {
+    void invalidDurationIsRefused(String text) {
         assertThatThrownBy(() -> Durations.parse(text)).hasMessageContaining("is not a duration");
     }
 }

@@ -49,7 +49,7 @@ public final class Logging {
     }
 
     /**
-     * Rewrites each message before it is written, to add names that users know. It applies until the next installation.
+     * Rewrites each message before it is written, to add the names that users recognise. It applies until the next installation.
      *
      * @param rewrite called on the thread that logs, without a lock; must not block for long
      */

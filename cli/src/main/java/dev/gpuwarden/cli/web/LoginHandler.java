@@ -3,7 +3,7 @@ package dev.gpuwarden.cli.web;
 import java.util.Optional;
 
 /**
- * A handler for the users of `basic_auth_users`. Where the inner handler has a guard of its own, requests without a
+ * A handler for the users of `basic_auth_users`. If the inner handler has a guard of its own, requests without a
  * known user name go to that guard, with or without another credential.
  */
 record LoginHandler(HttpHandler handler, BasicAuth users) implements HttpHandler {

@@ -25,7 +25,7 @@ export function rows(body, made) {
   while (body.children.length > made.length) body.lastElementChild.remove();
 }
 
-// What a cell's column is called: a narrow screen shows it beside the cell (style.css).
+// Copies the heading of its column to each cell: a narrow screen shows it beside the cell (style.css).
 function label(body, made) {
   const heads = body.closest('table')?.tHead?.rows[0]?.cells;
   if (!heads) return;

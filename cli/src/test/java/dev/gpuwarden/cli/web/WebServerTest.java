@@ -161,7 +161,7 @@ class WebServerTest {
         assertThat(all(socket))
                 .contains("transfer-encoding: chunked", "8\r\npiece 0\n")
                 .endsWith("hello\n");
-        // A client of HTTP/1.0 knows no chunks: the end of the connection is the end.
+        // A client of HTTP/1.0 supports no chunks: the end of the connection is the end.
         Socket old = connect(1);
         send(old, "GET /flow HTTP/1.0" + END);
         assertThat(all(old)).doesNotContain("chunked").endsWith("\r\n\r\npiece 0\npiece 1\npiece 2\n");
