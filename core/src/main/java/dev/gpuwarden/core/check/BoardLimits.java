@@ -84,7 +84,7 @@ public final class BoardLimits implements Limits {
         int most = -1;
         for (Row row : rows) {
             int said = row.name().equals(name) ? said(row.board(), product) : -1;
-            // Of two equal rows, the user's later one counts.
+            // The user's row comes later, and wins over an equal one.
             if (said >= Math.max(most, 0)) {
                 most = said;
                 best = row;

@@ -30,7 +30,7 @@ public final class GpuAnswers {
                         gpu,
                         "gpu-hung",
                         "expected an answer within the deadline, but the driver hangs" + detail,
-                        "look for XIDs in the kernel log; a hung GPU mostly needs a reboot",
+                        "search the kernel log for XIDs; a hung GPU mostly needs a reboot",
                         RecommendedAction.RESTART_BM);
             case LOST ->
                 fault(
@@ -52,7 +52,7 @@ public final class GpuAnswers {
                         gpu,
                         "gpu-gone",
                         "was there before, and the driver no longer lists it",
-                        "look for it in the kernel log; drain the node and reboot",
+                        "search the kernel log for it; drain the node and reboot",
                         RecommendedAction.RESTART_BM);
         };
     }

@@ -80,7 +80,7 @@ public final class GpuCount {
                     new Subject(address.toString(), List.of(Entity.pci(address))),
                     "the PCI bus shows " + onBus + " NVIDIA GPUs, the driver lists " + listed + ": " + address
                             + " is not among them",
-                    "look for " + address + " in the kernel log (fallen off the bus, failed to initialise);"
+                    "search the kernel log for " + address + " (fallen off the bus, failed to initialise);"
                             + " reset it or reboot",
                     RecommendedAction.RESTART_BM));
         }

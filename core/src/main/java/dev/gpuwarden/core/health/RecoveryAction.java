@@ -69,7 +69,7 @@ public final class RecoveryAction {
             case 3 -> "draining its peer-to-peer clients";
             case 4 -> "draining and a GPU reset";
             case 5 -> "recovering the IMEX domain";
-            default -> "an action that this version does not know";
+            default -> "an action that this version does not support";
         };
     }
 

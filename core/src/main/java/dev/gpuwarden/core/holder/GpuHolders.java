@@ -23,7 +23,7 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
             .thenComparing(GpuHolder::container)
             .thenComparing(GpuHolder::deviceId);
 
-    /** A pod by its name. Only the API server can tell whether it is still the same pod. */
+    /** A pod by its name. Only the API server can confirm that it is still the same pod. */
     public record Pod(String namespace, String name) implements Comparable<Pod> {
         private static final Comparator<Pod> ORDER =
                 Comparator.comparing(Pod::namespace).thenComparing(Pod::name);

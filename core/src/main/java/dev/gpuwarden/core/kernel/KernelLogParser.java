@@ -27,7 +27,7 @@ public final class KernelLogParser {
             Kind.MESSAGE,
             "nccl-segfault",
             Resolution.WATCH,
-            "a program crashed inside NCCL; look for faults of GPUs and links at that time before blaming the program");
+            "a program crashed inside NCCL; search for faults of GPUs and links at that time before blaming the program");
 
     private final XidReader xids;
 

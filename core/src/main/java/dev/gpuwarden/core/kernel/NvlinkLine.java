@@ -64,8 +64,8 @@ final class NvlinkLine {
     }
 
     /**
-     * Explains an error without a rule by the severity that the driver prints. All rules for non-fatal errors say to ignore the error
-     * or to follow the XID 154 that comes with it.
+     * Explains an error without a rule by the severity that the driver prints. All rules for non-fatal errors ignore the error
+     * or follow the XID 154 that comes with it.
      */
     private static Explanation undecoded(String code, boolean fatal, String cause) {
         return new Explanation(

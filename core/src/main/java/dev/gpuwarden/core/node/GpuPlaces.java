@@ -16,7 +16,7 @@ public final class GpuPlaces {
 
     /**
      * Returns the node with the certain identities of GPUs that report none. The only GPU without an address gets the
-     * only address on the bus that no other GPU has. Its names are those that it had before. Where nothing is certain,
+     * only address on the bus that no other GPU has. Its names are those that it had before. If nothing is certain,
      * the node is returned unchanged.
      */
     public static NodeSnapshot located(NodeSnapshot node, KnownGpus known) {

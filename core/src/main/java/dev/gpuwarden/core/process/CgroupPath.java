@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The text is untrusted: a user who may create cgroups can name them like another user's pod. Ancestors are made by
  * kubelet, container engine or systemd, so the first meaningful name decides, never the last. A cgroup of a plain
- * container that looks like a pod's counts as a pod: nodes in containers (kind) look exactly so.
+ * container that looks like a pod's counts as a pod: nodes in containers (kind) have such paths.
  *
  * @param path the deciding path, as the kernel wrote it; empty where there was none
  */

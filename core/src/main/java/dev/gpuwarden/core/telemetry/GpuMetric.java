@@ -6,7 +6,7 @@ package dev.gpuwarden.core.telemetry;
  * native.
  */
 public enum GpuMetric {
-    // Memory. v1 `used` includes the reserved part; v2 (driver 535 and later) tells it apart.
+    // Memory. v1 `used` includes the reserved part; v2 (driver 535 and later) separates it.
     MEMORY_TOTAL("memory_total", Unit.BYTES, Kind.GAUGE, Cadence.FAST, 0, 1L << 44, "Frame buffer of the GPU."),
     MEMORY_RESERVED(
             "memory_reserved",

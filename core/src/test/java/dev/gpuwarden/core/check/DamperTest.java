@@ -59,7 +59,7 @@ class DamperTest {
         letters.chars().forEach(letter -> look(check, finding((char) letter, GPU)));
     }
 
-    /** Looks in order, and what is between sound and faulty after them. */
+    /** Runs of a check in order, and the parts between healthy and faulty after them. */
     @ParameterizedTest
     @CsvSource({
         "P, ''",

@@ -54,7 +54,7 @@ class NodeLabelsTest {
         "PASS UNKNOWN, '', '', UNDECIDED",
         "'', '', '', UNDECIDED",
         "SKIPPED, '', '', UNDECIDED",
-        // What a check sees is a fault only when it is confirmed.
+        // A finding is a fault only when it is confirmed.
         "PASS FAIL, '', '', NOT_FIT",
         "PASS, gpuwarden/fatal/RESTART_BM/EXECUTE_REMEDIATION, EVICT, NOT_FIT",
         "FAIL, gpuwarden/fatal/RESTART_BM/UNSPECIFIED, EVICT, NOT_FIT",

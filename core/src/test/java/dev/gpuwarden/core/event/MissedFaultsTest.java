@@ -91,7 +91,7 @@ class MissedFaultsTest {
         assertThat(missed().unsettled(table)).hasSize(SHARE + 7);
     }
 
-    /** As the store does it: all of the history that matters. */
+    /** Reads all of the history that matters, like the store. */
     private MissedFaults missed() {
         MissedFaults missed = new MissedFaults();
         history.forEach(missed::next);

@@ -24,7 +24,7 @@ class RecoveryActionTest {
         "3,draining its peer-to-peer clients",
         "4,draining and a GPU reset",
         "5,recovering the IMEX domain",
-        "9,an action that this version does not know"
+        "9,an action that this version does not support"
     })
     void aRecoveryActionIsAFault(int action, String words) {
         NodeSnapshot node = running(

@@ -93,7 +93,7 @@ public abstract class DriverContract extends SamplerContract {
     }
 
     @Test
-    void aClosedStreamOfEventsIsEmptyAtOnce() {
+    void closedEventStreamIsEmptyImmediately() {
         driver().events().asOptional().ifPresent(stream -> {
             stream.close();
             long start = System.nanoTime();

@@ -163,7 +163,7 @@ class CgroupPathTest {
 
     @ParameterizedTest
     @CsvSource({
-        // Who may make cgroups below his own cannot pass for another pod, container, unit or job.
+        // A process that may make cgroups below its own cannot pass for another pod, container, unit or job.
         "0::/kubepods/burstable/pod<uid>/<id>/kubepods/burstable/pod<other>/<id2>, " + UID,
         "0::/kubepods.slice/kubepods-pod<uid_>.slice/cri-containerd-<id>.scope/kubepods-pod<other_>.slice/cri-containerd-<id2>.scope, "
                 + UID,
