@@ -11,7 +11,7 @@ from grpc_tools import protoc
 
 
 def generate(folder, out):
-    """What a developer of a check image does once: protoc makes modules of the .proto."""
+    """Makes modules of the .proto by protoc, like a developer of a check image does once."""
     import grpc_tools
 
     include = grpc_tools.__path__[0] + "/_proto"

@@ -1,2 +1,2 @@
-/** Wiring: the one place that knows every part of the daemon. */
+/** Wiring: the one place that depends on every part of the daemon. */
 package dev.gpuwarden.daemon.app;

@@ -27,7 +27,7 @@ record ClientFailure(int exitCode, String message) {
                 new ClientFailure(
                         ExitCode.UNDECIDED,
                         "the server on " + socket
-                                + " does not know this request: a daemon of another version, or no gpuwarden daemon");
+                                + " does not support this request: a daemon of another version, or no gpuwarden daemon");
             case DEADLINE_EXCEEDED ->
                 new ClientFailure(ExitCode.UNDECIDED, "the daemon on " + socket + " did not answer in time" + WITHOUT);
             default ->

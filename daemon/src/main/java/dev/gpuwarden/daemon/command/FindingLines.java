@@ -15,7 +15,7 @@ final class FindingLines {
 
     private FindingLines() {}
 
-    /** Prints complaints, worst first. Of the skipped findings, it prints only those that need more time. */
+    /** Prints complaints, worst first. Prints a skipped finding only if it needs more time. */
     static void print(List<CheckResult> results, PrintWriter out) {
         for (Outcome outcome : List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN)) {
             for (Finding finding : NodeVerdict.findings(results)) {

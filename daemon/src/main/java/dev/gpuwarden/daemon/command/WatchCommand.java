@@ -102,7 +102,7 @@ public final class WatchCommand extends ClientCommand {
         while (changes.hasNext()) {
             WatchResponse change = changes.next();
             if (change.hasMissed()) {
-                complain("too much at once: " + change.getMissed().getChangeCount()
+                complain("too many changes at a time: " + change.getMissed().getChangeCount()
                         + " changes were dropped; events among them follow");
             }
             // Once the daemon reports new changes, earlier ones can be requested without a gap.

@@ -321,7 +321,7 @@ final class EventBatcher {
     }
 
     private void store(Batch batch, Target target) {
-        // Names come first: the next process must know the GPU of every stored event.
+        // Names come first: the next process must find the GPU of every stored event.
         batch.names.ifPresent(position -> target.intake.accept(List.of(), Optional.of(position)));
         List<Fault> current = target.faults.get();
         List<HealthEvent> all = new ArrayList<>(FaultPolicy.keepFatal(batch.events, current));

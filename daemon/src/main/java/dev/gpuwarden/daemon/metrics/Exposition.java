@@ -33,7 +33,7 @@ public final class Exposition {
     /** Collectors with the number of failures of each. */
     private record Collectors(List<Collector> all, AtomicLongArray errors) {}
 
-    /** @param parts collectors of parts of the daemon that this package does not know */
+    /** @param parts collectors of parts of the daemon that this package does not depend on */
     public Exposition(MetricsOptions options, Supplier<List<Collector>> parts) {
         recipe = () -> {
             List<Collector> all = new ArrayList<>(collectors(options));

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The common part of both kinds of node-problem-detector's configuration. As there, unknown fields are ignored, and an
+ * The common part of both kinds of node-problem-detector's configuration. Like there, unknown fields are ignored, and an
  * invalid file stops the program at its start.
  *
  * @param source the file's own name for itself

@@ -141,7 +141,7 @@ final class NpdPluginCheck implements HealthCheck {
         return rule.folder().resolve(rule.path()).normalize();
     }
 
-    /** Returns the environment. As in node-problem-detector it is inherited, without this program's settings. */
+    /** Returns the environment. It is inherited like in node-problem-detector, without this program's settings. */
     private static Map<String, String> environment() {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.keySet().removeIf(name -> name.startsWith("GPUWARDEN_"));

@@ -50,7 +50,7 @@ final class Schema {
                 occurrences INTEGER NOT NULL,
                 PRIMARY KEY (agent, component, check_name, node, entity_type, entity, code)
             ) STRICT, WITHOUT ROWID""",
-            // Tellings of events that were counted with another one: only the last ones, senders repeat themselves
+            // Fingerprints of events that were counted with another one: only the last ones, senders repeat themselves
             // soon.
             "CREATE TABLE repeats (number INTEGER PRIMARY KEY, telling BLOB NOT NULL UNIQUE) STRICT",
             """

@@ -265,7 +265,7 @@ final class GpuMonitor {
         return state(nowNanos) != logged;
     }
 
-    /** What changed since the last call, in a line for the log. */
+    /** Returns the change since the last call, as a line for the log; empty if there is none. */
     synchronized Optional<String> stateChange(String label, long nowNanos) {
         GpuState state = state(nowNanos);
         if (state == logged) {

@@ -47,7 +47,7 @@ public final class NodeSampler implements AutoCloseable {
     private final long epoch;
     private volatile Runnable whenChanged = () -> {};
     private volatile GpuIdentityStore names = new GpuIdentityStore(KnownGpus.NONE, known -> {});
-    /** Whether the names from before were given. */
+    /** True after the names from before were given. */
     private volatile boolean remembers;
 
     private int lastStates;

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** The names of the node's GPUs, sent before the faults and when they change. Looks once a second at most. */
+/** The names of the node's GPUs, sent before the faults and when they change. Reads them at most once a second. */
 final class NameReports {
 
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -24,12 +24,12 @@ final class NameReports {
         this.gpus = gpus;
     }
 
-    /** A GPU may have other names now. */
+    /** Requests a new reading: a GPU may have other names now. */
     void lookAgain() {
         wanted = true;
     }
 
-    /** The names, if they are others than those sent before. */
+    /** Returns the names if they differ from those sent before; empty if not, or before it is time to read them. */
     Optional<NodeReport> next(long nowNanos) {
         if (!wanted || pauseNanos(nowNanos) > 0) {
             return Optional.empty();
@@ -45,7 +45,7 @@ final class NameReports {
         return sent;
     }
 
-    /** How long to wait until a look that is wanted; without end if none is. */
+    /** Returns the nanoseconds until the next requested reading; Long.MAX_VALUE if none is requested. */
     long pauseNanos(long nowNanos) {
         if (!wanted) {
             return Long.MAX_VALUE;

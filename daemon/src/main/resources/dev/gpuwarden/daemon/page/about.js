@@ -1,4 +1,4 @@
-// A name that people recognise: where an event is about a GPU of this node, its index too.
+// Names the part in a form that users recognise; for a GPU of this node with its index.
 export function about(entities, gpus) {
   const of = type => entities.find(entity => entity.type === type)?.value;
   const uuid = of('GPU_UUID'), pci = of('PCI');

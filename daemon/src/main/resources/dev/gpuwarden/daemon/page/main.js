@@ -46,7 +46,7 @@ async function refreshForEver() {
   }
 }
 
-// A question that is answered when there is news, or after a while: news show up at once and nothing is asked in vain.
+// A long poll: the daemon answers when there is news, or after a while. So the page shows news immediately.
 async function listenForEver() {
   for (let seen = 0;;) {
     try {

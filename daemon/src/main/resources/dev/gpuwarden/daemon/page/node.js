@@ -50,8 +50,8 @@ export function showFaults(node) {
     element('h3', {}, `${fault.check} ${fault.codes.join(', ')}: ${about(fault.entities, node.gpus)}`),
     element('p', {}, fault.message),
     ...(fault.damping ? [element('p', {class: 'quiet'}, fault.damping.text)] : []),
-    element('p', {}, element('strong', {}, 'Do: '), fault.advice || 'nothing; it is told for information'),
-    element('p', {class: 'quiet'}, `for ${age(fault.since)}, told ${fault.occurrences} ${fault.occurrences === 1 ? 'time' : 'times'}, last ${age(fault.lastSeen)} ago `,
+    element('p', {}, element('strong', {}, 'Do: '), fault.advice || 'nothing; the fault is for information'),
+    element('p', {class: 'quiet'}, `for ${age(fault.since)}, reported ${fault.occurrences} ${fault.occurrences === 1 ? 'time' : 'times'}, last ${age(fault.lastSeen)} ago `,
       element('button', {class: 'open', type: 'button', onclick: () => openEvent(fault.event)}, 'details, and what was recorded around it'))));
   if (node.leftOut) made.push(element('p', {class: 'bad'}, `${node.leftOut} more faults are not shown, none of them worse or newer: gpuwarden status has all.`));
   rows(list, made.length ? made : [element('p', {class: 'good'}, 'No current faults.')]);
@@ -68,7 +68,7 @@ export function showChecks(node) {
     return element('tr', {},
       element('th', {scope: 'row', title: check.summary}, check.check),
       cell(check.outcome.toUpperCase(), kindOf(check.outcome)),
-      cell([...new Set(telling)].join('; ') || (check.outcome === 'skipped' ? 'not looked at: there is nothing of it on this node' : check.summary)),
+      cell([...new Set(telling)].join('; ') || (check.outcome === 'skipped' ? 'skipped: this node has nothing to check' : check.summary)),
       cell(age(check.at), 'number'));
   }));
 }

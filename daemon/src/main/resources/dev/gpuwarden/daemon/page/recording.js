@@ -3,13 +3,13 @@ import {lineChart} from './memory.js';
 
 const COLOURS = ['#c94f5b', '#3b7dd8', '#3ba67a', '#d8873b', '#b04fc2', '#7a8b2e', '#2e8b8b', '#8b6f4e'];
 
-// What the node saw around an event: readings of the GPU concerned and of its siblings, kernel lines, processes.
+// Shows the flight recording of an event: readings of the GPU concerned and of its siblings, kernel lines, processes.
 export function showRecording(body, recording) {
   if (!recording) {
     body.append(element('p', {class: 'quiet'}, 'There is no recording: the node keeps what it sees around a fault that comes while its daemon runs, and the newest recordings alone.'));
     return;
   }
-  body.append(element('h3', {}, 'What the node saw around it'),
+  body.append(element('h3', {}, 'Flight recording'),
     element('p', {class: 'quiet'}, `${time(recording.from)} to ${time(recording.until)}; the GPU concerned is the thick line`));
   for (const name of recording.readings) chartOf(body, recording, name);
   lines(body, recording.kernel);

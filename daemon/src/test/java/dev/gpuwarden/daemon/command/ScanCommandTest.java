@@ -56,7 +56,7 @@ class ScanCommandTest {
         }
     }
 
-    /** As the prolog of a job has it: an answer in time, even where a GPU has not had its own. */
+    /** The prolog of a job gets an answer in time, even if a GPU does not answer. */
     @Test
     void deadlineEndsTheScanUndecided() {
         try (SimulatedNode node = SimulatedNode.start("gpu-hang")) {
@@ -81,7 +81,7 @@ class ScanCommandTest {
         }
     }
 
-    /** Exit code, and what is said of the kernel log. */
+    /** Exit code, and the message about the kernel log. */
     @ParameterizedTest
     @CsvSource({
         "xid79, 1, FAIL  xid-79",

@@ -42,7 +42,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A node's status as people and programs read it. */
+/** A node's status in the forms for users and for programs. */
 class StatusReportTest {
 
     static final Instant NOW = Instant.parse("2026-11-21T12:00:00Z");
@@ -198,7 +198,7 @@ class StatusReportTest {
                 .hasSize(2);
     }
 
-    /** Its sender lets nobody act on it, and the verdict leaves it out. */
+    /** Its sender permits no action on it, and the verdict leaves it out. */
     @Test
     void storedOnlyFaultsAreMarked() {
         FaultTable faults = new FaultTable();

@@ -55,7 +55,7 @@ class VramHoldersOnNodesTest {
         return Program.run(node.gpus(), "vram", "holders", "--path.pod-resources=" + node.podResources());
     }
 
-    /** What the device plugin gave it, in its own words. */
+    /** Returns the devices that the pod got from the device plugin, from its own log. */
     private static List<String> given(ControlPlane plane, String pod) {
         return List.of(plane.kubectl("logs", pod).strip().split(","));
     }

@@ -312,7 +312,7 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void nextProcessKnowsTheLostGpu() {
+    void nextProcessRemembersTheLostGpu() {
         log.driverLists("0000:3b:00.0", ClassifierFixture.GPU)
                 .kernel(ClassifierFixture.XID79)
                 .flush();

@@ -85,7 +85,7 @@ class KmsgSequenceTest {
     }
 
     @Test
-    void missingBeginningOfANewBootIsAGap() throws Exception {
+    void missingBeginningOfNextBootIsAGap() throws Exception {
         try (RecordingSink sink = follow(LogSource.Start.afterReboot("kmsg:5000"));
                 OutputStream out = Files.newOutputStream(pipe)) {
             write(out, sink, 40);

@@ -48,7 +48,7 @@ public final class TestCluster {
         return plane;
     }
 
-    /** Whether a policy, and not RBAC, refuses that. */
+    /** Returns true if a policy refuses the request; fails if RBAC does. */
     private static boolean refused(Runnable request) {
         try {
             request.run();
@@ -80,7 +80,7 @@ public final class TestCluster {
                  {"type": "KernelDeadlock", "status": "False", "reason": "KernelHasNoDeadlock"}]}}""");
     }
 
-    /** Of a pod of the DaemonSet on that node. */
+    /** Returns the token of a pod of the DaemonSet on that node. */
     public static String token(ControlPlane plane, String node) {
         Map<String, Object> request =
                 plane.client().post("serviceaccount/gpuwarden/gpuwarden/token", """

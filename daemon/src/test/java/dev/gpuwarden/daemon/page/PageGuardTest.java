@@ -81,7 +81,7 @@ class PageGuardTest {
     }
 
     @Test
-    void aTokenOpensThePageAndANewOneIsValidImmediately() throws Exception {
+    void tokenOpensThePageAndItsReplacementIsValidImmediately() throws Exception {
         Path file = Files.writeString(folder.resolve("token"), "s3cret\n");
         PageGuard door = new PageGuard(Optional.of(file), Optional.empty());
         String basic = Base64.getEncoder().encodeToString("me:s3cret".getBytes(StandardCharsets.UTF_8));

@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A process that stores events until it is killed. Each source numbers what it says and goes on where its position is; what
- * is acknowledged goes to standard output, a line `source first last` each, in one write that a kill cannot cut in two.
+ * A process that stores events until it is killed. Each source numbers its events and continues at its position. Each
+ * acknowledgement goes to standard output as a line `source first last`, in one write that a kill cannot cut in two.
  */
 final class KilledStore {
 

@@ -22,7 +22,7 @@ record Slowdown(String code, String what, long bits, long unless, String measure
     static final long HW_THERMAL = 0x40;
     static final long POWER_BRAKE = 0x80;
 
-    /** As in gpud: 6 events in 10 minutes. */
+    /** The window of gpud: 6 events in 10 minutes. */
     static final Duration WINDOW = Duration.ofMinutes(10);
 
     /**

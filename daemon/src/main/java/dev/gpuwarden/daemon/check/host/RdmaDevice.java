@@ -112,7 +112,7 @@ record RdmaDevice(String name, Optional<PciAddress> pci, List<RdmaPort> ports) {
     }
 
     /**
-     * Returns the network interface of a port. Of several, it is the one with the port's number (dev_port counts from
+     * Returns the network interface of a port. If it has several, it is the one with the port's number (dev_port counts from
      * 0).
      */
     private static Optional<Path> netdev(Path net, String port) {
