@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the C side where make and a C compiler are there; says what is lost where they are not.
+# Builds the C side if make and a C compiler are there; otherwise prints what is missing without it.
 for tool in make "${CC:-gcc}"; do
     if ! command -v "$tool" >/dev/null 2>&1; then
         echo "native: no $tool, so no C is built. Telemetry goes through JNA instead of JNI; tests that need the simulated" \

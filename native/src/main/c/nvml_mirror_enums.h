@@ -2,7 +2,7 @@
 #ifndef GPUWARDEN_NVML_MIRROR_ENUMS_H
 #define GPUWARDEN_NVML_MIRROR_ENUMS_H
 
-/* nvml.h 13.3, nvmlReturn_t. A plain int: libraries of other generations know other codes. */
+/* nvml.h 13.3, nvmlReturn_t. A plain int: libraries of other generations have other codes. */
 typedef int nvmlReturn_t;
 enum {
     NVML_SUCCESS = 0,

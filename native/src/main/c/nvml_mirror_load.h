@@ -10,7 +10,7 @@ typedef struct {
 } nvmlPciInfoExt_v1_t;
 
 typedef struct {
-    char busIdLegacy[16]; /* first, although busId is what callers want */
+    char busIdLegacy[16]; /* first, although callers need busId */
     unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
     char busId[32];
 } nvmlPciInfo_t;

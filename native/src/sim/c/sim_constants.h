@@ -34,7 +34,7 @@
     C(FAULT_ERROR, 1)           /* answer fault.code */                               \
     C(FAULT_HANG, 2)            /* block until this entry changes, then go on */      \
     C(FAULT_DELAY, 3)           /* sleep fault.delay_us, then go on */                \
-    C(FAULT_LIE, 4)             /* answer, but spoil the answer as fault.lie says */  \
+    C(FAULT_LIE, 4)             /* answer, but spoil the answer by fault.lie */       \
     /* fault.lie */                                                                   \
     C(LIE_U32_MAX, 1)           /* numbers become 4294967295 */                       \
     C(LIE_808334905, 2)         /* numbers become 808334905, as seen in the field */  \

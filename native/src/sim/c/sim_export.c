@@ -1,5 +1,5 @@
 /*
- * The private table that nvidia-smi asks for before anything else. What its entries do is not
+ * The private table that nvidia-smi asks for before anything else. Its entries are not
  * public. Most answer NOT_SUPPORTED, and nvidia-smi prints N/A for what it takes from there. Six
  * are served, because nvidia-smi 535 and 550 have no public way to them: what they take and give
  * was found by watching nvidia-smi call an instrumented table, and by nothing else.
@@ -9,7 +9,7 @@
 #include "sim_call.h"
 #include "sim_process.h"
 
-typedef void (*entry_t)(void); /* any function; the caller knows its type */
+typedef void (*entry_t)(void); /* any function; the caller has its type */
 
 /* Positions count from 1: word 0 is the size in bytes, so that a client sees how far it may reach. */
 enum {

@@ -145,7 +145,7 @@ GPU_INSTANCE(nvmlGpuInstanceGetComputeInstanceById, (unsigned id, nvmlComputeIns
 /* nvml.h 13.3, NVML_COMPUTE_INSTANCE_PROFILE: 1, 2, 3, 4, 7, 8 and 6 slices, and two more kinds that no part here has. */
 static const unsigned slices_of[] = {1, 2, 3, 4, 7, 8, 6};
 
-/* Of four slices, three are not offered (nvidia-smi mig -lcip). All rows of a GPU instance have a share of its multiprocessors. */
+/* Three of four slices are not offered (nvidia-smi mig -lcip). All rows of a GPU instance have a share of its multiprocessors. */
 static nvmlReturn_t compute_profile(const sim_call_t *call, unsigned number, unsigned engines,
                                     nvmlComputeInstanceProfileInfo_t *info)
 {

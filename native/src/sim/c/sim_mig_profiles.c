@@ -4,7 +4,7 @@
 
 #include "sim_call.h"
 
-/* 2 beyond the last profile that this driver knows, 3 for one that this part lacks: callers walk until they see 2. */
+/* 2 beyond the last profile that this driver has, 3 for one that this part lacks: callers walk until they see 2. */
 static nvmlReturn_t find(const sim_call_t *call, unsigned number, const sim_mig_profile_t **profile)
 {
     if (number >= sim_gi_profiles || number >= SIM_MIG_PROFILE_MAX) {

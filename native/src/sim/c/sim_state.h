@@ -20,7 +20,7 @@ extern const char sim_default_nvml[];
 /* The table, or NULL when there is none. Maps it on first use. */
 sim_table_t *sim_table(void);
 
-/* Maps the file that GPUWARDEN_SIM names, or the one beside the library. What nvmlInit answers if not. */
+/* Maps the file that GPUWARDEN_SIM names, or the one beside the library. Returns the answer of nvmlInit on failure. */
 nvmlReturn_t sim_attach(void);
 
 /* Waits until no change is under way; the value to give to sim_changed. */

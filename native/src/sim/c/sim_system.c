@@ -3,7 +3,7 @@
 
 #include "sim_call.h"
 
-/* Printed by the 470, 535 and 550 libraries; `since` is the first of these that knew the text. */
+/* Printed by the 470, 535 and 550 libraries; `since` is the first of these with the text. */
 static const struct {
     nvmlReturn_t code;
     int since;

@@ -1,7 +1,7 @@
 /* Temperatures, margins and fans. */
 #include "sim_call.h"
 
-/* Sensor 0 is the GPU, the only one that these calls know. */
+/* Sensor 0 is the GPU, the only one that these calls support. */
 SIM_DEVICE(nvmlDeviceGetTemperature, 0, (unsigned sensor, unsigned *temperature),
            (sensor, temperature))
 {

@@ -63,7 +63,7 @@ static int is_open(const run_t *run, int64_t slot)
            || absence == run->image[H_NO_SYMBOL];
 }
 
-/* With a version word or a field id, codes 25 and 2 mean that this library does not know the newer form. */
+/* With a version word or a field id, codes 25 and 2 mean that this library does not support the newer form. */
 static int64_t cause(const run_t *run, int code, int newer_form)
 {
     if (newer_form && (code == NVML_ERROR_ARGUMENT_VERSION_MISMATCH || code == NVML_ERROR_INVALID_ARGUMENT)) {

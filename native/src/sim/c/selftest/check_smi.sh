@@ -17,7 +17,7 @@ expect() { # subject, expected, seen
     esac
 }
 
-used=1024 # a driver that knows memory v2 leaves out what is reserved
+used=1024 # a driver with memory v2 leaves out the reserved part
 [ "$generation" = 470 ] && used=1602
 fill gpus=2 gpu[1].temp_gpu=88
 expect "list" "GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-6f1a0000" "$(ask -L)"

@@ -65,7 +65,7 @@ static void partition(sim_gpu_t *gpu)
     }
 }
 
-/* As the header says it: from 0 on, until the answer is INVALID_ARGUMENT. A walk that does not end has 99 steps. */
+/* Follows the header: from 0 on, until the answer is INVALID_ARGUMENT. A walk that does not end has 99 steps. */
 static void walk_profiles(const test_t *test)
 {
     nvmlGpuInstanceProfileInfo_t info = {.id = 0};
@@ -115,7 +115,7 @@ void test_mig_profiles(test_t *test)
     EXPECT("the end of a part without MIG", 2, CALL(nvmlDeviceGetGpuInstanceProfileInfo, test->gpu, 99, &info));
 }
 
-/* What a compute instance of a GPU instance may be. */
+/* The profiles of compute instances in a GPU instance. */
 static void compute_profiles(const test_t *test, nvmlGpuInstance_t instance)
 {
     nvmlComputeInstanceProfileInfo_t info = {.id = 9};

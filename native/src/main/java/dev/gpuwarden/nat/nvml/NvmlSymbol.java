@@ -27,7 +27,7 @@ public enum NvmlSymbol {
     MINOR("nvmlDeviceGetMinorNumber", "device node number"),
     PCI_INFO("nvmlDeviceGetPciInfo_v3", "PCI address"),
     COMPUTE_CAPABILITY("nvmlDeviceGetCudaComputeCapability", "compute capability"),
-    NUMA_NODE("nvmlDeviceGetNumaNodeId", "NUMA node as the driver knows it"),
+    NUMA_NODE("nvmlDeviceGetNumaNodeId", "NUMA node that the driver reports"),
 
     MIG_MODE("nvmlDeviceGetMigMode", "MIG mode"),
     MIG_MAX_COUNT("nvmlDeviceGetMaxMigDeviceCount", "MIG partitions"),

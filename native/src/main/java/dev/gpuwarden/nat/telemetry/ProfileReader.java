@@ -73,7 +73,7 @@ final class ProfileReader {
 
     private final NvmlLibrary library;
     private @Nullable Calls calls;
-    /** Whether the older sample was taken since the library's start of this generation. */
+    /** True if the older sample was taken since the library's start of this generation. */
     private boolean hasOlder;
 
     private int generation;

@@ -81,7 +81,7 @@ final class StepRunner {
     }
 
     /**
-     * Returns the cause for a code. Where code 25 or 2 can only mean a wrong version word or an unknown field, the
+     * Returns the cause for a code. If code 25 or 2 can only mean a wrong version word or an unknown field, the
      * library does not support the newer form.
      */
     static Absence cause(int code, boolean newerForm) {

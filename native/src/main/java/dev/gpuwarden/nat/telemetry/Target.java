@@ -41,7 +41,7 @@ public final class Target {
         return new Target(session, index, migIndex);
     }
 
-    /** Looks the device up where this was not done since the library's last start; allocates only then. */
+    /** Resolves the device unless this was done since the library's last start; allocates only then. */
     boolean resolve() {
         int now = session.generation();
         if (handle != 0 && generation == now) {
@@ -99,7 +99,7 @@ public final class Target {
         return code;
     }
 
-    /** Discards the device after the library reported its shutdown; the next call looks it up again. */
+    /** Discards the device after the library reported its shutdown; the next call resolves it again. */
     void forget() {
         handle = 0;
     }

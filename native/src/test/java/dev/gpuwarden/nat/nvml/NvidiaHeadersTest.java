@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The mirror against NVIDIA's own nvml.h of three CUDA generations, statement by statement of the layout audit. What differs stands
- * in header-differences.tsv with its reason; a row that is no longer true is as wrong as one that is missing.
+ * The mirror against NVIDIA's own nvml.h of three CUDA generations, statement by statement of the layout audit. Each difference
+ * is in header-differences.tsv with its reason; a row that is no longer true is as wrong as one that is missing.
  */
 @Tag("programs")
 class NvidiaHeadersTest {
@@ -106,7 +106,7 @@ class NvidiaHeadersTest {
         return layouts;
     }
 
-    /** The same of a header. A function for each subject: those that it does not know do not compile, and are left out. */
+    /** The same of a header. A function for each subject: those that it lacks do not compile, and are left out. */
     private Map<String, String> theirs(Path header, List<String> subjects) throws IOException, InterruptedException {
         List<String> lines = new ArrayList<>(List.of("#include <stddef.h>", "#include <stdio.h>", "#include <nvml.h>"));
         int first = lines.size();

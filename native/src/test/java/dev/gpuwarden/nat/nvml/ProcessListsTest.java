@@ -88,7 +88,7 @@ class ProcessListsTest {
     }
 
     @Test
-    void memoryThatTheDriverDoesNotKnowIsAbsent() {
+    void memoryThatTheDriverDoesNotReportIsAbsent() {
         SimNode node = SimNode.of("550", folder).process(0, 0, 77, NOT_AVAILABLE, "PROCESS_COMPUTE");
         assertThat(list(node, 0).get(0).usedBytes())
                 .isInstanceOfSatisfying(Absent.class, a -> assertThat(a.cause()).isEqualTo(Absence.NOT_SUPPORTED));

@@ -113,7 +113,7 @@ class ProfileReaderTest {
     }
 
     @Test
-    void ofAPartitionItsGpuInstanceIsSampled() {
+    void partitionIsSampledByItsGpuInstance() {
         SimNode node = hopper("550").partition(0, 3, 0).partition(1, 5, 0);
         try (Driver driver = node.openProfiling(SamplerPath.AUTO);
                 Sampler sampler = driver.migSampler(0, 1)) {

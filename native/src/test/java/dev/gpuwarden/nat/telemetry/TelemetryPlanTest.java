@@ -42,7 +42,7 @@ class TelemetryPlanTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatACallLeavesFitsTheZeroedMemory(Cadence cadence) {
+    void resultOfACallFitsTheZeroedMemory(Cadence cadence) {
         for (Step step : TelemetryPlan.of(cadence)) {
             if (step instanceof Step.Call call) {
                 assertThat(call.arguments()).hasSize(call.shape().plainArguments());
@@ -133,7 +133,7 @@ class TelemetryPlanTest {
                 .map(metric -> String.valueOf(frame.raw(GpuFrame.slot(metric, link))))
                 .toList()
                 .toString();
-        // 470 knows a speed for its first twelve links only.
+        // 470 has a speed for its first twelve links only.
         assertThat(read)
                 .isEqualTo(
                         generation.equals("470")
