@@ -1,4 +1,4 @@
-# What `./gpuwarden test` does. The script `gpuwarden` reads this file; steps, messages and the build are there. Which tests run,
+# The steps of `./gpuwarden test`. The script `gpuwarden` reads this file; steps, messages and the build are there. Which tests run,
 # and beside which others, is the runner's: testkit/runner, its jobs.tsv.
 # shellcheck shell=bash disable=SC2154 # the script's variables
 
@@ -11,7 +11,7 @@ run_runner() {
         -cp "$root/testkit/runner/target/classes:$(cat "$runner_class_path")" dev.gpuwarden.runner.Main "$root" "$tools" "$@"
 }
 
-# Whether Maven has to build before an edit of Java can be tried: class paths, generated sources and resources are its.
+# Succeeds if Maven must build before an edit of Java can be tried: class paths, generated sources and resources are its.
 base_is_stale() {
     [ -e "$test_stamp" ] || return 0
     [ -n "$(cd "$root" && find pom.xml ./*/pom.xml testkit/runner/pom.xml ./*/src/main/proto -newer "$test_stamp" -print -quit 2>/dev/null)" ]
@@ -47,7 +47,7 @@ test_all() {
     await_kubernetes || not_had Kubernetes "something of it is not tried for real"
     local one
     for one in "${absent[@]}"; do say "missing: $one"; done
-    if [ ${#absent[@]} != 0 ]; then say "incomplete: what is named above is not looked at"; fi
+    if [ ${#absent[@]} != 0 ]; then say "incomplete: the parts named above are not tested"; fi
     run_runner "$@"
 }
 

@@ -1,8 +1,8 @@
-# What tests and `cluster up` need besides a build. The script `gpuwarden` reads this file; steps, messages and the installing of
+# Requirements of tests and `cluster up` besides a build. The script `gpuwarden` reads this file; steps, messages and the installing of
 # packages are there.
 # shellcheck shell=bash disable=SC2154 # its variables
 
-# Prints those without which some tests cannot look.
+# Prints the packages that some tests need and that are missing.
 missing_test_packages() {
     command -v curl >/dev/null || echo curl
     command -v python3 >/dev/null || echo python3
@@ -138,13 +138,13 @@ nodes_can_run() {
 
 kubernetes_build=''
 
-# Starts to build Kubernetes where it is missing; returns at once. Arguments: --nodes, or nothing for a control plane alone.
+# Starts to build Kubernetes where it is missing; returns immediately. Arguments: --nodes, or nothing for a control plane alone.
 start_kubernetes() {
     local get=$root/testkit/src/main/resources/dev/gpuwarden/testkit/cluster/get-kubernetes
     ! "$get" --check "$@" >>"$tools_log" || return 0
     setsid "$get" "$@" >"$kubernetes_log" 2>>"$tools_log" &
     kubernetes_build=$!
-    # What is built is kept, and taken up by the next one.
+    # Built parts are kept, and the next build uses them.
     trap 'kill -- "-$kubernetes_build" 2>/dev/null || true' EXIT
 }
 
@@ -162,7 +162,7 @@ await_kubernetes() {
     step_done
 }
 
-# What `cluster up` needs.
+# Requirements of `cluster up`.
 need_nodes() {
     local missing
     mkdir -p "$root/target"

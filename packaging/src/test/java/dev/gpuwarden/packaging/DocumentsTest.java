@@ -67,7 +67,7 @@ class DocumentsTest {
         return anchors.get(file).contains(target.substring(hash + 1));
     }
 
-    /** As GitHub makes them of headings. */
+    /** Returns the anchors that GitHub makes of the headings. */
     private static Set<String> anchors(Path document) throws IOException {
         Set<String> anchors = new TreeSet<>();
         for (String line : prose(document)) {

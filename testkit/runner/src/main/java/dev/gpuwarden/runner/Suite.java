@@ -128,7 +128,7 @@ final class Suite {
     private void report(Summary summary, Set<Tier> tiers, Starts starts, long nanos) {
         List<String> skipped = summary.skipped();
         if (!skipped.isEmpty()) {
-            console.line("not looked at:");
+            console.line("not checked:");
             skipped.forEach(console::line);
         }
         console.line("time: " + summary.tiers() + "; in " + LANES + " lanes " + nanos / 1_000_000_000L + " s");

@@ -19,7 +19,7 @@ class ArgumentsTest {
     }
 
     @Test
-    void whatIsWrongIsNamed() {
+    void errorNamesTheWrongArgument() {
         assertThatThrownBy(() -> Arguments.parse(List.of("--tier", "untit"))).hasMessageContaining("seen untit");
         assertThatThrownBy(() -> Arguments.parse(List.of("--fast"))).hasMessageContaining("unknown option --fast");
         assertThatThrownBy(() -> Arguments.parse(List.of("a", "b", "c"))).hasMessageContaining("[a, b, c]");

@@ -11,7 +11,7 @@ class LineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "plain", "a\tb", "a\nb\n", "back\\slash", "\\t", "\\\\n", "ends with \\", "käse"})
-    void whatIsWrittenIsRead(String text) {
+    void writtenLineIsReadBack(String text) {
         Line line = new Line(Line.Kind.FAILED, "a.BTest", text, 12, text);
         assertThat(line.text()).doesNotContain("\n");
         assertThat(Line.parse(line.text())).isEqualTo(line);

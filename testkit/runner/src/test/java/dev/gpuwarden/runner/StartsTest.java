@@ -41,7 +41,7 @@ class StartsTest {
     }
 
     @Test
-    void daemonsAndBrowsersAreToldByTheirWords() {
+    void daemonsAndBrowsersAreRecognisedByTheirArguments() {
         assertThat(Starts.kind("java", List.of("java", "-cp", "x", "dev.gpuwarden.cli.Main", "daemon", "--web")))
                 .contains("daemons");
         assertThat(Starts.kind("java", List.of("java", "dev.gpuwarden.cli.Main", "scan")))

@@ -82,7 +82,7 @@ class TestJvmTest {
 
     @ParameterizedTest
     @CsvSource({"0, PASSED", "1, FAILED", "3, SKIPPED"})
-    void aCommandPassesFailsOrDoesNotLook(int code, Line.Kind kind) throws Exception {
+    void commandPassesFailsOrIsSkipped(int code, Line.Kind kind) throws Exception {
         Path tree = Files.createDirectories(folder.resolve("tree"));
         Files.writeString(tree.resolve("pom.xml"), "");
         Path script = Files.writeString(tree.resolve("look"), "#!/bin/sh\necho no nodes here\nexit " + code + "\n");

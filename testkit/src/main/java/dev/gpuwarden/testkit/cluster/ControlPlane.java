@@ -282,7 +282,7 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     /**
-     * Runs kubectl as the administrator and returns its output. Where kubectl itself is not the subject, {@link #client()} does the
+     * Runs kubectl as the administrator and returns its output. If kubectl itself is not the subject, {@link #client()} does the
      * same in a hundredth of the time.
      *
      * @throws IllegalStateException when it fails, with its output

@@ -66,7 +66,7 @@ public final class FaultyApi implements AutoCloseable {
 
     // ---- faults ----
 
-    /** Injects the fault into this number of matching requests. Of several matching rules the first that is not used up applies. */
+    /** Injects the fault into this number of matching requests. If several rules match, the first that is not used up applies. */
     public void fail(Predicate<ApiCall> these, long times, ApiFault fault) {
         synchronized (rules) {
             rules.add(new ApiFault.Rule(these, times, fault));

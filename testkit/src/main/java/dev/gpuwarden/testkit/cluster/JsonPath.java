@@ -21,7 +21,7 @@ public final class JsonPath {
 
     /**
      * Evaluates a path like `kubectl --output=jsonpath={PATH}`: texts as they are, other values as JSON, several with spaces between
-     * them. What is not there is empty.
+     * them. An absent value is empty.
      *
      * @param tree of maps, lists, texts, numbers and booleans
      * @throws IllegalArgumentException when the path is none of this form

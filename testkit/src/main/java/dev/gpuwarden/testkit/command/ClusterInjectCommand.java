@@ -27,7 +27,7 @@ final class ClusterInjectCommand implements Callable<Integer> {
 
     private static final Pattern CHANGE = Pattern.compile("([a-z][a-z0-9.-]*)=(.*)", Pattern.DOTALL);
 
-    @Parameters(index = "0", paramLabel = "NODE", description = "As `cluster status` names it.")
+    @Parameters(index = "0", paramLabel = "NODE", description = "Name of the node, as in `cluster status`.")
     String node = "";
 
     @Parameters(index = "1", paramLabel = "FAULT", description = "KEY=VALUE, or a line.")

@@ -50,7 +50,7 @@ class PythonBindingAgreesTest {
                 "busy500",
                 "big64"
             })
-    void readsWhatTheScenarioSays(String scenario) throws IOException, InterruptedException {
+    void readsTheValuesOfTheScenario(String scenario) throws IOException, InterruptedException {
         Path site = Tools.need("nvidia-ml-py", "python/pynvml.py").getParent();
         Path script = folder.resolve("read_nvml.py");
         try (var in = Objects.requireNonNull(getClass().getResourceAsStream("read_nvml.py"))) {

@@ -81,7 +81,7 @@ class ServicesTest {
     @Test
     void podsReachTheApiServerAndPodsOfOtherNodesByClusterIp() {
         ControlPlane plane = withClientAndWeb();
-        // As any program in a pod does: address and port from its environment, token and authority from its service
+        // Like any program in a pod: address and port from its environment, token and authority from its service
         // account.
         assertThat(plane.kubectl(
                         "exec", "client", "--", "sh", "-c", "echo $KUBERNETES_SERVICE_HOST; kubectl get --raw /readyz"))

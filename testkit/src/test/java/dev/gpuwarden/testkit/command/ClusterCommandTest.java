@@ -27,7 +27,7 @@ class ClusterCommandTest {
 
     private record Answer(int code, String text) {}
 
-    /** Not the user's own temporary folder, where a cluster of his may run. */
+    /** Not the user's own temporary folder, where another cluster may run. */
     @TempDir
     Path temporary;
 

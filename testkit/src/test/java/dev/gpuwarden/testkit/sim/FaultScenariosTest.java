@@ -30,7 +30,7 @@ class FaultScenariosTest {
                 "reboot | 79 | 0000:89:00 | 0",
                 "fabric-down | 20034 | 0000:1b:00.0 | 2"
             })
-    void theKernelLogTells(String scenario, int code, String pci, int times) throws IOException {
+    void kernelLogHasTheXidOfTheScenario(String scenario, int code, String pci, int times) throws IOException {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             node.advanceTo(Duration.ofHours(1));
             String told = "id (PCI:" + pci + "): " + code + ", ";

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Brings the classes that a module's tests run with up to date. An edited file is compiled by itself. Where others see a difference
+ * Brings the classes that a module's tests run with up to date. An edited file is compiled by itself. If others see a difference
  * (a member, a type, a constant), all of its part is compiled again, and all parts that may use it.
  */
 public final class Edits {

@@ -69,7 +69,7 @@ class EditsTest {
     }
 
     @Test
-    void whatWasNotEditedIsNotCompiled() throws IOException {
+    void uneditedFileIsNotCompiled() throws IOException {
         assertThat(compiled()).isEmpty();
     }
 
@@ -102,7 +102,7 @@ class EditsTest {
     }
 
     @Test
-    void whatDidNotCompileIsNotForgotten() throws IOException {
+    void failedCompilationIsTriedAgain() throws IOException {
         edit("lower", "main", "Low", "public class Low { public static final int N = 1; }");
         assertThatThrownBy(this::compiled).isInstanceOf(CompileError.class);
         assertThatThrownBy(this::compiled).isInstanceOf(CompileError.class);
@@ -134,7 +134,7 @@ class EditsTest {
     }
 
     @Test
-    void aServiceThatTheBuildDoesNotKnowIsAnError() throws IOException {
+    void serviceThatTheBuildLacksIsAnError() throws IOException {
         edit(
                 "lower",
                 "main",

@@ -12,7 +12,7 @@ until ip link add "gpuwarden$number" type veth peer name host netns "$pid" 2>/de
         exit 1
     fi
 done
-# An address of its own: else the bridge takes the lowest of its devices', which changes as nodes come, and they would not know.
+# An address of its own: else the bridge takes the lowest of its devices', which changes as nodes come, and they would not notice.
 nsenter --target "$pid" --net sh -euc '
     ip link set lo up
     ip link add nodes address 02:88:00:00:00:fd type bridge

@@ -1,10 +1,10 @@
-# What the first process of a node does, in namespaces of its own: everything ends when it does, because the kernel ends a
+# The first process of a node, in namespaces of its own: everything ends when it does, because the kernel ends a
 # process namespace with its first process, and mounts and network devices with the last process that sees them.
 # Arguments: folders of the node, of its simulated GPUs, of Kubernetes; name of containerd's folder there; its name, its address.
 set -eu
 folder=$1 gpus=$2 kubernetes=$3 containerd=/run/kubernetes/$4 name=$5 address=$6
 hostname "$name"
-# As an init system has it: pods may ask to see mounts that come later.
+# Shared like under an init system: pods may ask to see mounts that come later.
 mount --make-rshared /
 # Its own places, by the same paths on every node.
 own() {
