@@ -1,2 +1,2 @@
-/** The cluster side: takes what nodes tell, and keeps it where the cluster can see it. */
+/** The cluster side: receives the reports of nodes, stores them as NodeHealths, and acts on them. */
 package dev.gpuwarden.aggregator;

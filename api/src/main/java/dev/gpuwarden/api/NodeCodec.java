@@ -47,7 +47,9 @@ public final class NodeCodec {
                         wire.getUnavailable().getDetail());
             case STATE_NOT_SET ->
                 new DriverState.Unavailable(
-                        DriverOpening.Reason.FAILED, 0, "the daemon reports a state that this version does not support");
+                        DriverOpening.Reason.FAILED,
+                        0,
+                        "the daemon reports a state that this version does not support");
         };
     }
 

@@ -132,7 +132,8 @@ public final class AggregatorCommand implements Callable<Integer> {
             if (steers.isEmpty() || !stopsBeforeCachesSync(running, steers.get())) {
                 LOG.log(
                         System.Logger.Level.INFO,
-                        "taking reports of nodes on " + hostAndPort(server.listen().address()));
+                        "taking reports of nodes on "
+                                + hostAndPort(server.listen().address()));
                 running.await();
             }
         }

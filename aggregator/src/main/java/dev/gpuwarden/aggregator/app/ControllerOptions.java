@@ -48,9 +48,8 @@ final class ControllerOptions {
             names = "--quarantine.force",
             defaultValue = "off",
             paramLabel = "SWITCH",
-            description =
-                    "Let every node pass the breaker if its event has quarantineOverrides.force:"
-                            + " ${COMPLETION-CANDIDATES}. Such an event needs no rule (default: ${DEFAULT-VALUE}).")
+            description = "Let every node pass the breaker if its event has quarantineOverrides.force:"
+                    + " ${COMPLETION-CANDIDATES}. Such an event needs no rule (default: ${DEFAULT-VALUE}).")
     Force force = Force.off;
 
     @Mixin

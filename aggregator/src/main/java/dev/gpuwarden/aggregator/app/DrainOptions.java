@@ -34,9 +34,8 @@ final class DrainOptions {
             names = "--drain.mode",
             defaultValue = "dry-run",
             paramLabel = "MODE",
-            description =
-                    "Drain nodes in quarantine: ${COMPLETION-CANDIDATES}. A dry run decides and"
-                            + " reports, and changes no pod; armed needs --quarantine.mode=armed (default: ${DEFAULT-VALUE}).")
+            description = "Drain nodes in quarantine: ${COMPLETION-CANDIDATES}. A dry run decides and"
+                    + " reports, and changes no pod; armed needs --quarantine.mode=armed (default: ${DEFAULT-VALUE}).")
     Drain mode = Drain.dry_run;
 
     @Option(

@@ -17,9 +17,8 @@ final class MonitorOptions {
             names = "--monitor.resync",
             defaultValue = "5m",
             paramLabel = "TIME",
-            description =
-                    "Interval at which a MonitorPolicy is evaluated again for objects whose match time alone can"
-                            + " change; the moment of the change is computed in addition (default: ${DEFAULT-VALUE}).")
+            description = "Interval at which a MonitorPolicy is evaluated again for objects whose match time alone can"
+                    + " change; the moment of the change is computed in addition (default: ${DEFAULT-VALUE}).")
     Duration resync = Duration.ofMinutes(5);
 
     @Option(

@@ -39,8 +39,7 @@ public final class BreakerPolicy {
         List<Pool> of =
                 pools.stream().filter(pool -> pool.selector().matches(labels)).toList();
         if (of.isEmpty()) {
-            return new Answer(
-                    false, "no pool of the breaker selects node " + node + ": it has no limits", state);
+            return new Answer(false, "no pool of the breaker selects node " + node + ": it has no limits", state);
         }
         BreakerState passed = state;
         StringBuilder room = new StringBuilder();

@@ -30,9 +30,8 @@ public final class BreakerOptions {
     @Option(
             names = "--cluster.namespace",
             paramLabel = "NAME",
-            description =
-                    "The namespace of the aggregator's Lease and ConfigMap (default: the namespace of the pod, or"
-                            + " else gpuwarden).")
+            description = "The namespace of the aggregator's Lease and ConfigMap (default: the namespace of the pod, or"
+                    + " else gpuwarden).")
     @Nullable String namespace;
 
     /** Returns the pools of an aggregator. Throws {@link UserError} if one cannot be parsed. */

@@ -165,10 +165,7 @@ public final class DrainCommand extends ClusterCommand {
     private void stopOn(ShutdownSignal.Registration running, ManualDrain drain) {
         try {
             running.await();
-            tell(node
-                    + (dryRun
-                            ? ": stopped"
-                            : ": stopped; it stays cordoned, and evicted pods continue to end"));
+            tell(node + (dryRun ? ": stopped" : ": stopped; it stays cordoned, and evicted pods continue to end"));
             drain.stop();
         } catch (InterruptedException e) {
             // The drain has ended.

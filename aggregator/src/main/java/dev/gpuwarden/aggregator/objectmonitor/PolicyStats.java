@@ -84,12 +84,11 @@ final class PolicyStats {
             quick = 0;
             overruns++;
             if (overruns >= MOST_OVERRUNS) {
-                stopped =
-                        Optional.of("it is stopped until it is changed: " + overruns + " evaluations cost too much: "
-                                + (outcome.tooCostly()
-                                        ? outcome.problem().orElse("")
-                                        : "longer than " + LONGEST.toMillis() + " ms")
-                                + ", last for " + object);
+                stopped = Optional.of("it is stopped until it is changed: " + overruns + " evaluations cost too much: "
+                        + (outcome.tooCostly()
+                                ? outcome.problem().orElse("")
+                                : "longer than " + LONGEST.toMillis() + " ms")
+                        + ", last for " + object);
             }
         } else if (++quick == FORGIVEN_AFTER) {
             quick = 0;

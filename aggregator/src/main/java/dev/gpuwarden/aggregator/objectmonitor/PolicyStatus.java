@@ -160,8 +160,8 @@ public record PolicyStatus(
                         + run.anError();
             } else if (run.withoutNode() > 0) {
                 reason = "ObjectsWithoutNode";
-                message = "objects match and concern no node, so nothing is reported for them; "
-                        + run.aNodelessObject();
+                message =
+                        "objects match and concern no node, so nothing is reported for them; " + run.aNodelessObject();
             } else if (ofMissing > 0) {
                 reason = "ObjectsWithoutNode";
                 message = "nodeAssociation names nodes that do not exist, such as "

@@ -61,7 +61,8 @@ public final class FaultReports {
             return monitored(read, uid, Standing.SILENT, why).orElseGet(() -> unfit(node, uid, Standing.STALE, why));
         }
         if (reported.minus(AHEAD).isAfter(now)) {
-            return unfit(node, uid, Standing.IMPLAUSIBLE, "it was reported at " + reported + ", which is in the future");
+            return unfit(
+                    node, uid, Standing.IMPLAUSIBLE, "it was reported at " + reported + ", which is in the future");
         }
         Set<FaultKey> ofMonitors = keys(read.ofMonitors().orElse(List.of()));
         ofMonitors.removeAll(keys(read.own()));

@@ -4,7 +4,7 @@ import {openNode} from './nodes.js';
 
 const STATUS = {closed: 'good', open: 'bad', 'half-open': 'warn', unknown: 'unknown'};
 
-// No known fault is good news only where an aggregator acts and knows nodes.
+// No known fault is good news only where an aggregator acts and has nodes.
 function wellness(fleet) {
   if (!Object.values(fleet.states).some(count => count > 0)) return element('span', {class: 'unknown'}, 'no node is known');
   if (!fleet.leader) return element('span', {class: 'unknown'}, 'nothing is known to be wrong, but no aggregator acts');
@@ -23,7 +23,7 @@ export function showAround(fleet) {
     cell(pool.since && pool.status !== 'closed' ? age(pool.since) : ''), cell(pool.reason))));
   byId('decisions-note').textContent = fleet.leader === fleet.replica ? ''
     : !fleet.leader ? 'Decided by this replica before. No aggregator leads now. The audit log has all.'
-    : 'Decided by this replica before; since another one leads, that one knows what came after. The audit log has all.';
+    : 'Decided by this replica before; since another one leads, that one has the later decisions. The audit log has all.';
   rows(byId('decisions').tBodies[0], fleet.decisions.length ? fleet.decisions.map(decision => element('tr', {'data-key': decision.at + decision.node},
     cell(time(decision.at)),
     element('td', {}, element('button', {class: 'open', type: 'button', onclick: () => openNode(decision.node)}, decision.node)),

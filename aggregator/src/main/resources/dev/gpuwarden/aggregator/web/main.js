@@ -22,7 +22,7 @@ function hear(news) {
   // Decisions come only when there are others.
   fleet = {...fleet, ...news};
   byId('link').textContent = '';
-  // What comes in one frame is shown once.
+  // Changes within one frame are shown together.
   requestAnimationFrame(show);
 }
 
@@ -35,7 +35,7 @@ function listen() {
     clearTimeout(broken);
     broken = setTimeout(() => byId('link').replaceChildren(
       element('span', {class: 'bad'}, 'the aggregator does not answer; what is shown is old')), 3000);
-    // A refusal ends it for good: try anew now and then.
+    // A refusal ends it for good: try again now and then.
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => { stream.close(); listen(); }, 5000);
   };
 }

@@ -76,12 +76,12 @@ function details(node) {
     ...node.faults.map(shown => element('div', {class: shown.fatal ? 'fault' : 'fault mild'},
       element('h3', {}, [shown.check, ...shown.codes].join(' ')),
       element('p', {}, shown.message),
-      list({About: shown.subject, 'As the event names it': named(shown), Do: shown.advice, 'Told by': shown.agent,
+      list({About: shown.subject, 'As the event names it': named(shown), Do: shown.advice, 'Reported by': shown.agent,
         First: when(shown.since), Last: when(shown.lastSeen), Times: shown.occurrences}))),
   ];
 }
 
-// How far its pods are gone: what was asked for, and who is in the way.
+// The state of its drain: the pods to go, and the pods that block it.
 function drained(drain) {
   if (!drain) return [];
   const steps = Object.entries(drain.gpus ?? {}).map(([gpu, since]) => [since, `pods that hold ${gpu} are to leave`]);

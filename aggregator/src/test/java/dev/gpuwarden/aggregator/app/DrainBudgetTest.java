@@ -50,9 +50,7 @@ class DrainBudgetTest {
                 until(steering::works, "it leads");
                 fleet.fail("bad");
                 String drain = ".metadata.annotations.gpuwarden\\.dev/drain";
-                until(
-                        () -> fleet.get("bad", drain).contains("The disruption budget web"),
-                        "the node names the budget");
+                until(() -> fleet.get("bad", drain).contains("The disruption budget web"), "the node names the budget");
                 until(() -> fleet.said("bad").contains("DrainBlocked"), "its Event is written");
                 assertThat(pods.asked("guarded")).isFalse();
                 // Another pod is ready on another node.

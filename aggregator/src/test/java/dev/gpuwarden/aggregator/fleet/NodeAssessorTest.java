@@ -180,7 +180,8 @@ public class NodeAssessorTest {
         assertThat(held.why()).isEqualTo("because");
         assertThat(held.next()).isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
         assertThat(look(annotations, cordoned, fresh()).next()).startsWith("returns now");
-        assertThat(look(annotations, "", fresh(FATAL)).next()).startsWith("leaves quarantine now: an operator uncordoned");
+        assertThat(look(annotations, "", fresh(FATAL)).next())
+                .startsWith("leaves quarantine now: an operator uncordoned");
         assertThat(look(annotations, cordoned, health("2026-11-22T05:40:00Z", FATAL))
                         .next())
                 .startsWith("stays as it is: the report is stale");

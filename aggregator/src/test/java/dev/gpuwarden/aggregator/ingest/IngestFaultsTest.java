@@ -99,7 +99,8 @@ class IngestFaultsTest extends IngestSetup {
                 .containsEntry("faultCount", 2L)
                 .containsEntry("acknowledgedSequence", 2L);
         assertThat(faulty.count(requests)).as("it was among the requests").isGreaterThan(0);
-        // Without failures: 1 token, 3 to create it, 2 or 3 writes. A failure costs its repetition, a conflict one more read.
+        // Without failures: 1 token, 3 to create it, 2 or 3 writes. A failure costs its repetition, a conflict one more
+        // read.
         assertThat(faulty.calls()).hasSizeLessThanOrEqualTo(7 + 6 * TIMES);
     }
 

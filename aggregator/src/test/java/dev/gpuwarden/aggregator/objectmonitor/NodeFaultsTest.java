@@ -123,7 +123,9 @@ class NodeFaultsTest {
         assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), any -> false, told, NOW))
                 .as("also if each object raises its own fault now")
                 .isEqualTo(told);
-        assertThat(wanted(match("ns/a"), false, told)).as("the policy is unusable").isEqualTo(told);
+        assertThat(wanted(match("ns/a"), false, told))
+                .as("the policy is unusable")
+                .isEqualTo(told);
         assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), any -> false, told, NOW))
                 .as("another predicate begins again")
                 .isEmpty();

@@ -340,7 +340,9 @@ class PolicyEvaluatorTest {
                         + " && now - timestamp(resource.status.startTime) > duration('2h') + duration('1s')"));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Running", READY));
-        assertThat(watch.timed()).as("time does not change the result for a running pod").isEqualTo(1);
+        assertThat(watch.timed())
+                .as("time does not change the result for a running pod")
+                .isEqualTo(1);
         assertThat(told("n1")).isEmpty();
         clock.set(Instant.parse("2026-11-22T12:00:01.002Z"));
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);

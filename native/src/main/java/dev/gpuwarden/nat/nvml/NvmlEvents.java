@@ -22,7 +22,8 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class NvmlEvents implements EventStream {
 
     // nvml.h 13.3, nvmlEventType*: single- and double-bit ECC, XID, power source, MIG change, single-bit storm, page
-    // retirement and its failure, poison (not fatal, fatal), GPU unavailable, recovery action. P-state and clock changes
+    // retirement and its failure, poison (not fatal, fatal), GPU unavailable, recovery action. P-state and clock
+    // changes
     // are left out: they come by the hundred on a busy GPU.
     private static final long WANTED =
             0x1 | 0x2 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x1000 | 0x2000 | 0x4000 | 0x8000;
