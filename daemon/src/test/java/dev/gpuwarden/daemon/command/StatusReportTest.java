@@ -164,7 +164,7 @@ class StatusReportTest {
                 List.of(),
                 true);
         assertThat(table(strange))
-                .contains("does not know", "GPUs        1 unknown")
+                .contains("does not support", "GPUs        1 unknown")
                 .endsWith("verdict: could not decide (nothing was checked)\n");
     }
 
