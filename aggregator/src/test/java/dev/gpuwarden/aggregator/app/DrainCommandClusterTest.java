@@ -391,7 +391,7 @@ class DrainCommandClusterTest {
         pods.run("released", "one", OWNED, "");
         budget("released", 0);
         Running drain = drain("released");
-        drain.awaitMessage("not let go");
+        drain.awaitMessage("refused since");
         fleet.uncordon("released");
         assertThat(drain.end()).isEqualTo(1);
         assertThat(drain.tree()).containsEntry("outcome", "released");
@@ -402,7 +402,7 @@ class DrainCommandClusterTest {
         assertThat(late.states()).containsEntry("one", "refused");
 
         Running stopped = drain("released");
-        stopped.awaitMessage("not let go");
+        stopped.awaitMessage("refused since");
         interrupt.countDown();
         assertThat(stopped.end()).isEqualTo(1);
         assertThat(stopped.tree()).containsEntry("outcome", "stopped");

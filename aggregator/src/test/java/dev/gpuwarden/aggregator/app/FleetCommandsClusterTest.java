@@ -120,7 +120,7 @@ class FleetCommandsClusterTest {
             until(() -> fleet.said(bad).contains("DrainNeedsHelp"), "its Event is written");
             assertThat(run("explain", bad).out())
                     .containsPattern("drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: "
-                            + pods.path("lonely") + ": nobody")
+                            + pods.path("lonely") + ": no controller would start it again")
                     .contains("move or delete what is left by hand");
             assertThat(run("fleet").out()).contains("not drained of all pods");
             assertThat(JsonTrees.objects(JsonTrees.object(fleet().node(bad), "drain"), "waiting"))

@@ -197,7 +197,7 @@ class ObjectMonitorClusterTest {
             until(() -> pods.faults().equals("w3 w4 w5"), "so few may all be wrong");
             widget("w6", pods.node);
             running.untilReason("widgets", "MatchesEverything");
-            assertThat(running.status("widgets").matches()).isEqualTo(4);
+            until(() -> running.status("widgets").matches() == 4, "the new match is counted");
             assertThat(pods.faults()).as("nothing new, nothing less").isEqualTo("w3 w4 w5");
             String message = running.status("widgets").message();
             fleet.plane.kubectl(
