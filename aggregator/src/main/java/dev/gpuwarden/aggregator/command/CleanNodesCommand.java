@@ -113,7 +113,7 @@ public final class CleanNodesCommand extends ClusterCommand {
         if (nodes.isEmpty() != all) {
             throw new UserError("expected the names of nodes, or --all");
         }
-        String who = FleetReader.user(api).value().orElse("somebody");
+        String who = FleetReader.user(api).value().orElse("an unknown user");
         if (yes) {
             refuseBeside(api);
             List<Right> missing = new AccessReviewer(api).missing(NEEDED);

@@ -84,7 +84,7 @@ public final class DrainCommand extends ClusterCommand {
         Set<String> gpus = options.gpus(node);
         options.validate();
         CachedNode there = there(api);
-        String who = FleetReader.user(api).value().orElse("somebody");
+        String who = FleetReader.user(api).value().orElse("an unknown user");
         List<Right> needed = new ArrayList<>(FOLLOWS);
         if (!dryRun && !there.unschedulable()) {
             needed.add(CORDONS);

@@ -41,7 +41,7 @@ abstract class NodeCommand extends ClusterCommand {
     @Override
     int ask(KubeClient api) throws ApiException, InterruptedException {
         nodes.forEach(NodeCommand::named);
-        String who = FleetReader.user(api).value().orElse("somebody");
+        String who = FleetReader.user(api).value().orElse("an unknown user");
         NodeChange patch = new NodeChange(api, spec.name(), dryRun);
         List<Outcome> outcomes = new ArrayList<>();
         for (String node : nodes) {

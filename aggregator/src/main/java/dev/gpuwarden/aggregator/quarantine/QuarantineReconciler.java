@@ -70,14 +70,24 @@ public final class QuarantineReconciler {
     private Decision written(FaultReport known, Optional<Refresh> refresh, RuleEvaluator rules, ActionMode mode)
             throws ApiException, InterruptedException {
         FaultReport report = known;
-        boolean stale = refresh.isPresent();
+        boolean fresh = refresh.isEmpty();
+        boolean asks = fresh;
         Optional<CachedNode> node = fleet.node(report.node());
         Optional<AuditRecord> said = Optional.empty();
         for (int tries = 1; node.isPresent(); tries++) {
-            Decision decision = decide(node.get(), report, rules, stale ? ActionMode.DRY_RUN : mode);
-            if (stale && mayAct(decision)) {
+            Decision decision = decide(node.get(), report, rules, asks ? mode : ActionMode.DRY_RUN);
+            if (!fresh && decision instanceof Decision.Act) {
+                // The breaker may have counted the node for the stale report.
+                gate.settled(report.node());
                 report = refresh.get().newest();
-                stale = false;
+                fresh = true;
+                asks = true;
+                tries = 0;
+                continue;
+            }
+            if (!asks && decision instanceof Decision.Leave leave && leave.refused()) {
+                // Registers the node with the breaker; it needs no fresh report to be refused.
+                asks = true;
                 tries = 0;
                 continue;
             }
@@ -101,11 +111,6 @@ public final class QuarantineReconciler {
             }
         }
         return noNode(report);
-    }
-
-    /** Returns false for a decision that stays the same until something changes. */
-    private static boolean mayAct(Decision decision) {
-        return decision instanceof Decision.Act || decision instanceof Decision.Leave leave && leave.refused();
     }
 
     /** Returns the decision from the cached Node, as a dry run. Sends no request, and changes nothing. */

@@ -141,8 +141,13 @@ class QuarantineReconcilerClusterTest {
     }
 
     private Decision reconcile(FaultReport report, Optional<QuarantineReconciler.Refresh> refresh) {
+        return reconcile(report, refresh, gate);
+    }
+
+    private Decision reconcile(
+            FaultReport report, Optional<QuarantineReconciler.Refresh> refresh, CircuitBreaker breaker) {
         try {
-            return new QuarantineReconciler(api, fleet, gate, false, Clock.systemUTC(), audit -> {
+            return new QuarantineReconciler(api, fleet, breaker, false, Clock.systemUTC(), audit -> {
                         audits.add(audit);
                         meanwhile.run();
                     })
@@ -259,6 +264,28 @@ class QuarantineReconcilerClusterTest {
     @Test
     void missingNodeIsLeftAlone() {
         assertThat(settle("q-nowhere").reason()).isEqualTo("there is no Node q-nowhere");
+    }
+
+    @Test
+    void staleReportOfARefusedNodeIsNotRefreshedAndTheNodeWaits() {
+        node("q-refused");
+        tell(xid("q-refused"));
+        BreakerPolicy none = new BreakerPolicy(List.of(new Pool(
+                "all", NodeSelector.parse("q-test"), Limit.percent(0), Duration.ofMinutes(5), Limit.percent(0))));
+        PoolCounts counts = new PoolCounts(none);
+        counts.node("q-refused", fleet.node("q-refused"));
+        CircuitBreaker open = new CircuitBreaker(none, counts, Clock.systemUTC(), () -> {});
+        Decision decision = reconcile(
+                FaultReport.trusted("q-refused", faults.faults()),
+                Optional.of(() -> {
+                    throw new AssertionError("a refused node costs no request");
+                }),
+                open);
+        assertThat(decision)
+                .isInstanceOfSatisfying(
+                        Decision.Leave.class,
+                        leave -> assertThat(leave.refused()).isTrue());
+        assertThat(open.waiting()).containsExactly("q-refused");
     }
 
     @Test
