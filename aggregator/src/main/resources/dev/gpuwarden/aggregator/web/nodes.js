@@ -76,7 +76,7 @@ function details(node) {
     ...node.faults.map(shown => element('div', {class: shown.fatal ? 'fault' : 'fault mild'},
       element('h3', {}, [shown.check, ...shown.codes].join(' ')),
       element('p', {}, shown.message),
-      list({About: shown.subject, 'As the event names it': named(shown), Do: shown.advice, 'Reported by': shown.agent,
+      list({About: shown.subject, 'Name in the event': named(shown), Do: shown.advice, 'Reported by': shown.agent,
         First: when(shown.since), Last: when(shown.lastSeen), Times: shown.occurrences}))),
   ];
 }
@@ -84,11 +84,11 @@ function details(node) {
 // The state of its drain: the pods to go, and the pods that block it.
 function drained(drain) {
   if (!drain) return [];
-  const steps = Object.entries(drain.gpus ?? {}).map(([gpu, since]) => [since, `pods that hold ${gpu} are to leave`]);
-  if (drain.full) steps.push([drain.full, 'all pods are to leave' + (drain.why ? ': ' + drain.why : '')]);
+  const steps = Object.entries(drain.gpus ?? {}).map(([gpu, since]) => [since, `pods that hold ${gpu} must leave`]);
+  if (drain.full) steps.push([drain.full, 'all pods must leave' + (drain.why ? ': ' + drain.why : '')]);
   for (const pod of drain.waiting ?? []) steps.push([pod.since, `${pod.pod || 'the node'} (${pod.step}): ${pod.why}`]);
   if (drain.reopened) steps.push([drain.reopened.at, 'a pod that holds a GPU came: the drain is open again']);
-  if (drain.finished) steps.push([drain.finished, 'nothing that is to leave is left']);
+  if (drain.finished) steps.push([drain.finished, 'no pod is left that must leave']);
   return steps;
 }
 
@@ -100,5 +100,5 @@ function pipeline(node) {
   steps.sort((a, b) => String(a[0]).localeCompare(String(b[0])));
   const made = steps.map(([at, text]) => element('li', {}, at ? `${time(at)}: ` : '', text));
   if (node.next) made.push(element('li', {class: 'quiet'}, 'next: ' + node.next));
-  return made.length ? [element('h3', {}, 'What happened'), element('ol', {}, ...made)] : [];
+  return made.length ? [element('h3', {}, 'History'), element('ol', {}, ...made)] : [];
 }
