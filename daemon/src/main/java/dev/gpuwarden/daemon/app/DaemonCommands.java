@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.app;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.daemon.command.CheckCommand;
-import dev.gpuwarden.daemon.command.ClientTerminal;
 import dev.gpuwarden.daemon.command.DoctorCommand;
 import dev.gpuwarden.daemon.command.EventsCommand;
 import dev.gpuwarden.daemon.command.ScanCommand;
@@ -26,7 +25,7 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("events", () -> EventsCommand.with(clock)),
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
                 new NamedCommand(
-                        "set-healthy", () -> new SetHealthyCommand(clock, new ClientTerminal(() -> System.in))),
+                        "set-healthy", () -> new SetHealthyCommand(clock, new SetHealthyCommand.Terminal())),
                 new NamedCommand("scan", () -> new ScanCommand(NativeProviders::driver)),
                 new NamedCommand("check", () -> new CheckCommand(NativeProviders::driver)),
                 new NamedCommand("doctor", () -> new DoctorCommand(NativeProviders::driver)),

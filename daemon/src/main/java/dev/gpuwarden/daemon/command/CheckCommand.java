@@ -1,19 +1,32 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.api.CheckCodec;
+import dev.gpuwarden.api.v1.Check;
+import dev.gpuwarden.api.v1.ListChecksRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
-import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.logging.Level;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,6 +46,9 @@ import picocli.CommandLine.Parameters;
 public final class CheckCommand extends CheckingCommand {
 
     private static final String ALL = "all";
+
+    /** Checks that users add may take minutes. */
+    private static final long PATIENCE_MINUTES = 15;
 
     @Parameters(
             arity = "0..*",
@@ -67,7 +83,7 @@ public final class CheckCommand extends CheckingCommand {
         CheckPlan all = checks.all(node.get());
         if (list) {
             CheckPlan plan = checks.plan(all);
-            show(CheckTable.list(plan), out -> CheckTable.printList(plan, out));
+            show(CheckReport.list(plan), out -> CheckReport.printList(plan, out));
             return ExitCode.OK;
         }
         return report(CheckReport.of(runChecks(wanted(all)).results()));
@@ -75,7 +91,7 @@ public final class CheckCommand extends CheckingCommand {
 
     private int report(CheckReport seen) {
         Optional.ofNullable(report).ifPresent(file -> write(file, Output.json(seen.tree())));
-        show(seen.tree(), out -> CheckTable.print(seen, out));
+        show(seen.tree(), seen::print);
         return ScanCommand.exitCode(seen.verdict());
     }
 
@@ -87,11 +103,7 @@ public final class CheckCommand extends CheckingCommand {
         if (local || given) {
             return Optional.empty();
         }
-        return client.socket()
-                .flatMap(socket -> ClientChecks.run(socket, names.contains(ALL) ? List.of() : names, note -> {
-                    spec.commandLine().getErr().println("gpuwarden: " + Table.escape(note));
-                    spec.commandLine().getErr().flush();
-                }));
+        return client.socket().flatMap(socket -> run(socket, names.contains(ALL) ? List.of() : names));
     }
 
     /** Returns the plan. A named check runs, whether or not it is switched off. */
@@ -111,6 +123,41 @@ public final class CheckCommand extends CheckingCommand {
             Files.writeString(file, json + "\n");
         } catch (IOException e) {
             throw new UserError("--report: " + file + " could not be written: " + e);
+        }
+    }
+
+    /**
+     * Returns the results of these checks, run by the daemon. Empty if no daemon answers, or it does not run all of
+     * them; if a daemon answers, a note gives the reason.
+     *
+     * @param names empty for all
+     */
+    private Optional<List<CheckResult>> run(Path socket, List<String> names) {
+        if (!Files.exists(socket)) {
+            return Optional.empty();
+        }
+        Logging.install(Level.OFF);
+        try (NodeClient node = NodeClient.of(socket)) {
+            Map<String, Check> known =
+                    ClientCommand.queries(node)
+                            .listChecks(ListChecksRequest.getDefaultInstance())
+                            .getChecksList()
+                            .stream()
+                            .collect(Collectors.toMap(Check::getId, Function.identity(), (one, other) -> one));
+            if (!known.keySet().containsAll(names)) {
+                return Optional.empty();
+            }
+            List<CheckResult> results = new ArrayList<>();
+            NodeServiceGrpc.newBlockingStub(node.channel())
+                    .withDeadlineAfter(PATIENCE_MINUTES, TimeUnit.MINUTES)
+                    .runChecks(RunChecksRequest.newBuilder().addAllIds(names).build())
+                    .forEachRemaining(result -> Optional.ofNullable(known.get(result.getCheckId()))
+                            .map(check -> CheckCodec.fromWire(result, CheckCodec.fromWire(check)))
+                            .ifPresent(results::add));
+            return Optional.of(results);
+        } catch (StatusRuntimeException e) {
+            note(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
+            return Optional.empty();
         }
     }
 }

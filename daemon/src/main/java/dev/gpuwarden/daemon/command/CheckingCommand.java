@@ -1,12 +1,22 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.ActionText;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
@@ -17,13 +27,31 @@ import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import picocli.CommandLine.Mixin;
 
 /** A command that runs checks once on this node. */
 abstract class CheckingCommand extends NodeCommand {
+
+    static final Duration SHORTEST_DEADLINE = Duration.ofSeconds(1);
+
+    private static final CheckInfo SCAN = CheckInfo.of("scan", "NODE", "The scan of the node ends in time.");
+
+    private static final Duration MOST_FOR_KERNEL_LOGS = Duration.ofSeconds(3);
+
+    private static final String KERNEL_LOG = "kernel-log";
 
     @Mixin
     CheckOptions checks = new CheckOptions();
@@ -54,20 +82,20 @@ abstract class CheckingCommand extends NodeCommand {
         RecordRules others = checks.logRules();
         kernelLog.validate();
         NodeSnapshot seen = deadline.isPresent()
-                ? sample(deadline.get().minus(CheckDeadline.forChecks(deadline.get())), NodeSampler::snapshot)
+                ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
         CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,
                 deadline.isPresent()
-                        ? CheckDeadline.within(
+                        ? within(
                                 deadline.get(), deadline.get().minusNanos(System.nanoTime() - start), results)
                         : results.get());
     }
 
     private List<CheckResult> results(CheckPlan plan, NodeSnapshot seen, CheckEnvironment around, RecordRules others) {
-        if (!plan.ids().contains(KernelLogFindings.CHECK)) {
+        if (!plan.ids().contains(KERNEL_LOG)) {
             return CheckRunner.once(plan, around);
         }
         long start = System.nanoTime();
@@ -75,9 +103,90 @@ abstract class CheckingCommand extends NodeCommand {
                 KernelLogScan.sinceBoot(kernelLog, others, paths, DriverBranch.parser(seen.driver()), seen, node.get());
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         return CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
-                .map(result -> result.check().id().equals(KernelLogFindings.CHECK)
-                        ? KernelLogFindings.with(result, log.faults(), PartNames.of(seen), took)
+                .map(result -> result.check().id().equals(KERNEL_LOG)
+                        ? withFaults(result, log.faults(), PartNames.of(seen), took)
                         : result)
                 .toList();
+    }
+
+    /** Returns the part of the whole time that is kept for checks after the wait for GPUs. */
+    static Duration forChecks(Duration whole) {
+        Duration half = whole.dividedBy(2);
+        return half.compareTo(MOST_FOR_KERNEL_LOGS) < 0 ? half : MOST_FOR_KERNEL_LOGS;
+    }
+
+    /**
+     * Runs checks on a thread of their own, and interrupts it at the end, which ends the scripts that it runs.
+     *
+     * @param whole deadline that the user set
+     * @param left remaining time
+     */
+    static List<CheckResult> within(Duration whole, Duration left, Supplier<List<CheckResult>> checks) {
+        FutureTask<List<CheckResult>> task = new FutureTask<>(checks::get);
+        Thread thread = Threads.daemon("gpuwarden-look", task);
+        Instant began = Instant.now();
+        thread.start();
+        try {
+            return task.get(Math.max(left.toMillis(), 1), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            thread.interrupt();
+            return List.of(CheckResult.of(
+                    SCAN,
+                    began,
+                    left,
+                    List.of(Finding.unknown(
+                            "deadline",
+                            Subject.NODE,
+                            "the checks did not end within " + Durations.text(whole),
+                            "give more time with --deadline; 'gpuwarden check NAME' runs one check"))));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** Returns the check's own result, on whether the log is readable, with the faults in the log. */
+    private static CheckResult withFaults(CheckResult read, List<Fault> faults, PartNames names, Duration took) {
+        List<Finding> findings = new ArrayList<>(read.findings());
+        // One finding for each event that raised faults: a GPU has a fault under each of its names.
+        Map<HealthEvent, Finding> byCause = new LinkedHashMap<>();
+        faults.forEach(fault -> byCause.computeIfAbsent(fault.cause(), cause -> finding(fault, names)));
+        findings.addAll(byCause.values());
+        return CheckResult.of(read.check(), read.at(), read.took().plus(took), findings);
+    }
+
+    private static Finding finding(Fault fault, PartNames names) {
+        HealthEvent cause = fault.cause();
+        Outcome outcome = cause.fatal() ? Outcome.FAIL : Outcome.WARN;
+        Subject subject =
+                cause.entities().isEmpty() ? Subject.NODE : new Subject(names.of(cause.entities()), cause.entities());
+        String label = subject.label();
+        String where = cause.message().contains(label) || subject.equals(Subject.NODE) ? "" : label + ": ";
+        return new Finding(
+                outcome,
+                code(cause.checkName(), fault.key().errorCode()),
+                subject,
+                where + cause.message() + times(fault),
+                ActionText.advice(cause),
+                cause.action(),
+                List.of(new Measurement("occurrences_count", fault.occurrences(), "")));
+    }
+
+    private static String times(Fault fault) {
+        Instant last = fault.lastSeen().truncatedTo(ChronoUnit.SECONDS);
+        return fault.occurrences() == 1
+                ? " (at " + last + ")"
+                : " (" + fault.occurrences() + " times, last at " + last + ")";
+    }
+
+    /** Returns "xid-79"; a code that is a word is returned unchanged. */
+    private static String code(String check, String code) {
+        String number = code.isEmpty() || !Character.isDigit(code.charAt(0))
+                ? code
+                : (check.contains("SXID") ? "sxid-" : "xid-") + code;
+        String word = number.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9.]+", "-");
+        return word.isEmpty() ? KERNEL_LOG : word;
     }
 }

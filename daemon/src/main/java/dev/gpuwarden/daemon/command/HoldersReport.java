@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
@@ -7,6 +9,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.view.Values;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,5 +105,41 @@ record HoldersReport(NodeSnapshot node, Reading<GpuHolders> answer) {
         tree.put("pod", pod);
         tree.put("container", container);
         return tree;
+    }
+
+    void print(PrintWriter out) {
+        if (answer instanceof Reading.Absent<?> absent) {
+            out.println("unknown: " + absent.text());
+            return;
+        }
+        Table table = new Table("GPU", "UUID", "POD", "CONTAINER", "KIND", "DEVICE");
+        byGpu().forEach((uuid, holders) -> {
+            if (holders.isEmpty()) {
+                table.row(index(uuid), uuid, Table.styled(Style.FAINT, "none"), "", "", "");
+            }
+            for (GpuHolder holder : holders) {
+                table.row(
+                        index(uuid),
+                        uuid,
+                        holder.namespace() + "/" + holder.pod(),
+                        holder.container(),
+                        HoldersReport.kind(holder),
+                        holder.deviceId().equals(uuid) ? "" : holder.deviceId());
+            }
+        });
+        table.print(out);
+        if (!unresolved().isEmpty()) {
+            out.println();
+            Table unknown = new Table("POD", "CONTAINER", "RESOURCE", "DEVICE", "WHY ITS GPU IS UNKNOWN");
+            for (UnresolvedDevice device : unresolved()) {
+                unknown.row(
+                        device.namespace() + "/" + device.pod(),
+                        device.container(),
+                        device.resource(),
+                        device.deviceId(),
+                        device.why());
+            }
+            unknown.print(out);
+        }
     }
 }

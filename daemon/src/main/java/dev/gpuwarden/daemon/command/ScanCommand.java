@@ -34,13 +34,13 @@ public final class ScanCommand extends CheckingCommand {
 
     @Override
     public Integer call() {
-        if (deadline != null && deadline.compareTo(CheckDeadline.SHORTEST) < 0) {
-            throw new UserError("--deadline must be at least " + Durations.text(CheckDeadline.SHORTEST) + ", but was "
+        if (deadline != null && deadline.compareTo(SHORTEST_DEADLINE) < 0) {
+            throw new UserError("--deadline must be at least " + Durations.text(SHORTEST_DEADLINE) + ", but was "
                     + Durations.text(deadline));
         }
         Run run = runChecks(checks.plan(checks.all(node.get())), Optional.ofNullable(deadline));
         ScanReport report = ScanReport.of(run.node(), run.results());
-        show(report.tree(), out -> ScanTable.print(report, out));
+        show(report.tree(), report::print);
         return exitCode(report.verdict());
     }
 

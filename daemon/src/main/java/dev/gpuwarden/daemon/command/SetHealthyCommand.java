@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.FaultCodec;
+import dev.gpuwarden.api.HealthEventCodec;
 import dev.gpuwarden.api.v1.ListFaultsRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.api.v1.SetHealthyRequest;
@@ -12,13 +13,22 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.view.FaultView;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -135,9 +145,9 @@ public final class SetHealthyCommand extends ClientCommand {
         }
     }
 
-    private SetHealthySelection selection(ClientGpus gpus) {
+    private Selection selection(ClientGpus gpus) {
         List<Entity> names = gpu == null ? List.of() : gpus.named(gpu);
-        return new SetHealthySelection(
+        return new Selection(
                 checks.stream().flatMap(EventsConditions::names).toList(), codes, names, Optional.ofNullable(event));
     }
 
@@ -153,7 +163,7 @@ public final class SetHealthyCommand extends ClientCommand {
 
     private List<FaultKey> clear(NodeClient node, List<Fault> meant) {
         List<FaultKey> cleared = new ArrayList<>();
-        for (SetHealthyRequest request : SetHealthySelection.requests(meant, reason.strip())) {
+        for (SetHealthyRequest request : Selection.requests(meant, reason.strip())) {
             queries(node).setHealthy(request).getClearedList().forEach(key -> cleared.add(FaultCodec.fromWire(key)));
         }
         return cleared;
@@ -182,5 +192,84 @@ public final class SetHealthyCommand extends ClientCommand {
         tree.put("entityType", key.entity().type());
         tree.put("entity", key.entity().value());
         return tree;
+    }
+
+    /**
+     * The selection of current faults; an empty condition matches all. Pure.
+     *
+     * @param checks names in events
+     * @param gpu the names of a GPU; a fault is about it if its event names it, whatever part of it the fault itself names
+     * @param event the ID of the event that raised it
+     */
+    record Selection(List<String> checks, List<String> codes, List<Entity> gpu, Optional<String> event) {
+
+        List<Fault> of(List<Fault> faults) {
+            return faults.stream()
+                    .filter(fault -> checks.isEmpty() || checks.contains(fault.key().checkName()))
+                    .filter(fault -> codes.isEmpty() || codes.contains(fault.key().errorCode()))
+                    .filter(fault ->
+                            gpu.isEmpty() || fault.cause().entities().stream().anyMatch(gpu::contains))
+                    .filter(fault -> event.isEmpty() || fault.cause().id().equals(event.get()))
+                    .toList();
+        }
+
+        /** Faults of one check with one code, which a single request can name exactly. */
+        private record Group(String agent, String componentClass, String checkName, String errorCode) {
+            static Group of(FaultKey key) {
+                return new Group(key.agent(), key.componentClass(), key.checkName(), key.errorCode());
+            }
+        }
+
+        /** Returns requests that name these faults, and none that is raised after they were listed. */
+        static List<SetHealthyRequest> requests(List<Fault> faults, String reason) {
+            Map<Group, Set<Entity>> groups = new LinkedHashMap<>();
+            for (Fault fault : faults) {
+                groups.computeIfAbsent(Group.of(fault.key()), group -> new LinkedHashSet<>())
+                        .add(fault.key().entity());
+            }
+            List<SetHealthyRequest> requests = new ArrayList<>();
+            groups.forEach((group, entities) -> {
+                SetHealthyRequest.Builder request = SetHealthyRequest.newBuilder()
+                        .setReason(reason)
+                        .setAgent(group.agent())
+                        .setComponentClass(group.componentClass())
+                        .setCheckName(group.checkName())
+                        .addErrorCodes(group.errorCode());
+                entities.forEach(entity -> request.addEntities(HealthEventCodec.toWire(entity)));
+                requests.add(request.build());
+            });
+            return requests;
+        }
+    }
+
+    /** A request for confirmation on standard input, if that is a terminal. */
+    public static final class Terminal implements Question {
+
+        private static final Path STANDARD_INPUT = Path.of("/proc/self/fd/0");
+
+        @Override
+        public Optional<Boolean> agreed(PrintWriter err, String text) {
+            if (!terminal()) {
+                return Optional.empty();
+            }
+            err.print(text);
+            err.flush();
+            try {
+                String answer = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
+                return Optional.of(
+                        answer != null && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
+            } catch (IOException e) {
+                return Optional.of(false);
+            }
+        }
+
+        private boolean terminal() {
+            try {
+                String target = Files.readSymbolicLink(STANDARD_INPUT).toString();
+                return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+            } catch (IOException | UnsupportedOperationException e) {
+                return false;
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
@@ -9,6 +11,7 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.view.OwnerView;
 import dev.gpuwarden.daemon.view.Values;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -25,6 +28,9 @@ import java.util.function.Function;
 record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
 
     static final String SCHEMA = "gpuwarden.vram-top/v1";
+
+    private static final double GIB = 1L << 30;
+    private static final double MIB = 1L << 20;
 
     /** The kind of holder that a row stands for. */
     enum By {
@@ -115,5 +121,85 @@ record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
         row.put("owner", OwnerView.tree(use.owner(), true));
         row.put("usedBytes", Values.tree(use.usedBytes()));
         return row;
+    }
+
+    void print(PrintWriter out) {
+        if (memory.isEmpty()) {
+            out.println("no GPU to show; 'gpuwarden scan' shows the cause");
+            return;
+        }
+        Table table = by == By.process
+                ? new Table("GPU", "PID", "TYPE", "COMMAND", "OWNER", "MEMORY", "SHARE")
+                : new Table("GPU", by.name().toUpperCase(Locale.ROOT), "PROCESSES", "MEMORY", "SHARE");
+        for (int i = 0; i < memory.size(); i++) {
+            rows(table, node.gpus().get(i), memory.get(i));
+        }
+        table.print(out);
+    }
+
+    private void rows(Table table, GpuSnapshot gpu, GpuMemoryUse use) {
+        String index = Integer.toString(gpu.identity().index());
+        Reading<Long> total = gpu.frame().reading(GpuMetric.MEMORY_TOTAL);
+        if (use.uses() instanceof Reading.Absent<?> absent) {
+            summary(table, index, "holders unknown: " + absent.text(), Reading.absent(absent.cause()), total);
+        } else if (by == By.process) {
+            for (MemoryUse process : processes(use)) {
+                table.row(
+                        index + instance(process),
+                        process.process().pid(),
+                        process.process().type().name().toLowerCase(Locale.ROOT),
+                        Values.cell(process.command(), name -> name),
+                        OwnerView.text(process.owner()),
+                        Values.cell(process.usedBytes(), VramReport::size),
+                        share(process.usedBytes(), total));
+            }
+        } else {
+            for (MemoryShare share : shares(use)) {
+                table.row(
+                        index,
+                        OwnerView.text(share.owner()),
+                        share.processes(),
+                        Values.cell(share.bytes(), VramReport::size),
+                        share(share.bytes(), total));
+            }
+        }
+        if (use.uses() instanceof Reading.Present<?>) {
+            summary(table, index, "unattributed", use.unattributedBytes(), total);
+            if (use.overattributedBytes() instanceof Reading.Present<Long> over && over.value() > 0) {
+                summary(table, index, "claimed beyond what is used", use.overattributedBytes(), total);
+            }
+        }
+        String of = total instanceof Reading.Present<Long> all ? "used of " + size(all.value()) : "used";
+        summary(table, index, of, use.usedBytes(), total);
+    }
+
+    private void summary(
+            Table table, String index, String what, Reading<Long> bytes, Reading<Long> total) {
+        Object label = Table.styled(Style.FAINT, what);
+        String size = Values.cell(bytes, VramReport::size);
+        if (by == By.process) {
+            table.row(index, "", "", "", label, size, share(bytes, total));
+        } else {
+            table.row(index, label, "", size, share(bytes, total));
+        }
+    }
+
+    /** Returns the MIG partition with the driver's number. */
+    private static String instance(MemoryUse use) {
+        return use.process().gpuInstance() instanceof Reading.Present<Integer> gi ? "/gi" + gi.value() : "";
+    }
+
+    private static String share(Reading<Long> bytes, Reading<Long> total) {
+        return bytes instanceof Reading.Present<Long> part
+                        && total instanceof Reading.Present<Long> all
+                        && all.value() > 0
+                ? String.format(Locale.ROOT, "%.1f %%", 100.0 * part.value() / all.value())
+                : "";
+    }
+
+    static String size(long bytes) {
+        return bytes >= GIB
+                ? String.format(Locale.ROOT, "%.1f GiB", bytes / GIB)
+                : String.format(Locale.ROOT, "%.0f MiB", bytes / MIB);
     }
 }

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -139,7 +140,7 @@ final class XidDecodeCommand implements Callable<Integer> {
     }
 
     /** One log from beginning to end. */
-    private final class Run implements XidLines.Taker {
+    private final class Run implements Predicate<String> {
 
         private final XidDecoder decoder = new XidDecoder(parser());
         private final XidTable table = new XidTable();
@@ -152,8 +153,8 @@ final class XidDecodeCommand implements Callable<Integer> {
         }
 
         @Override
-        public boolean take(String line) {
-            Optional<XidFinding> found = decoder.decode(line);
+        public boolean test(String line) {
+            Optional<XidDecoder.Finding> found = decoder.decode(line);
             if (found.isEmpty()) {
                 return true;
             }

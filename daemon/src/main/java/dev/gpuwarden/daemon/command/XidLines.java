@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.function.Predicate;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -18,15 +19,10 @@ final class XidLines {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    /** A receiver of lines. */
-    interface Taker {
-        /** Accepts a line. Returns whether to go on. */
-        boolean take(String line);
-    }
-
     private XidLines() {}
 
-    static void read(InputStream in, Taker taker) throws IOException {
+    /** @param taker accepts a line, and returns whether to go on */
+    static void read(InputStream in, Predicate<String> taker) throws IOException {
         InputStream plain = unpacked(new BufferedInputStream(in, BUFFER_BYTES));
         byte[] buffer = new byte[BUFFER_BYTES];
         byte[] line = new byte[1024];
@@ -37,10 +33,10 @@ final class XidLines {
             for (int i = 0; i < size; i++) {
                 if (buffer[i] == '\n') {
                     if (length == 0) {
-                        open = taker.take(text(buffer, from, Math.min(i, from + LONGEST_BYTES)));
+                        open = taker.test(text(buffer, from, Math.min(i, from + LONGEST_BYTES)));
                     } else {
                         line = with(line, length, buffer, from, i);
-                        open = taker.take(text(line, 0, Math.min(LONGEST_BYTES, length + i - from)));
+                        open = taker.test(text(line, 0, Math.min(LONGEST_BYTES, length + i - from)));
                     }
                     if (!open) {
                         return;
@@ -53,7 +49,7 @@ final class XidLines {
             length = Math.min(LONGEST_BYTES, length + size - from);
         }
         if (length > 0) {
-            taker.take(text(line, 0, length));
+            taker.test(text(line, 0, length));
         }
     }
 

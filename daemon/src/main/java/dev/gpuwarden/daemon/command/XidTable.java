@@ -30,12 +30,12 @@ final class XidTable {
         long count;
         Signal worst;
 
-        Row(XidFinding finding) {
+        Row(XidDecoder.Finding finding) {
             first = finding.line();
             worst = finding.signal();
         }
 
-        void add(XidFinding finding) {
+        void add(XidDecoder.Finding finding) {
             last = finding.line();
             // The driver continues the data of an SXid on lines of their own.
             count += count > 0 && finding.signal().details().containsKey("continuation") ? 0 : 1;
@@ -48,7 +48,7 @@ final class XidTable {
     private final Map<Key, Row> rows = new LinkedHashMap<>();
     private long beyond;
 
-    void add(XidFinding finding) {
+    void add(XidDecoder.Finding finding) {
         Signal signal = finding.signal();
         if (signal.kind() == Kind.GPU_NAMED) {
             return;
@@ -67,7 +67,7 @@ final class XidTable {
     }
 
     private static String gpu(Signal signal) {
-        return signal.pci().map(XidFinding::address).or(signal::gpuUuid).orElse(NOTHING);
+        return signal.pci().map(XidDecoder.Finding::address).or(signal::gpuUuid).orElse(NOTHING);
     }
 
     void print(PrintWriter out) {

@@ -22,7 +22,7 @@ class CheckDeadlineTest {
     @Test
     void checksThatHangAreUndecidedAndInterrupted() throws Exception {
         CountDownLatch interrupted = new CountDownLatch(1);
-        List<CheckResult> results = CheckDeadline.within(WHOLE, Duration.ofMillis(20), () -> {
+        List<CheckResult> results = CheckingCommand.within(WHOLE, Duration.ofMillis(20), () -> {
             try {
                 new CountDownLatch(1).await();
             } catch (InterruptedException e) {
@@ -39,8 +39,8 @@ class CheckDeadlineTest {
 
     @Test
     void resultsInTimeAndFailuresAreUnchanged() {
-        assertThat(CheckDeadline.within(WHOLE, WHOLE, List::of)).isEmpty();
-        assertThatThrownBy(() -> CheckDeadline.within(WHOLE, WHOLE, () -> {
+        assertThat(CheckingCommand.within(WHOLE, WHOLE, List::of)).isEmpty();
+        assertThatThrownBy(() -> CheckingCommand.within(WHOLE, WHOLE, () -> {
                     throw new UserError("wrong");
                 }))
                 .isInstanceOf(UserError.class);
@@ -48,7 +48,7 @@ class CheckDeadlineTest {
 
     @Test
     void checksHaveAShareOfTheTime() {
-        assertThat(CheckDeadline.forChecks(Duration.ofSeconds(30))).isEqualTo(Duration.ofSeconds(3));
-        assertThat(CheckDeadline.forChecks(Duration.ofSeconds(2))).isEqualTo(Duration.ofSeconds(1));
+        assertThat(CheckingCommand.forChecks(Duration.ofSeconds(30))).isEqualTo(Duration.ofSeconds(3));
+        assertThat(CheckingCommand.forChecks(Duration.ofSeconds(2))).isEqualTo(Duration.ofSeconds(1));
     }
 }

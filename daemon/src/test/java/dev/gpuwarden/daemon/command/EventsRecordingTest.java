@@ -43,7 +43,7 @@ class EventsRecordingTest {
     void textShowsTheConcernedGpuProcessesAndLog() throws IOException {
         StringWriter text = new StringWriter();
         PrintWriter out = new PrintWriter(text);
-        EventsRecordingTable.print(EventsRecording.read(gzip(RECORDING)), ZoneId.of("UTC"), out);
+        EventsRecording.read(gzip(RECORDING)).print(ZoneId.of("UTC"), out);
         out.flush();
         Golden.check("events/recording.txt", text.toString());
     }
@@ -77,10 +77,10 @@ class EventsRecordingTest {
     void columnShowsTheNearestValueOnItsSideOfTheEvent() {
         List<Double> times = List.of(-3.0, -2.0, -1.0, 0.0, 1.0);
         List<@Nullable Object> row = Arrays.asList(1, 2, null, null, 5);
-        assertThat(EventsRecordingTable.near(times, row, -1)).contains(2);
-        assertThat(EventsRecordingTable.near(times, row, 0)).contains(5);
-        assertThat(EventsRecordingTable.near(times, row, -60)).isEmpty();
-        assertThat(EventsRecordingTable.near(times, List.of(), 0)).isEmpty();
-        assertThat(EventsRecordingTable.near(List.of(), row, 0)).isEmpty();
+        assertThat(EventsRecording.near(times, row, -1)).contains(2);
+        assertThat(EventsRecording.near(times, row, 0)).contains(5);
+        assertThat(EventsRecording.near(times, row, -60)).isEmpty();
+        assertThat(EventsRecording.near(times, List.of(), 0)).isEmpty();
+        assertThat(EventsRecording.near(List.of(), row, 0)).isEmpty();
     }
 }

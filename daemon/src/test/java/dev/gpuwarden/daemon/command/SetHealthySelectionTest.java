@@ -39,7 +39,7 @@ class SetHealthySelectionTest {
     }
 
     private List<Fault> meant(List<String> checks, List<String> codes, List<Entity> gpu, Optional<String> event) {
-        return new SetHealthySelection(checks, codes, gpu, event).of(faults.faults());
+        return new SetHealthyCommand.Selection(checks, codes, gpu, event).of(faults.faults());
     }
 
     @Test
@@ -64,10 +64,10 @@ class SetHealthySelectionTest {
     @Test
     void requestNamesOnlyTheShownFaults() {
         List<SetHealthyRequest> requests =
-                SetHealthySelection.requests(meant(List.of(), List.of(), List.of(), Optional.of("id-1")), "why");
+                SetHealthyCommand.Selection.requests(meant(List.of(), List.of(), List.of(), Optional.of("id-1")), "why");
         assertThat(requests).hasSize(2).allMatch(request -> request.getEntitiesCount() == 2 && !request.getAll());
         assertThat(requests).extracting(request -> request.getErrorCodes(0)).containsExactlyInAnyOrder("79", "48");
-        SetHealthyRequest whole = SetHealthySelection.requests(
+        SetHealthyRequest whole = SetHealthyCommand.Selection.requests(
                         meant(List.of("Whole"), List.of(), List.of(), Optional.empty()), "why")
                 .get(0);
         assertThat(whole.getErrorCodesList()).containsExactly("");

@@ -52,7 +52,7 @@ class VramReportTest {
 
     private static String table(VramReport report) {
         StringWriter text = new StringWriter();
-        VramTable.print(report, new PrintWriter(text, true));
+        report.print(new PrintWriter(text, true));
         return text.toString();
     }
 
