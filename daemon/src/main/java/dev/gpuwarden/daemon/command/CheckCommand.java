@@ -5,21 +5,34 @@ import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.api.v1.ListChecksRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.RunChecksRequest;
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Logging;
+import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import dev.gpuwarden.daemon.view.CheckView;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +40,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -77,19 +91,19 @@ public final class CheckCommand extends CheckingCommand {
         if (!list && !names.isEmpty()) {
             Optional<List<CheckResult>> results = byDaemon();
             if (results.isPresent()) {
-                return report(CheckReport.byDaemon(results.get()));
+                return report(Report.byDaemon(results.get()));
             }
         }
         CheckPlan all = checks.all(node.get());
         if (list) {
             CheckPlan plan = checks.plan(all);
-            show(CheckReport.list(plan), out -> CheckReport.printList(plan, out));
+            show(Report.list(plan), out -> Report.printList(plan, out));
             return ExitCode.OK;
         }
-        return report(CheckReport.of(runChecks(wanted(all)).results()));
+        return report(Report.of(runChecks(wanted(all)).results()));
     }
 
-    private int report(CheckReport seen) {
+    private int report(Report seen) {
         Optional.ofNullable(report).ifPresent(file -> write(file, Output.json(seen.tree())));
         show(seen.tree(), seen::print);
         return ScanCommand.exitCode(seen.verdict());
@@ -158,6 +172,113 @@ public final class CheckCommand extends CheckingCommand {
         } catch (StatusRuntimeException e) {
             note(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
             return Optional.empty();
+        }
+    }
+
+    /** Check results as a tree for JSON and YAML, see docs/reference/check-json.md. Pure. */
+    record Report(List<CheckResult> results, Verdict verdict, boolean byDaemon) {
+
+        static final String SCHEMA = "gpuwarden.check/v1";
+
+        static final String LIST_SCHEMA = "gpuwarden.checks/v1";
+
+        private static final List<Outcome> ORDER =
+                List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN, Outcome.PASS, Outcome.SKIPPED);
+
+        static Report of(List<CheckResult> results) {
+            return new Report(results, NodeVerdict.of(results), false);
+        }
+
+        static Report byDaemon(List<CheckResult> results) {
+            return new Report(results, NodeVerdict.of(results), true);
+        }
+
+        Map<String, Object> tree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("schema", SCHEMA);
+            tree.put("verdict", verdict.label());
+            tree.put("ranBy", byDaemon ? "daemon" : "process");
+            tree.put("checks", results.stream().map(CheckView::tree).toList());
+            return tree;
+        }
+
+        void print(PrintWriter out) {
+            Table table = new Table("CHECK", "OUTCOME", "PARTS", "TOOK");
+            for (CheckResult result : results) {
+                table.row(
+                        result.check().id(),
+                        Table.styled(style(result.outcome()), result.outcome()),
+                        parts(result.findings()),
+                        millis(result));
+            }
+            table.print(out);
+            out.println();
+            FindingLines.print(results, out);
+            long passed = results.stream()
+                    .filter(result -> result.outcome() == Outcome.PASS || result.outcome() == Outcome.WARN)
+                    .count();
+            String all = FindingLines.count(passed, "check") + " passed" + (byDaemon ? ", run by the daemon" : "");
+            out.println(FindingLines.verdict(results, verdict, all));
+        }
+
+        /** Returns the counts by outcome: "7 pass, 1 fail". */
+        private static String parts(List<Finding> findings) {
+            String parts = ORDER.stream()
+                    .map(outcome -> count(findings, outcome))
+                    .filter(text -> !text.isEmpty())
+                    .collect(Collectors.joining(", "));
+            return parts.isEmpty() ? "does not apply" : parts;
+        }
+
+        private static String count(List<Finding> findings, Outcome outcome) {
+            long count = findings.stream().filter(f -> f.outcome() == outcome).count();
+            return count == 0 ? "" : count + " " + outcome.name().toLowerCase(Locale.ROOT);
+        }
+
+        private static String millis(CheckResult result) {
+            return String.format(Locale.ROOT, "%.1f ms", result.took().toNanos() / 1e6);
+        }
+
+        private static Style style(Outcome outcome) {
+            return switch (outcome) {
+                case PASS -> Style.GOOD;
+                case FAIL -> Style.BAD;
+                case WARN, UNKNOWN -> Style.WARNING;
+                case SKIPPED -> Style.FAINT;
+            };
+        }
+
+        static void printList(CheckPlan plan, PrintWriter out) {
+            Table table = new Table("CHECK", "COMPONENT", "INTERVAL", "DESCRIPTION");
+            all(plan)
+                    .forEach(check ->
+                            table.row(check.id(), check.componentClass(), every(plan, check), check.summary()));
+            table.print(out);
+        }
+
+        private static String every(CheckPlan plan, CheckInfo check) {
+            return plan.off().contains(check) ? "off" : Durations.text(check.every());
+        }
+
+        private static List<CheckInfo> all(CheckPlan plan) {
+            return Stream.concat(plan.planned().stream().map(CheckPlan.Planned::info), plan.off().stream())
+                    .sorted(Comparator.comparing(CheckInfo::id))
+                    .toList();
+        }
+
+        static Map<String, Object> list(CheckPlan plan) {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("schema", LIST_SCHEMA);
+            tree.put(
+                    "checks",
+                    all(plan).stream()
+                            .map(check -> {
+                                Map<String, Object> entry = CheckView.tree(check);
+                                entry.put("off", plan.off().contains(check));
+                                return entry;
+                            })
+                            .toList());
+            return tree;
         }
     }
 }

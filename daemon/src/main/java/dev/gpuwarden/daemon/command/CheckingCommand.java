@@ -89,8 +89,7 @@ abstract class CheckingCommand extends NodeCommand {
         return new Run(
                 seen,
                 deadline.isPresent()
-                        ? within(
-                                deadline.get(), deadline.get().minusNanos(System.nanoTime() - start), results)
+                        ? within(deadline.get(), deadline.get().minusNanos(System.nanoTime() - start), results)
                         : results.get());
     }
 

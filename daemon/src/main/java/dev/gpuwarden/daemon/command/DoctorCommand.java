@@ -44,8 +44,8 @@ public final class DoctorCommand extends NodeCommand {
 
     @Override
     public Integer call() {
-        Report report = sample(sampler ->
-                new Report(sampler.snapshot(), sampler.capabilities(), sampler.refusals(), surroundings()));
+        Report report = sample(
+                sampler -> new Report(sampler.snapshot(), sampler.capabilities(), sampler.refusals(), surroundings()));
         show(report.tree(), report::print);
         return report.exitCode();
     }
@@ -103,7 +103,9 @@ public final class DoctorCommand extends NodeCommand {
                     "capabilities",
                     capabilities.stream().map(Report::capability).toList());
             tree.put("refusedAnswers", refusals.stream().map(Report::refusal).toList());
-            tree.put("refusedValues", implausible().stream().map(Implausible::tree).toList());
+            tree.put(
+                    "refusedValues",
+                    implausible().stream().map(Implausible::tree).toList());
             Map<String, Object> around = new LinkedHashMap<>();
             surroundings.forEach((name, reading) -> around.put(name, Values.tree(reading)));
             tree.put("surroundings", around);

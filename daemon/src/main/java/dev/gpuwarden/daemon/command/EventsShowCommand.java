@@ -114,8 +114,7 @@ final class EventsShowCommand extends ClientCommand {
         show(tree(stored, asked, recording), out -> {
             print(stored, asked, gpus, out);
             recording.ifPresentOrElse(
-                    seen -> seen.print(clock.getZone(), out),
-                    () -> field(out, "recorded", NO_RECORDING));
+                    seen -> seen.print(clock.getZone(), out), () -> field(out, "recorded", NO_RECORDING));
         });
         return ExitCode.OK;
     }

@@ -205,8 +205,10 @@ public final class SetHealthyCommand extends ClientCommand {
 
         List<Fault> of(List<Fault> faults) {
             return faults.stream()
-                    .filter(fault -> checks.isEmpty() || checks.contains(fault.key().checkName()))
-                    .filter(fault -> codes.isEmpty() || codes.contains(fault.key().errorCode()))
+                    .filter(fault ->
+                            checks.isEmpty() || checks.contains(fault.key().checkName()))
+                    .filter(fault ->
+                            codes.isEmpty() || codes.contains(fault.key().errorCode()))
                     .filter(fault ->
                             gpu.isEmpty() || fault.cause().entities().stream().anyMatch(gpu::contains))
                     .filter(fault -> event.isEmpty() || fault.cause().id().equals(event.get()))
@@ -256,8 +258,8 @@ public final class SetHealthyCommand extends ClientCommand {
             err.flush();
             try {
                 String answer = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
-                return Optional.of(
-                        answer != null && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
+                return Optional.of(answer != null
+                        && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
             } catch (IOException e) {
                 return Optional.of(false);
             }

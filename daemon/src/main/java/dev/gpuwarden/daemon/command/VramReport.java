@@ -173,8 +173,7 @@ record VramReport(By by, NodeSnapshot node, List<GpuMemoryUse> memory) {
         summary(table, index, of, use.usedBytes(), total);
     }
 
-    private void summary(
-            Table table, String index, String what, Reading<Long> bytes, Reading<Long> total) {
+    private void summary(Table table, String index, String what, Reading<Long> bytes, Reading<Long> total) {
         Object label = Table.styled(Style.FAINT, what);
         String size = Values.cell(bytes, VramReport::size);
         if (by == By.process) {

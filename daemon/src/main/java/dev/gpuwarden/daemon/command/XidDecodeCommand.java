@@ -8,15 +8,18 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.kernel.ErrorNumber;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.Signal.Kind;
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.zip.GZIPInputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -49,6 +53,11 @@ final class XidDecodeCommand implements Callable<Integer> {
     private static final Set<Kind> ERRORS = EnumSet.of(Kind.XID, Kind.SXID, Kind.FALLEN_OFF_BUS);
 
     private static final String STANDARD_INPUT = "-";
+
+    /** A record of journald in JSON with all of its fields has a few KiB. */
+    static final int LONGEST_BYTES = 64 << 10;
+
+    private static final int BUFFER_BYTES = 64 << 10;
 
     private final Supplier<InputStream> standardInput;
 
@@ -96,7 +105,7 @@ final class XidDecodeCommand implements Callable<Integer> {
         }
         Run run = new Run(spec.commandLine().getOut());
         try (InputStream in = open()) {
-            XidLines.read(in, run);
+            read(in, run);
         } catch (IOException e) {
             throw new UncheckedIOException(shownName() + ": " + FileErrors.why(e), e);
         }
@@ -190,5 +199,58 @@ final class XidDecodeCommand implements Callable<Integer> {
             }
             err.flush();
         }
+    }
+
+    /** @param taker accepts a line, and returns whether to go on */
+    static void read(InputStream in, Predicate<String> taker) throws IOException {
+        InputStream plain = unpacked(new BufferedInputStream(in, BUFFER_BYTES));
+        byte[] buffer = new byte[BUFFER_BYTES];
+        byte[] line = new byte[1024];
+        int length = 0;
+        boolean open = false;
+        for (int size = plain.read(buffer); size >= 0; size = plain.read(buffer)) {
+            int from = 0;
+            for (int i = 0; i < size; i++) {
+                if (buffer[i] == '\n') {
+                    if (length == 0) {
+                        open = taker.test(text(buffer, from, Math.min(i, from + LONGEST_BYTES)));
+                    } else {
+                        line = with(line, length, buffer, from, i);
+                        open = taker.test(text(line, 0, Math.min(LONGEST_BYTES, length + i - from)));
+                    }
+                    if (!open) {
+                        return;
+                    }
+                    length = 0;
+                    from = i + 1;
+                }
+            }
+            line = with(line, length, buffer, from, size);
+            length = Math.min(LONGEST_BYTES, length + size - from);
+        }
+        if (length > 0) {
+            var unused = taker.test(text(line, 0, length));
+        }
+    }
+
+    /** Returns the line with more at its end, as far as it is kept. */
+    private static byte[] with(byte[] line, int length, byte[] more, int from, int to) {
+        int count = Math.min(to - from, LONGEST_BYTES - length);
+        byte[] longer =
+                length + count <= line.length ? line : Arrays.copyOf(line, Math.max(length + count, 2 * line.length));
+        System.arraycopy(more, from, longer, length, count);
+        return longer;
+    }
+
+    private static String text(byte[] bytes, int from, int to) {
+        int end = to > from && bytes[to - 1] == '\r' ? to - 1 : to;
+        return new String(bytes, from, end - from, StandardCharsets.UTF_8);
+    }
+
+    private static InputStream unpacked(BufferedInputStream in) throws IOException {
+        in.mark(2);
+        boolean gzip = in.read() == 0x1f && in.read() == 0x8b;
+        in.reset();
+        return gzip ? new GZIPInputStream(in, BUFFER_BYTES) : in;
     }
 }

@@ -138,7 +138,9 @@ final class XidDecoder {
             }
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             String first = "";
-            for (JsonToken item = json.nextToken(); item != JsonToken.END_ARRAY && item != null; item = json.nextToken()) {
+            for (JsonToken item = json.nextToken();
+                    item != JsonToken.END_ARRAY && item != null;
+                    item = json.nextToken()) {
                 if (item == JsonToken.VALUE_NUMBER_INT) {
                     bytes.write(json.getIntValue());
                 } else if (item == JsonToken.VALUE_STRING && first.isEmpty()) {

@@ -103,7 +103,7 @@ class ScanReportTest {
         CheckPlan plan = CheckPlan.installed().only(Set.of("driver", "gpu-recovery-action")::contains);
         NodePaths paths = NodePaths.of(Path.of("/nonexistent"), Path.of("/nonexistent"), Path.of("/nonexistent"));
         CheckEnvironment around = CheckEnvironment.once(node(), Limits.NONE, Expectations.NONE, paths);
-        ScanReport report = ScanReport.of(node(), CheckRunner.once(plan, around));
+        ScanCommand.Report report = ScanCommand.Report.of(node(), CheckRunner.once(plan, around));
         Golden.check("scan/one-gpu.json", Output.json(report.tree()) + "\n");
     }
 

@@ -63,8 +63,8 @@ class SetHealthySelectionTest {
 
     @Test
     void requestNamesOnlyTheShownFaults() {
-        List<SetHealthyRequest> requests =
-                SetHealthyCommand.Selection.requests(meant(List.of(), List.of(), List.of(), Optional.of("id-1")), "why");
+        List<SetHealthyRequest> requests = SetHealthyCommand.Selection.requests(
+                meant(List.of(), List.of(), List.of(), Optional.of("id-1")), "why");
         assertThat(requests).hasSize(2).allMatch(request -> request.getEntitiesCount() == 2 && !request.getAll());
         assertThat(requests).extracting(request -> request.getErrorCodes(0)).containsExactlyInAnyOrder("79", "48");
         SetHealthyRequest whole = SetHealthyCommand.Selection.requests(
