@@ -12,6 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The common part of both kinds of node-problem-detector's configuration. Like there, unknown fields are ignored, and an
@@ -23,6 +25,11 @@ import java.util.Optional;
 record NpdConfig(Path file, String source, Map<String, Healthy> conditions, JsonTree json) {
 
     private static final int LARGEST = 1024 * 1024;
+
+    private static final Pattern PART = Pattern.compile("(\\d{1,9}(?:\\.\\d{0,9})?)(ns|us|µs|μs|ms|s|m|h)");
+
+    private static final Map<String, Double> SECONDS =
+            Map.of("ns", 1e-9, "us", 1e-6, "µs", 1e-6, "μs", 1e-6, "ms", 1e-3, "s", 1.0, "m", 60.0, "h", 3600.0);
 
     /** Node-problem-detector's reason and message while there is no problem. */
     record Healthy(String reason, String message) {}
@@ -98,9 +105,26 @@ record NpdConfig(Path file, String source, Map<String, Healthy> conditions, Json
         if (text.isEmpty()) {
             return otherwise;
         }
-        return GoDuration.parse(text.get())
+        return parse(text.get())
                 .filter(duration -> !duration.isZero())
                 .orElseThrow(() -> new IOException(
                         field + ": expected a duration such as 30s, found '" + CleanText.of(text.get(), 60) + "'"));
+    }
+
+    /** Returns the duration; empty for any other text. */
+    static Optional<Duration> parse(String text) {
+        if (text.equals("0")) {
+            return Optional.of(Duration.ZERO);
+        }
+        Matcher part = PART.matcher(text);
+        int end = 0;
+        double seconds = 0;
+        while (part.find() && part.start() == end) {
+            seconds += Double.parseDouble(part.group(1)) * SECONDS.getOrDefault(part.group(2), 0.0);
+            end = part.end();
+        }
+        return end == 0 || end != text.length()
+                ? Optional.empty()
+                : Optional.of(Duration.ofMillis(Math.round(seconds * 1000)));
     }
 }

@@ -47,9 +47,9 @@ public final class ScriptSettings {
         Set<String> ids = new HashSet<>(taken);
         List<HealthCheck> checks = new ArrayList<>();
         for (Path plugin : plugins) {
-            checks.addAll(NpdPlugins.load(plugin, ids, slots));
+            checks.addAll(NpdPluginCheck.load(plugin, ids, slots));
         }
-        checks.addAll(ScriptChecks.load(scripts, ids, nodeName, slots));
+        checks.addAll(ScriptCheck.load(scripts, ids, nodeName, slots));
         return List.copyOf(checks);
     }
 

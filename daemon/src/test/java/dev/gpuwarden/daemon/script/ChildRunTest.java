@@ -134,7 +134,7 @@ class ChildRunTest {
     @Test
     void runDoesNotEndProcessesOfAnother() throws Exception {
         ProcessBuilder other = new ProcessBuilder("sleep", "1000");
-        other.environment().put(OrphanProcesses.VARIABLE, new OrphanProcesses().mark());
+        other.environment().put(ChildRun.OrphanProcesses.VARIABLE, new ChildRun.OrphanProcesses().mark());
         Process process = other.start();
         try {
             var unused = run(LONG, "exit 0");

@@ -21,12 +21,12 @@ class GoDurationTest {
         "1m0.5s, PT1M0.5S"
     })
     void parsesGoDurations(String text, Duration duration) {
-        assertThat(GoDuration.parse(text)).contains(duration);
+        assertThat(NpdConfig.parse(text)).contains(duration);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "30", "s", "1d", "-1s", "1 s", "1s ", "30sec", "9999999999s"})
     void otherTextsAreRefused(String text) {
-        assertThat(GoDuration.parse(text)).isEmpty();
+        assertThat(NpdConfig.parse(text)).isEmpty();
     }
 }

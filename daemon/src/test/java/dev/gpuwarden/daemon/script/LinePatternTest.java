@@ -34,7 +34,7 @@ class LinePatternTest {
                 "plain, plain",
             })
     void literalPrefixIsFound(String expression, String prefix) {
-        assertThat(LinePattern.prefix(expression)).isEqualTo(prefix);
+        assertThat(NpdLogRules.LinePattern.prefix(expression)).isEqualTo(prefix);
     }
 
     @ParameterizedTest
@@ -52,7 +52,7 @@ class LinePatternTest {
                 "a\nb"
             })
     void patternThatMayMatchALineEndSpansLines(String expression) throws IOException {
-        assertThat(new LinePattern(expression).spans()).isTrue();
+        assertThat(new NpdLogRules.LinePattern(expression).spans()).isTrue();
     }
 
     @ParameterizedTest
@@ -64,12 +64,12 @@ class LinePatternTest {
                 "(?i)foo.*"
             })
     void otherPatternsAreTriedOnOneLine(String expression) throws IOException {
-        assertThat(new LinePattern(expression).spans()).isFalse();
+        assertThat(new NpdLogRules.LinePattern(expression).spans()).isFalse();
     }
 
     @Test
     void everyBranchMustMatchToTheEnd() throws IOException {
-        LinePattern pattern = new LinePattern("foo|bar");
+        NpdLogRules.LinePattern pattern = new NpdLogRules.LinePattern("foo|bar");
         assertThat(pattern.find("a foo")).isEqualTo(2);
         assertThat(pattern.find("a foo b")).isEqualTo(-1);
         assertThat(pattern.find("bar")).isZero();
@@ -77,7 +77,7 @@ class LinePatternTest {
 
     @Test
     void patternWithBacktrackingEndsQuickly() throws IOException {
-        LinePattern pattern = new LinePattern("(a+)+(a+)+(a+)+b");
+        NpdLogRules.LinePattern pattern = new NpdLogRules.LinePattern("(a+)+(a+)+(a+)+b");
         long start = System.nanoTime();
         assertThat(pattern.find("a".repeat(1024))).isEqualTo(-1);
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
@@ -85,10 +85,13 @@ class LinePatternTest {
 
     @Test
     void invalidPatternIsReported() {
-        assertThatThrownBy(() -> new LinePattern("a(b"))
+        assertThatThrownBy(() -> new NpdLogRules.LinePattern("a(b"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("missing");
-        assertThatThrownBy(() -> new LinePattern("a".repeat(5000))).hasMessageContaining("longer than 4096");
-        assertThatThrownBy(() -> new LinePattern("(?=a)b")).as("Go has none").isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> new NpdLogRules.LinePattern("a".repeat(5000)))
+                .hasMessageContaining("longer than 4096");
+        assertThatThrownBy(() -> new NpdLogRules.LinePattern("(?=a)b"))
+                .as("Go has none")
+                .isInstanceOf(IOException.class);
     }
 }

@@ -66,7 +66,7 @@ class NpdPluginsTest {
 
     private List<HealthCheck> load(String json) {
         Path file = Programs.file(folder.resolve("config/clock-monitor.json"), "rw-r--r--", json);
-        return NpdPlugins.load(file, new HashSet<>(Set.of("driver")), new ChildSlots());
+        return NpdPluginCheck.load(file, new HashSet<>(Set.of("driver")), new ChildSlots());
     }
 
     private void plugin(String name, String... lines) {
@@ -170,7 +170,7 @@ class NpdPluginsTest {
 
     @Test
     void missingFileIsAUserError() {
-        assertThatThrownBy(() -> NpdPlugins.load(folder.resolve("x.json"), new HashSet<>(), new ChildSlots()))
+        assertThatThrownBy(() -> NpdPluginCheck.load(folder.resolve("x.json"), new HashSet<>(), new ChildSlots()))
                 .isInstanceOf(UserError.class)
                 .hasMessage(folder.resolve("x.json") + ": no such file");
     }

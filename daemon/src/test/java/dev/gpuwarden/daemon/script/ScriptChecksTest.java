@@ -35,7 +35,7 @@ class ScriptChecksTest {
     }
 
     private List<HealthCheck> load(String... taken) {
-        return ScriptChecks.load(folder, Set.of(taken), "node-7", new ChildSlots());
+        return ScriptCheck.load(folder, Set.of(taken), "node-7", new ChildSlots());
     }
 
     private static List<String> ids(List<HealthCheck> checks) {
@@ -44,7 +44,7 @@ class ScriptChecksTest {
 
     @Test
     void missingFolderHasNoChecks() {
-        assertThat(ScriptChecks.load(folder.resolve("none"), Set.of(), "n", new ChildSlots()))
+        assertThat(ScriptCheck.load(folder.resolve("none"), Set.of(), "n", new ChildSlots()))
                 .isEmpty();
     }
 
