@@ -40,11 +40,7 @@ public final class CallStats {
     private final AtomicInteger watchers = new AtomicInteger();
     private final LongSupplier held;
 
-    /**
-     * Creates counters at 0.
-     *
-     * @param held returns the bytes that unfinished calls hold now
-     */
+    /** @param held returns the bytes that unfinished calls hold now */
     public CallStats(LongSupplier held) {
         this.held = held;
         for (int i = 0; i < refused.length; i++) {

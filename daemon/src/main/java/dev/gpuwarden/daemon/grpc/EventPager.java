@@ -30,11 +30,7 @@ final class EventPager {
         this.book = book;
     }
 
-    /**
-     * Returns one page.
-     *
-     * @throws StatusRuntimeException INVALID_ARGUMENT if the request is not valid
-     */
+    /** @throws StatusRuntimeException INVALID_ARGUMENT if the request is not valid */
     ListEventsResponse page(ListEventsRequest request) {
         int size = size(request.getPageSize());
         long after = after(request.getPageToken());

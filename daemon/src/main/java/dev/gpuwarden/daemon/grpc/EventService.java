@@ -27,11 +27,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
     private final Clock clock;
     private final Runnable refused;
 
-    /**
-     * Creates the service.
-     *
-     * @param refused run when the store did not take a call
-     */
+    /** @param refused run when the store did not take a call */
     EventService(NodeSources sources, AccessPolicy access, WorkerPool work, Runnable refused) {
         this.nodeName = sources.identity().nodeName();
         this.intake = sources.intake();
@@ -72,11 +68,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         return Empty.getDefaultInstance();
     }
 
-    /**
-     * Stores events.
-     *
-     * @throws StatusRuntimeException if the store refuses one of the events
-     */
+    /** @throws StatusRuntimeException if the store refuses one of the events */
     static List<Receipt> accept(EventWriter intake, List<HealthEvent> events) {
         try {
             return intake.accept(events, Optional.empty());

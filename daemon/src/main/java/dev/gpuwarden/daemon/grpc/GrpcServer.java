@@ -4,7 +4,10 @@ import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.BindableService;
+import io.grpc.HandlerRegistry;
 import io.grpc.Server;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.InternalNettyServerBuilder;
 import io.grpc.netty.InternalNettyServerCredentials;
@@ -23,10 +26,14 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.SocketAddress;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The node's gRPC server. It serves the query socket, the socket for reported events, and TCP if configured. One
@@ -69,11 +76,7 @@ public final class GrpcServer implements AutoCloseable {
         this.hub = new WatchHub(sources, loop.executor(), stats);
     }
 
-    /**
-     * Starts the server.
-     *
-     * @throws UserError if a configured socket or address cannot be used
-     */
+    /** @throws UserError if a configured socket or address cannot be used */
     public static GrpcServer start(GrpcOptions options, NodeSources sources) {
         TcpListener tcp = TcpListener.of(options);
         GrpcServer server = new GrpcServer(sources, new AccessPolicy(AccessPolicy.processUid(), options.admins()));
@@ -228,6 +231,51 @@ public final class GrpcServer implements AutoCloseable {
             } catch (IOException e) {
                 LOG.log(Level.WARNING, "cannot remove " + file.path() + ": " + e.getMessage());
             }
+        }
+    }
+
+    /**
+     * Services that are created on their first call. Their messages are some hundred classes, which a daemon without
+     * clients need not load. Thread-safe.
+     */
+    static final class LazyServices extends HandlerRegistry {
+
+        private final Map<String, Late> services = new LinkedHashMap<>();
+
+        private static final class Late {
+            private final Supplier<ServerServiceDefinition> recipe;
+            private @Nullable ServerServiceDefinition made;
+
+            Late(Supplier<ServerServiceDefinition> recipe) {
+                this.recipe = recipe;
+            }
+
+            synchronized ServerServiceDefinition get() {
+                ServerServiceDefinition service = made;
+                if (service == null) {
+                    service = recipe.get();
+                    made = service;
+                }
+                return service;
+            }
+        }
+
+        /** @param name in full; a constant, so that no class is loaded for it */
+        void add(String name, Supplier<ServerServiceDefinition> recipe) {
+            services.put(name, new Late(recipe));
+        }
+
+        @Override
+        public @Nullable ServerMethodDefinition<?, ?> lookupMethod(String method, @Nullable String authority) {
+            int slash = method.lastIndexOf('/');
+            Late service = slash < 0 ? null : services.get(method.substring(0, slash));
+            return service == null ? null : service.get().getMethod(method);
+        }
+
+        /** Creates and returns all services, for reflection. */
+        @Override
+        public List<ServerServiceDefinition> getServices() {
+            return services.values().stream().map(Late::get).toList();
         }
     }
 }

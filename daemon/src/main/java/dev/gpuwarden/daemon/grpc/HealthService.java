@@ -25,8 +25,6 @@ final class HealthService {
     private @Nullable HealthStatusManager statuses;
 
     /**
-     * Creates the service.
-     *
      * @param queries true if the server answers queries
      * @param storing true while the store takes events; evaluated on each call
      */

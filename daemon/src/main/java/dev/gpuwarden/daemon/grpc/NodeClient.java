@@ -24,11 +24,7 @@ public final class NodeClient implements AutoCloseable {
                 .build();
     }
 
-    /**
-     * Returns a client.
-     *
-     * @param socket of a daemon, see {@link #DEFAULT_SOCKET}
-     */
+    /** @param socket of a daemon, see {@link #DEFAULT_SOCKET} */
     public static NodeClient of(Path socket) {
         return new NodeClient(socket);
     }

@@ -83,8 +83,6 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     private final EventPager pages;
 
     /**
-     * Creates the service.
-     *
      * @param reading for answers from disk
      * @param checking for runs of checks, which may take minutes
      */
@@ -250,8 +248,8 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     @Override
     public void listFaults(ListFaultsRequest request, StreamObserver<ListFaultsResponse> client) {
         WorkerPool.answer(client, () -> {
-            FaultList list = FaultList.of(sources.events().faults().stream()
-                    .filter(fault -> FaultList.asked(request, fault))
+            FaultMessages.FaultList list = FaultMessages.FaultList.of(sources.events().faults().stream()
+                    .filter(fault -> FaultMessages.FaultList.asked(request, fault))
                     .toList());
             return ListFaultsResponse.newBuilder()
                     .addAllFaults(list.faults())

@@ -31,7 +31,7 @@ class FaultListTest {
         raise("a", "2", true, "");
         raise("a", "3", false, "");
         raise("a", "4", true, "");
-        assertThat(FaultList.of(table.faults()).faults())
+        assertThat(FaultMessages.FaultList.of(table.faults()).faults())
                 .extracting(fault -> fault.getKey().getErrorCode())
                 .containsExactly("4", "2", "3", "1");
     }
@@ -45,7 +45,7 @@ class FaultListTest {
             raise("long", "code" + i, true, "m".repeat(15_000));
         }
         raise("syslog-health-monitor", "79", true, "fell off the bus");
-        FaultList list = FaultList.of(table.faults());
+        FaultMessages.FaultList list = FaultMessages.FaultList.of(table.faults());
         assertThat(list.leftOut()).isPositive();
         assertThat(list.faults().get(0).getKey().getErrorCode()).isEqualTo("79");
         assertThat(list.faults())
