@@ -5,8 +5,10 @@ import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.core.event.EventReader;
-import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A long poll: `/api/v1/news?seen=N&wait=SECONDS` answers once an event was stored that the page has not seen, or
@@ -25,10 +27,23 @@ public final class LongPollHandler implements HttpHandler, AutoCloseable {
      */
     private static final int PAGES = 16;
 
-    private final LongPollHub hub;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition added = lock.newCondition();
+    private final EventReader.Subscription subscription;
+    private long count;
 
     public LongPollHandler(EventReader events) {
-        hub = new LongPollHub(events);
+        subscription = events.listen(event -> add());
+    }
+
+    private void add() {
+        lock.lock();
+        try {
+            count++;
+            added.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
@@ -45,12 +60,24 @@ public final class LongPollHandler implements HttpHandler, AutoCloseable {
     public HttpAnswer answer(Request request) throws InterruptedException {
         long seen = request.number("seen", 0, Long.MAX_VALUE).orElse(0L);
         long seconds = request.number("wait", 0, LONGEST_WAIT_SECONDS).orElse(0L);
-        hub.await(seen, Duration.ofSeconds(seconds));
-        return HttpAnswer.json(Output.json(Map.of("seen", hub.count())));
+        return HttpAnswer.json(Output.json(Map.of("seen", await(seen, TimeUnit.SECONDS.toNanos(seconds)))));
+    }
+
+    /** Blocks until the count of events differs from {@code seen}, or for {@code left} nanoseconds; returns the count. */
+    private long await(long seen, long left) throws InterruptedException {
+        lock.lock();
+        try {
+            while (count == seen && left > 0) {
+                left = added.awaitNanos(left);
+            }
+            return count;
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
     public void close() {
-        hub.close();
+        subscription.close();
     }
 }

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -32,11 +33,7 @@ public final class PageGuard implements GuardedHandler.Guard {
     private final Optional<TokenVerdictCache> reviews;
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
-    /**
-     * Creates the guard.
-     *
-     * @throws UserError if the file is set and holds no token
-     */
+    /** @throws UserError if the file is set and holds no token */
     PageGuard(Optional<Path> tokenFile, Optional<TokenReviewer> review) {
         this.tokenFile = tokenFile;
         this.reviews = review.map(asked -> new TokenVerdictCache(asked, System::nanoTime));
@@ -122,5 +119,36 @@ public final class PageGuard implements GuardedHandler.Guard {
                 : "";
         return HttpAnswer.text(401, why + file + review)
                 .with("WWW-Authenticate", "Basic realm=\"gpuwarden: any name, and the token\", charset=\"UTF-8\"");
+    }
+
+    /**
+     * A handler behind a guard whose checks may block: it has threads for waiting requests, but answers no more requests
+     * at a time than before.
+     */
+    record QueueingHandler(HttpHandler site, int waiting, Semaphore answering) implements HttpHandler {
+
+        QueueingHandler(HttpHandler site, int waiting) {
+            this(site, waiting, new Semaphore(site.threads()));
+        }
+
+        @Override
+        public boolean has(String path) {
+            return site.has(path);
+        }
+
+        @Override
+        public HttpAnswer answer(Request request) throws InterruptedException {
+            answering.acquire();
+            try {
+                return site.answer(request);
+            } finally {
+                answering.release();
+            }
+        }
+
+        @Override
+        public int threads() {
+            return site.threads() + waiting;
+        }
     }
 }

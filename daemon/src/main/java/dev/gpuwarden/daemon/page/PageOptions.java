@@ -33,8 +33,6 @@ public final class PageOptions {
     Switch tokenReview = Switch.off;
 
     /**
-     * Returns the guard that the options configure.
-     *
      * @param review the reviewer of Kubernetes tokens; empty without an aggregator over TLS
      * @throws UserError if the file is set and holds no token, or if tokens cannot be reviewed
      */
