@@ -36,11 +36,7 @@ final class FaultReports {
 
     private final Deque<Fault> queued = new ArrayDeque<>();
 
-    /**
-     * Creates reports of a node.
-     *
-     * @param lastSequence returns the last event whose effect is certainly among the current faults
-     */
+    /** @param lastSequence returns the last event whose effect is certainly among the current faults */
     FaultReports(UplinkNode node, LongSupplier lastSequence) {
         this.node = node;
         this.lastSequence = lastSequence;

@@ -2,12 +2,15 @@ package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.grpc.EventLoop;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.MetadataUtils;
 import java.io.IOException;
@@ -34,7 +37,7 @@ public final class Uplink implements AutoCloseable {
     private final UplinkAddress address;
     private final Timeouts timeouts;
     private final Backoff backoff;
-    private final UplinkCounters tally = new UplinkCounters();
+    private final Counters tally = new Counters();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final EventCursor cursor;
@@ -142,5 +145,114 @@ public final class Uplink implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         loop.close();
+    }
+
+    /**
+     * The uplink's timeouts for the aggregator.
+     *
+     * @param retry the pause after the first failure, see {@link dev.gpuwarden.core.limit.Backoff}
+     * @param welcome the wait for Welcome, from the start of the connection
+     * @param acknowledgement the wait for an acknowledgement, since the last one
+     * @param leaving the wait for open acknowledgements after the aggregator closes the connection
+     */
+    record Timeouts(Duration retry, Duration welcome, Duration acknowledgement, Duration leaving) {
+
+        static final Timeouts USUAL = new Timeouts(
+                Duration.ofSeconds(1), Duration.ofSeconds(20), Duration.ofSeconds(60), Duration.ofSeconds(10));
+    }
+
+    /** The uplink's counters and last error. Written by its one thread. */
+    static final class Counters {
+
+        private volatile long sent;
+        private volatile long refused;
+        private volatile long failures;
+        private volatile String lastError = "";
+
+        void acknowledged(int events) {
+            sent += events;
+        }
+
+        void refused() {
+            refused++;
+        }
+
+        void failed(String why) {
+            // The cause first: a reader that sees the failure must see its cause.
+            lastError = why;
+            failures++;
+        }
+
+        void works() {
+            lastError = "";
+        }
+
+        SinkStats stats(Outbox.Lag lag) {
+            return new SinkStats(Uplink.NAME, sent, refused, failures, lastError, lag);
+        }
+    }
+
+    /**
+     * The reason of the end of a connection to the aggregator.
+     *
+     * @param failed false if the aggregator only requested a new connection
+     * @param slowness the factor by which the pause before the next attempt is longer than after a broken connection
+     */
+    record Disconnect(String kind, String why, boolean failed, int slowness) {
+
+        private static final int LONGEST_TEXT = 200;
+
+        /** The factor for errors that last until the other side is changed: frequent attempts are useless. */
+        static final int SLOW = 5;
+
+        static Disconnect of(Status status) {
+            String text = status.getDescription() == null ? "" : ": " + shortened(status.getDescription());
+            Throwable cause = status.getCause();
+            if (cause != null && cause.getMessage() != null) {
+                text += " (" + shortened(cause.getMessage()) + ")";
+            }
+            if (status.isOk()) {
+                return new Disconnect("OK", "the aggregator ended the stream", true, 1);
+            }
+            return new Disconnect(status.getCode().name(), status.getCode() + text, true, slowness(status.getCode()));
+        }
+
+        static Disconnect silent(String message, Duration timeout) {
+            return new Disconnect(
+                    "silent",
+                    "the aggregator did not send " + message + " within " + timeout.toSeconds() + " s",
+                    true,
+                    1);
+        }
+
+        static Disconnect leaving() {
+            return new Disconnect("leaving", "the aggregator closes the connection", false, 1);
+        }
+
+        /** Returns the reason for a failure on this side: files that cannot be read, a store that takes no writes. */
+        static Disconnect local(Exception cause) {
+            return new Disconnect(
+                    cause.getClass().getSimpleName(), shortened(String.valueOf(cause.getMessage())), true, 1);
+        }
+
+        static int slowness(Status.Code code) {
+            return switch (code) {
+                // Identity, request or quota is wrong, and stays so for a while. ABORTED: another daemon reports for
+                // this
+                // node.
+                case UNAUTHENTICATED,
+                        PERMISSION_DENIED,
+                        INVALID_ARGUMENT,
+                        FAILED_PRECONDITION,
+                        UNIMPLEMENTED,
+                        RESOURCE_EXHAUSTED,
+                        ABORTED -> SLOW;
+                default -> 1;
+            };
+        }
+
+        static String shortened(String text) {
+            return Text.truncate(text, LONGEST_TEXT);
+        }
     }
 }

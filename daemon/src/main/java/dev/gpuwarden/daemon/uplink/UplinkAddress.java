@@ -48,11 +48,7 @@ record UplinkAddress(
     /** A certificate that names the node, and its key. */
     record Identity(Path certificate, Path key) {}
 
-    /**
-     * Returns the address that the options configure.
-     *
-     * @throws UserError if the options contradict each other or would send data unencrypted to another machine
-     */
+    /** @throws UserError if the options contradict each other or would send data unencrypted to another machine */
     static UplinkAddress of(UplinkOptions options, String given) {
         ListenAddress parsed = parse(given);
         if ((options.tlsCert == null) != (options.tlsKey == null)) {

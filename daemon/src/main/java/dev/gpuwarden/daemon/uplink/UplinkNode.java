@@ -33,11 +33,7 @@ public record UplinkNode(
     /** A sender of signals to pods. It may block, and is called by one thread at a time. */
     public interface SignalSender {
 
-        /**
-         * Sends a signal.
-         *
-         * @param id of the request: a second call with the same id sends nothing and returns the first answer
-         */
+        /** @param id of the request: a second call with the same id sends nothing and returns the first answer */
         PodSignals.Answer send(String id, String podUid, String signal);
     }
 }

@@ -49,11 +49,7 @@ public final class UplinkOptions {
         return wanted() && !insecure;
     }
 
-    /**
-     * Checks the options.
-     *
-     * @throws UserError if they are not usable together
-     */
+    /** @throws UserError if they are not usable together */
     public void validate() {
         var unused = target();
     }
@@ -71,6 +67,6 @@ public final class UplinkOptions {
 
     /** Starts the uplink if an address is set. */
     public Optional<Uplink> start(UplinkNode node) {
-        return target().map(target -> Uplink.start(node, target, Timeouts.USUAL));
+        return target().map(target -> Uplink.start(node, target, Uplink.Timeouts.USUAL));
     }
 }

@@ -28,8 +28,8 @@ final class UplinkSession {
     private final EventCursor cursor;
     private final AckQueue acks;
     private final ClientCallStreamObserver<NodeReport> call;
-    private final Timeouts timeouts;
-    private final UplinkCounters tally;
+    private final Uplink.Timeouts timeouts;
+    private final Uplink.Counters tally;
     private final Runnable welcomed;
     private final Runnable proven;
     private final NameReports names;
@@ -50,7 +50,7 @@ final class UplinkSession {
     private long sentNanos = receivedNanos;
     private long leavingNanos;
     private boolean leaves;
-    private SendLimits limits = SendLimits.of(FlowLimits.getDefaultInstance());
+    private EventWindow.SendLimits limits = EventWindow.SendLimits.of(FlowLimits.getDefaultInstance());
 
     /**
      * Creates a session; {@link #run} starts it.
@@ -63,8 +63,8 @@ final class UplinkSession {
             EventCursor cursor,
             AckQueue acks,
             ClientCallStreamObserver<NodeReport> call,
-            Timeouts timeouts,
-            UplinkCounters tally,
+            Uplink.Timeouts timeouts,
+            Uplink.Counters tally,
             Runnable welcomed,
             Runnable proven) {
         this.node = node;
@@ -82,21 +82,21 @@ final class UplinkSession {
         this.signals = new SignalResponder(node.signals(), cursor.wakeup());
     }
 
-    Disconnect run() throws InterruptedException {
+    Uplink.Disconnect run() throws InterruptedException {
         hello();
         while (true) {
             Optional<Status> end = acks.end();
             receive(acks.take());
             if (end.isPresent()) {
-                return Disconnect.of(end.get());
+                return Uplink.Disconnect.of(end.get());
             }
             long now = System.nanoTime();
             String owed = owed();
             if (!owed.isEmpty() && now - receivedNanos >= timeout(owed).toNanos()) {
-                return Disconnect.silent(owed, timeout(owed));
+                return Uplink.Disconnect.silent(owed, timeout(owed));
             }
             if (acks.leaving() && left(now)) {
-                return Disconnect.leaving();
+                return Uplink.Disconnect.leaving();
             }
             if (accepted) {
                 sendDue(now);
@@ -129,7 +129,7 @@ final class UplinkSession {
                 case WELCOME -> welcome(one.getWelcome());
                 case SEQUENCE -> sequence = Math.max(sequence, one.getSequence());
                 case GENERATION -> faults.acknowledged(one.getGeneration());
-                case LIMITS -> limits = SendLimits.of(one.getLimits());
+                case LIMITS -> limits = EventWindow.SendLimits.of(one.getLimits());
                 case TELL_AGAIN -> again = true;
                 case REFUSED -> sequence = Math.max(sequence, refused(one.getRefused()));
                 case LOOKUP -> holders.asked(one.getLookup().getId());
@@ -160,7 +160,7 @@ final class UplinkSession {
             return;
         }
         accepted = true;
-        limits = SendLimits.of(welcome.getLimits());
+        limits = EventWindow.SendLimits.of(welcome.getLimits());
         node.access().welcome(welcome.getAnswersAccessReviews(), cursor.wakeup());
         // The aggregator may have more events than acknowledged here, if the node was killed before it stored an
         // acknowledgement.
@@ -181,7 +181,7 @@ final class UplinkSession {
         LOG.log(
                 Level.WARNING,
                 "the aggregator refuses event number " + refusal.getSequence() + ", which it will not get: "
-                        + Disconnect.shortened(refusal.getReason()));
+                        + Uplink.Disconnect.shortened(refusal.getReason()));
         return refusal.getSequence();
     }
 

@@ -104,12 +104,12 @@ class UplinkOptionsTest {
         "1, Infinity, 1e-9, 1, 0, 1000000000"
     })
     void limitsAreMadeSafe(int window, double rate, double heartbeat, int safe, long eventNanos, long heartbeatNanos) {
-        assertThat(SendLimits.of(FlowLimits.newBuilder()
+        assertThat(EventWindow.SendLimits.of(FlowLimits.newBuilder()
                         .setMaxUnacknowledgedEvents(window)
                         .setMaxEventsPerSecond(rate)
                         .setHeartbeatPeriodSeconds(heartbeat)
                         .build()))
-                .isEqualTo(new SendLimits(safe, eventNanos, heartbeatNanos));
+                .isEqualTo(new EventWindow.SendLimits(safe, eventNanos, heartbeatNanos));
     }
 
     @ParameterizedTest
@@ -125,7 +125,7 @@ class UplinkOptionsTest {
         "UNIMPLEMENTED, 5"
     })
     void lastingErrorsAreRetriedMoreSlowly(Status.Code code, int slowness) {
-        Disconnect ending = Disconnect.of(code.toStatus().withDescription("x".repeat(5000)));
+        Uplink.Disconnect ending = Uplink.Disconnect.of(code.toStatus().withDescription("x".repeat(5000)));
         assertThat(ending.slowness()).isEqualTo(slowness);
         assertThat(ending.failed()).isTrue();
         assertThat(ending.why()).startsWith(code + ": xxx").hasSizeLessThan(300);

@@ -71,7 +71,7 @@ class UplinkQuestionsTest {
         return new TestAggregator(kept, port, null);
     }
 
-    private Uplink uplink(int port, Timeouts patience) {
+    private Uplink uplink(int port, Uplink.Timeouts patience) {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
         UplinkNode node = new UplinkNode(
@@ -107,7 +107,7 @@ class UplinkQuestionsTest {
             return Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0));
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             assertThat(last().hello.getAnswersLookups()).isTrue();
             assertThat(looks).hasValue(0);
@@ -136,7 +136,7 @@ class UplinkQuestionsTest {
             return Reading.absent(Absence.NO_PERMISSION, 0, "kubelet.sock");
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             last().lookup("q-1");
             until(() -> looks.get() == 1);
@@ -166,7 +166,7 @@ class UplinkQuestionsTest {
             return new PodSignals.Answer(2, "");
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             assertThat(last().hello.getAnswersSignals()).isTrue();
             last().signal("s-1", "pod-1", "SIGUSR1");
@@ -190,7 +190,7 @@ class UplinkQuestionsTest {
         kept.acknowledges = false;
         assertThat(asked(TOKEN).why()).isEqualTo("the node has no connection to its aggregator");
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             tell("a");
             until(() -> last().ids.size() == 1);
@@ -217,7 +217,7 @@ class UplinkQuestionsTest {
         kept.access = ACCESS_OUTCOME_UNSPECIFIED;
         List<CompletableFuture<Verdict>> open = new ArrayList<>();
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
                 open.add(access.ask(TOKEN));
@@ -235,7 +235,7 @@ class UplinkQuestionsTest {
     void anAggregatorThatChecksNoTokensGetsNone() throws Exception {
         kept.answersAccessReviews = false;
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             assertThat(asked(TOKEN)).isEqualTo(Verdict.unknown("the aggregator's version cannot check tokens"));
             assertThat(last().tokens).isEmpty();
@@ -249,7 +249,7 @@ class UplinkQuestionsTest {
             throw new IllegalStateException("a bug");
         };
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             last().lookup("q-1");
             until(() -> last().holdings.size() == 1);
@@ -261,7 +261,7 @@ class UplinkQuestionsTest {
     @Test
     void unknownMessagesOfANewerAggregatorAreIgnored() throws Exception {
         try (TestAggregator aggregator = aggregator(0);
-                Uplink uplink = uplink(aggregator.port(), Timeouts.USUAL)) {
+                Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
             until(() -> told(1));
             last().sendOfALaterVersion();
             tell("a");

@@ -41,8 +41,11 @@ import org.junit.jupiter.api.io.TempDir;
 class UplinkTest {
 
     private static final Duration RETRY = Duration.ofMillis(50);
-    private static final Timeouts QUICK =
-            new Timeouts(RETRY, Timeouts.USUAL.welcome(), Timeouts.USUAL.acknowledgement(), Timeouts.USUAL.leaving());
+    private static final Uplink.Timeouts QUICK = new Uplink.Timeouts(
+            RETRY,
+            Uplink.Timeouts.USUAL.welcome(),
+            Uplink.Timeouts.USUAL.acknowledgement(),
+            Uplink.Timeouts.USUAL.leaving());
 
     @TempDir
     Path folder;
@@ -79,13 +82,13 @@ class UplinkTest {
         return new TestAggregator(kept, port, null);
     }
 
-    private Uplink uplink(int port, Timeouts patience) {
+    private Uplink uplink(int port, Uplink.Timeouts patience) {
         UplinkOptions options = new UplinkOptions();
         options.insecure = true;
         return uplink(options, "127.0.0.1:" + port, patience);
     }
 
-    private Uplink uplink(UplinkOptions options, String address, Timeouts patience) {
+    private Uplink uplink(UplinkOptions options, String address, Uplink.Timeouts patience) {
         UplinkNode node = new UplinkNode(
                 "node-1",
                 "boot-1",
@@ -283,7 +286,8 @@ class UplinkTest {
     @Test
     void anAggregatorThatNeverAcknowledgesIsLeftAndTriedAgainEverMoreSlowly() throws Exception {
         kept.acknowledges = false;
-        Timeouts patience = new Timeouts(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
+        Uplink.Timeouts patience =
+                new Uplink.Timeouts(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), patience)) {
             until(() -> told(1));
@@ -297,7 +301,8 @@ class UplinkTest {
 
     @Test
     void aSilentServerIsDisconnected() throws Exception {
-        Timeouts patience = new Timeouts(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
+        Uplink.Timeouts patience =
+                new Uplink.Timeouts(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
         try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 Uplink uplink = uplink(mute.getLocalPort(), patience)) {
             until(() -> uplink.stats().failures() >= 2);
