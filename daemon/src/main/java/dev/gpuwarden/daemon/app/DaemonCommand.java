@@ -13,8 +13,13 @@ import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.cli.web.WebStats;
 import dev.gpuwarden.core.check.CheckRegistry;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
@@ -27,6 +32,7 @@ import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.kube.KubernetesOptions;
+import dev.gpuwarden.daemon.kube.NodeReconciler;
 import dev.gpuwarden.daemon.metrics.AutopilotCollector;
 import dev.gpuwarden.daemon.metrics.CheckCollector;
 import dev.gpuwarden.daemon.metrics.Collector;
@@ -184,13 +190,13 @@ public final class DaemonCommand implements Callable<Integer> {
                     Clock.systemUTC(),
                     sampler::gpus,
                     holders,
-                    checkpoint.signals(NativeProviders::signals)::send,
+                    checkpoint.signals(DaemonCommands::signals)::send,
                     access);
             Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(kernel.start(sampler, store, lines));
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, paths));
-            cluster.ifPresent(target -> NodeConditionSource.keep(target, store, runner, parts));
+            cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<GrpcServer> calls = grpc.wanted()
                     ? Optional.of(parts.add(GrpcServer.start(
@@ -212,8 +218,7 @@ public final class DaemonCommand implements Callable<Integer> {
                             metrics,
                             () -> collectors(runner, store, follower, holders, calls, sending, cluster, stats)));
             ProbeHandler probes = new ProbeHandler(
-                    () -> Readiness.pending(sampler.snapshot()),
-                    () -> store.storing() ? "" : "events are not stored now");
+                    () -> pending(sampler.snapshot()), () -> store.storing() ? "" : "events are not stored now");
             List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsHandler(scraper)));
             sites.addAll(page.start(parts, sampling.fastInterval(), door));
             WebServer server = web.start(probes, sites, parts, stats);
@@ -276,5 +281,45 @@ public final class DaemonCommand implements Callable<Integer> {
             LOG.log(System.Logger.Level.INFO, "answering gRPC on " + String.join(", ", sockets));
         }
         LOG.log(System.Logger.Level.INFO, "serving " + server.url() + "/metrics");
+    }
+
+    /** Returns what is missing; empty when ready. */
+    public static List<String> pending(NodeSnapshot node) {
+        List<String> pending = new ArrayList<>();
+        if (node.driver() instanceof NodeSnapshot.DriverState.Opening) {
+            pending.add("the driver is being opened");
+        }
+        for (GpuSnapshot gpu : node.gpus()) {
+            if (gpu.state() == GpuState.STARTING) {
+                pending.add(gpu.identity().label() + " was not read yet");
+            }
+        }
+        return pending;
+    }
+
+    /** The faults and check results that the node's conditions in Kubernetes are written from. */
+    record ConditionSource(EventStore store, CheckRunner runner) implements NodeReconciler.NodeStatusSource {
+
+        /** Starts writing the Node, and writes again whenever faults or results change. */
+        static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
+            NodeReconciler writer = parts.add(kubernetes.start(new ConditionSource(store, runner)));
+            parts.add(store.listen(told -> writer.look()));
+            runner.onResults(writer::look);
+        }
+
+        @Override
+        public List<Fault> faults() {
+            return store.faults();
+        }
+
+        @Override
+        public List<CheckResult> results() {
+            return runner.results();
+        }
+
+        @Override
+        public boolean complete() {
+            return runner.results().size() == runner.checks().size();
+        }
     }
 }

@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
+import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.command.CheckCommand;
 import dev.gpuwarden.daemon.command.DoctorCommand;
 import dev.gpuwarden.daemon.command.EventsCommand;
@@ -13,6 +15,7 @@ import dev.gpuwarden.daemon.command.WatchCommand;
 import dev.gpuwarden.daemon.command.XidCommand;
 import java.time.Clock;
 import java.util.List;
+import java.util.ServiceLoader;
 
 /** The node's commands. */
 public final class DaemonCommands implements CommandGroup {
@@ -20,16 +23,31 @@ public final class DaemonCommands implements CommandGroup {
     public List<NamedCommand> commands() {
         Clock clock = Clock.systemDefaultZone();
         return List.of(
-                new NamedCommand("daemon", () -> new DaemonCommand(NativeProviders::driver)),
+                new NamedCommand("daemon", () -> new DaemonCommand(DaemonCommands::driver)),
                 new NamedCommand("status", () -> new StatusCommand(clock)),
                 new NamedCommand("events", () -> EventsCommand.with(clock)),
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
-                new NamedCommand(
-                        "set-healthy", () -> new SetHealthyCommand(clock, new SetHealthyCommand.Terminal())),
-                new NamedCommand("scan", () -> new ScanCommand(NativeProviders::driver)),
-                new NamedCommand("check", () -> new CheckCommand(NativeProviders::driver)),
-                new NamedCommand("doctor", () -> new DoctorCommand(NativeProviders::driver)),
-                new NamedCommand("vram", () -> VramCommand.with(NativeProviders::driver)),
+                new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock, new SetHealthyCommand.Terminal())),
+                new NamedCommand("scan", () -> new ScanCommand(DaemonCommands::driver)),
+                new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver)),
+                new NamedCommand("doctor", () -> new DoctorCommand(DaemonCommands::driver)),
+                new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),
                 new NamedCommand("xid", () -> XidCommand.create()));
+    }
+
+    static ProcessSignals signals() {
+        return provided(ProcessSignals.class, "signal");
+    }
+
+    private static DriverProvider driver() {
+        return provided(DriverProvider.class, "driver");
+    }
+
+    /** Returns the implementation of a port that is on the class path at run time. */
+    private static <T> T provided(Class<T> port, String name) {
+        return ServiceLoader.load(port)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException(
+                        "no " + name + " provider on the class path: the jar of the module native is missing"));
     }
 }

@@ -21,11 +21,7 @@ record JsonObject(Map<?, ?> map) {
 
     static final JsonObject NONE = new JsonObject(Map.of());
 
-    /**
-     * Reads a JSON object.
-     *
-     * @throws IOException for any other JSON or text
-     */
+    /** @throws IOException for any other JSON or text */
     static JsonObject json(InputStream in) throws IOException {
         return new JsonObject(JSON.readObject(in));
     }

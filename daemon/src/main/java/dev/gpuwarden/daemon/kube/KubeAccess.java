@@ -51,11 +51,7 @@ record KubeAccess(
                 "the ServiceAccount of this pod"));
     }
 
-    /**
-     * Returns the server's address.
-     *
-     * @throws UserError if it is no address, or plain HTTP to another machine, which would expose the token
-     */
+    /** @throws UserError if it is no address, or plain HTTP to another machine, which would expose the token */
     static URI address(String text, String where) {
         URI uri;
         try {

@@ -53,11 +53,7 @@ final class KubeTls {
         return true;
     }
 
-    /**
-     * Returns the TLS context.
-     *
-     * @throws IOException with the name of the file that cannot be used
-     */
+    /** @throws IOException with the name of the file that cannot be used */
     SSLContext context() throws IOException {
         try {
             SSLContext context = SSLContext.getInstance("TLS");

@@ -43,11 +43,7 @@ final class Kubeconfig {
         this.root = root;
     }
 
-    /**
-     * Reads the file.
-     *
-     * @throws UserError with the file, the key and the supported settings
-     */
+    /** @throws UserError with the file, the key and the supported settings */
     static KubeAccess read(Path file) {
         try {
             Object root = new Load(

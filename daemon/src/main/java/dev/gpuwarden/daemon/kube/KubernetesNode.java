@@ -52,11 +52,11 @@ public final class KubernetesNode implements AutoCloseable {
      * Starts writing conditions, labels and counts of Events. Callers report changes with {@link
      * NodeReconciler#look}.
      */
-    public NodeReconciler start(NodeStatusSource facts) {
+    public NodeReconciler start(NodeReconciler.NodeStatusSource facts) {
         return start(facts, NodeReconciler.READ_INTERVAL);
     }
 
-    NodeReconciler start(NodeStatusSource facts, Duration readInterval) {
+    NodeReconciler start(NodeReconciler.NodeStatusSource facts, Duration readInterval) {
         NodeReconciler reconciler = new NodeReconciler(this, client, counters, repeats, facts, clock, readInterval);
         reconciler.start();
         return reconciler;

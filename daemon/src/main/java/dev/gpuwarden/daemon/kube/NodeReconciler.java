@@ -5,6 +5,8 @@ import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.api.kube.FaultText;
 import dev.gpuwarden.api.kube.NodeConditions;
 import dev.gpuwarden.api.kube.NodeView;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.NodeLabels;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
@@ -14,6 +16,7 @@ import dev.gpuwarden.daemon.sink.Wakeup;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +49,8 @@ public final class NodeReconciler implements AutoCloseable {
     private static final int SLOW = 5;
 
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
+
+    private static final Set<String> OWN = Set.of(NodeLabels.GPU_HEALTH);
 
     private final KubeClient client;
     private final KubeCounters counters;
@@ -152,13 +157,13 @@ public final class NodeReconciler implements AutoCloseable {
             }
         }
         if (parts.contains(Part.labels)) {
-            Map<String, @Nullable String> labels = LabelPatch.of(facts.results(), facts.complete(), faults, there);
+            Map<String, @Nullable String> labels = labelChanges(facts.results(), facts.complete(), faults, there);
             if (!labels.isEmpty()) {
                 long wait = limiter.waitNanos(System.nanoTime());
                 if (wait > 0) {
                     return wait;
                 }
-                view = there.withLabelsOf(write(ApiRequest.labels(node, LabelPatch.body(labels)), "labels " + labels));
+                view = there.withLabelsOf(write(ApiRequest.labels(node, labelPatch(labels)), "labels " + labels));
             }
         }
         return Math.max(0, readAgainNanos - System.nanoTime());
@@ -249,5 +254,47 @@ public final class NodeReconciler implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The node's current faults and check results. Thread-safe; never blocks. */
+    public interface NodeStatusSource {
+
+        List<Fault> faults();
+
+        /** Returns the last result of each check that has run. */
+        List<CheckResult> results();
+
+        /** Returns true if every check has run since the daemon started. */
+        boolean complete();
+    }
+
+    /**
+     * Returns the new value of each label that must change, null for one to be removed; empty if no label changes.
+     *
+     * @param complete true if every check has run since the start; until then a fault can add a label, but no label
+     *     is removed or improved, so that a restart changes nothing
+     */
+    static Map<String, @Nullable String> labelChanges(
+            List<CheckResult> results, boolean complete, List<Fault> faults, NodeView there) {
+        boolean fatal = faults.stream()
+                .anyMatch(fault ->
+                        fault.cause().fatal() && fault.cause().strategy().actedOn());
+        Map<String, @Nullable String> changes = new LinkedHashMap<>();
+        if (!complete && !fatal) {
+            return changes;
+        }
+        Map<String, String> wanted = NodeLabels.of(results, faults);
+        for (String label : OWN) {
+            Optional<String> now = Optional.ofNullable(wanted.get(label));
+            if (!now.equals(Optional.ofNullable(there.labels().get(label)))) {
+                changes.put(label, now.orElse(null));
+            }
+        }
+        return changes;
+    }
+
+    /** Returns the body of a merge patch. */
+    static Map<String, Object> labelPatch(Map<String, @Nullable String> changes) {
+        return Map.of("metadata", Map.of("labels", changes));
     }
 }

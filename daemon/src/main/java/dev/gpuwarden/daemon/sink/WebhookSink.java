@@ -29,11 +29,7 @@ final class WebhookSink implements Sink {
     private final String node;
     private final HttpClient client;
 
-    /**
-     * Creates a client.
-     *
-     * @param tokenFile holds a bearer token; read for each request, since tokens are renewed
-     */
+    /** @param tokenFile holds a bearer token; read for each request, since tokens are renewed */
     WebhookSink(URI target, Optional<Path> tokenFile, String node) {
         this.target = target;
         this.tokenFile = tokenFile;

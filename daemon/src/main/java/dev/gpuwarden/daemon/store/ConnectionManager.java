@@ -60,11 +60,7 @@ final class ConnectionManager implements AutoCloseable {
         receivers.retainAll(names);
     }
 
-    /**
-     * Returns the open database.
-     *
-     * @param known the state of the database that was open before
-     */
+    /** @param known the state of the database that was open before */
     Session open(CommittedState known) throws SQLException {
         Session open = session;
         if (open != null && gone()) {

@@ -47,11 +47,7 @@ public final class FaultLogger implements AutoCloseable {
      */
     private record Share(String agent, boolean fatal) {}
 
-    /**
-     * Starts logging.
-     *
-     * @param names returns the current names of the node's parts
-     */
+    /** @param names returns the current names of the node's parts */
     public FaultLogger(EventReader book, Supplier<PartNames> names) {
         this(book, names, LOG::log, System::nanoTime);
     }

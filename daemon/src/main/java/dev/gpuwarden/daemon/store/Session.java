@@ -75,8 +75,6 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Opens a database.
-     *
      * @param place a file's absolute path, or `:memory:`
      * @param beginAt the last sequence number of a new store
      */

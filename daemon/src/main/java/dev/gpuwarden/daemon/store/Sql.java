@@ -40,11 +40,7 @@ final class Sql implements AutoCloseable {
         T read(ResultSet row) throws SQLException;
     }
 
-    /**
-     * Opens a connection.
-     *
-     * @param place a file's absolute path, or `:memory:`
-     */
+    /** @param place a file's absolute path, or `:memory:` */
     static Sql open(String place) throws SQLException {
         Properties properties = new Properties();
         properties.setProperty("busy_timeout", String.valueOf(BUSY_MILLIS));

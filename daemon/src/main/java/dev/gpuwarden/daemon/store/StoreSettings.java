@@ -52,11 +52,7 @@ public final class StoreSettings {
     /** The interval between two scans for faults that found no room. Each scan may read the whole history. */
     Duration roomInterval = Duration.ofSeconds(5);
 
-    /**
-     * Checks the values.
-     *
-     * @throws UserError if a value is out of range
-     */
+    /** @throws UserError if a value is out of range */
     public void validate() {
         // A file that is no store is renamed as a corrupt one: a mistyped name must not cost another file.
         if (!path.equals(MEMORY) && !path.toString().endsWith(".db")) {

@@ -78,7 +78,7 @@ class ClusterTest {
         events = kubernetes.startEvents(store, store).orElse(null);
         EventStore open = store;
         writer = kubernetes.start(
-                new NodeStatusSource() {
+                new NodeReconciler.NodeStatusSource() {
                     @Override
                     public List<Fault> faults() {
                         return open.faults();

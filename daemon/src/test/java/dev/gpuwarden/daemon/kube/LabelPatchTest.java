@@ -38,7 +38,7 @@ class LabelPatchTest {
     }
 
     private static Map<String, String> change(boolean complete, List<Fault> faults, Map<String, String> there) {
-        return LabelPatch.of(WELL, complete, faults, labelled(there));
+        return NodeReconciler.labelChanges(WELL, complete, faults, labelled(there));
     }
 
     @Test
@@ -56,9 +56,11 @@ class LabelPatchTest {
 
     @Test
     void withoutEvidenceTheLabelGoes() {
-        Map<String, String> change = LabelPatch.of(List.of(), true, List.of(), labelled(Map.of(LABEL, "PASS")));
+        Map<String, String> change =
+                NodeReconciler.labelChanges(List.of(), true, List.of(), labelled(Map.of(LABEL, "PASS")));
         assertThat(change).containsOnlyKeys(LABEL).containsEntry(LABEL, null);
-        assertThat(dev.gpuwarden.cli.Output.jsonLine(LabelPatch.body(change)).replace(" ", ""))
+        assertThat(dev.gpuwarden.cli.Output.jsonLine(NodeReconciler.labelPatch(change))
+                        .replace(" ", ""))
                 .isEqualTo("{\"metadata\":{\"labels\":{\"" + LABEL + "\":null}}}");
     }
 
