@@ -50,12 +50,10 @@ import picocli.CommandLine.Parameters;
 /** Runs checks now. */
 @Command(
         name = "check",
-        mixinStandardHelpOptions = true,
         description = {
             "Run checks now and show their findings. If a daemon runs, it runs them, since it has their history;"
                     + " otherwise, or with a setting on this command line, this process does."
         },
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:passed", "1:a fault was found", "2:wrong usage or configuration", "3:could not decide"})
 public final class CheckCommand extends CheckingCommand {
 

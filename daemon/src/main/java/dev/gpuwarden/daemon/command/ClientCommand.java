@@ -13,11 +13,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.logging.Level;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** A command that queries the node's daemon. */
+@Command(mixinStandardHelpOptions = true, exitCodeListHeading = "%nExit codes:%n")
 abstract class ClientCommand implements Callable<Integer> {
 
     /** The daemon answers from memory or with one read of its store. */

@@ -31,10 +31,8 @@ import picocli.CommandLine.Command;
 /** Reports the driver library, missing functions and their consequences. */
 @Command(
         name = "doctor",
-        mixinStandardHelpOptions = true,
         description = "Show the driver library in use, its missing functions and their consequences, its implausible"
                 + " answers, and which parts of this node are readable.",
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the driver answers", "2:wrong usage or configuration", "3:the driver does not answer"})
 public final class DoctorCommand extends NodeCommand {
 

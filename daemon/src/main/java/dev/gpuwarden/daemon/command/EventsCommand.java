@@ -1,6 +1,8 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.v1.ListEventsRequest;
+import dev.gpuwarden.api.v1.ListEventsResponse;
 import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
@@ -12,9 +14,12 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -24,9 +29,7 @@ import picocli.CommandLine.Option;
 /** Shows the history of events. */
 @Command(
         name = "events",
-        mixinStandardHelpOptions = true,
         description = "Show the health events that this node's daemon stored, the newest last.",
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:success, even without events",
             "1:no permission",
@@ -39,6 +42,8 @@ public final class EventsCommand extends ClientCommand {
 
     /** The bound on events, which are kept in memory to be shown in reverse order. */
     private static final int MOST = 10_000;
+
+    private static final int PAGE = 1000;
 
     private final Clock clock;
 
@@ -81,7 +86,7 @@ public final class EventsCommand extends ClientCommand {
         ClientGpus gpus = ClientGpus.ask(daemon);
         List<Entity> names = conditions.gpu().map(gpus::named).orElse(List.of());
         // Each page has a deadline of its own.
-        EventsQuery.Answer answer = EventsQuery.last(page -> queries(node).listEvents(page), request, names, limit);
+        Answer answer = last(page -> queries(node).listEvents(page), request, names, limit);
         List<StoredEvent> events = new ArrayList<>(answer.events());
         if (newestFirst) {
             Collections.reverse(events);
@@ -127,5 +132,58 @@ public final class EventsCommand extends ClientCommand {
         tree.put("more", more);
         tree.put("events", events.stream().map(EventView::tree).toList());
         return tree;
+    }
+
+    /**
+     * The last events.
+     *
+     * @param events oldest first
+     * @param more whether older events match the conditions
+     */
+    record Answer(List<StoredEvent> events, boolean more) {}
+
+    /**
+     * @param daemon returns one page
+     * @param names names of the selected GPU, one of which an event must carry; empty for all events
+     */
+    static Answer last(
+            Function<ListEventsRequest, ListEventsResponse> daemon,
+            ListEventsRequest conditions,
+            List<Entity> names,
+            int limit) {
+        if (names.isEmpty()) {
+            return cut(last(daemon, conditions, limit), limit);
+        }
+        // A request takes one name. The last of all are among the last of each.
+        TreeMap<Long, StoredEvent> all = new TreeMap<>(Comparator.reverseOrder());
+        for (Entity name : names) {
+            ListEventsRequest one =
+                    conditions.toBuilder().setEntityValue(name.value()).build();
+            last(daemon, one, limit).forEach(event -> all.put(event.sequence(), event));
+        }
+        return cut(List.copyOf(all.values()), limit);
+    }
+
+    /** Returns one event more than the limit if there are more. */
+    private static List<StoredEvent> last(
+            Function<ListEventsRequest, ListEventsResponse> daemon, ListEventsRequest conditions, int limit) {
+        List<StoredEvent> events = new ArrayList<>();
+        String token = "";
+        do {
+            ListEventsResponse page = daemon.apply(conditions.toBuilder()
+                    .setNewestFirst(true)
+                    .setPageSize(Math.min(PAGE, limit + 1 - events.size()))
+                    .setPageToken(token)
+                    .build());
+            page.getEventsList().forEach(event -> events.add(FaultCodec.fromWire(event)));
+            token = page.getNextPageToken();
+        } while (!token.isEmpty() && events.size() <= limit);
+        return events;
+    }
+
+    private static Answer cut(List<StoredEvent> newestFirst, int limit) {
+        List<StoredEvent> events = new ArrayList<>(newestFirst.subList(0, Math.min(limit, newestFirst.size())));
+        java.util.Collections.reverse(events);
+        return new Answer(List.copyOf(events), newestFirst.size() > limit);
     }
 }

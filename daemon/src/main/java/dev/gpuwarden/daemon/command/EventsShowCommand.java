@@ -41,9 +41,7 @@ import picocli.CommandLine.Parameters;
 /** Shows all data of one event. */
 @Command(
         name = "show",
-        mixinStandardHelpOptions = true,
         description = "Show one event with its remedy and its flight recording.",
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
             "1:no such event, or no permission",
@@ -126,7 +124,7 @@ final class EventsShowCommand extends ClientCommand {
             if (e.getStatus().getCode() != Status.Code.NOT_FOUND || id.length() < SHORTEST_BEGINNING) {
                 throw e;
             }
-            List<String> meant = EventsQuery.last(
+            List<String> meant = EventsCommand.last(
                             page -> queries(node).listEvents(page),
                             ListEventsRequest.getDefaultInstance(),
                             List.of(),

@@ -41,9 +41,7 @@ import picocli.CommandLine.Option;
 /** Runs every check once on the node and reports whether the node is fit. */
 @Command(
         name = "scan",
-        mixinStandardHelpOptions = true,
         description = "Run every check on this node once, and report whether it is fit to work.",
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:fit", "1:not fit", "2:wrong usage or configuration", "3:could not decide"})
 public final class ScanCommand extends CheckingCommand {
 

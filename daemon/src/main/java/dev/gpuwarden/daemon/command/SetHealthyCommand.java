@@ -37,13 +37,11 @@ import picocli.CommandLine.Option;
 /** Marks faults as repaired. */
 @Command(
         name = "set-healthy",
-        mixinStandardHelpOptions = true,
         description = {
             "Mark faults as repaired: show them, ask for confirmation, and clear them with an event that keeps the"
                     + " reason.",
             "A fault that persists is found and reported again."
         },
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
             "1:no current fault matches, no permission, or not confirmed",

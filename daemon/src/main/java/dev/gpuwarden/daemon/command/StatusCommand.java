@@ -16,9 +16,7 @@ import picocli.CommandLine.Command;
 /** Shows the daemon's data about its node. */
 @Command(
         name = "status",
-        mixinStandardHelpOptions = true,
         description = "Show whether this node is fit, and its faults, as its daemon reports them.",
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:fit",
             "1:not fit, or no permission",
@@ -42,7 +40,7 @@ public final class StatusCommand extends ClientCommand {
                 daemon.listFaults(ListFaultsRequest.getDefaultInstance()),
                 daemon.listChecks(ListChecksRequest.getDefaultInstance()).getChecksList(),
                 storing(node));
-        show(report.tree(), out -> StatusTable.print(report, clock.instant(), out));
+        show(report.tree(), out -> report.print(clock.instant(), out));
         return ScanCommand.exitCode(report.verdict());
     }
 

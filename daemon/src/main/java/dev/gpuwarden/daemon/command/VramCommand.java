@@ -48,9 +48,7 @@ public final class VramCommand {
     /** Queries the kubelet once for the pods that have each GPU. */
     @Command(
             name = "holders",
-            mixinStandardHelpOptions = true,
             description = "Show the pods to which the kubelet assigned each GPU, whether or not they use it.",
-            exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
                 "0:known for every GPU",
                 "2:wrong usage or configuration",
@@ -75,9 +73,7 @@ public final class VramCommand {
     /** Reads once which processes hold the memory of each GPU. */
     @Command(
             name = "top",
-            mixinStandardHelpOptions = true,
             description = "Show the holders of each GPU's memory, the largest first.",
-            exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
                 "0:known for every GPU",
                 "2:wrong usage or configuration",

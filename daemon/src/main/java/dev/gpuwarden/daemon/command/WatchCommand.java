@@ -24,12 +24,10 @@ import picocli.CommandLine.Mixin;
 /** Shows changes as they happen, until it is interrupted; survives restarts of the daemon. */
 @Command(
         name = "watch",
-        mixinStandardHelpOptions = true,
         description = {
             "Show events, and changes of checks and GPUs, as they happen: a line each, until Ctrl-C.",
             "With conditions, only matching events. With -o json, one object per line."
         },
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the reader of the output has gone",
             "1:no permission",

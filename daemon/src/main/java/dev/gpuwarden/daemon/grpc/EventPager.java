@@ -34,12 +34,11 @@ final class EventPager {
     ListEventsResponse page(ListEventsRequest request) {
         int size = size(request.getPageSize());
         long after = after(request.getPageToken());
-        EventFilter filter = filter(request);
         ListEventsResponse.Builder page = ListEventsResponse.newBuilder();
         int bytes = 0;
         while (true) {
             int step = Math.min(STEP, size - page.getEventsCount());
-            List<StoredEvent> events = book.events(from(filter, after, step));
+            List<StoredEvent> events = book.events(filter(request, after, step));
             for (StoredEvent event : events) {
                 dev.gpuwarden.api.v1.StoredEvent wire = FaultCodec.toWire(event);
                 page.addEvents(wire);
@@ -80,7 +79,7 @@ final class EventPager {
         throw invalid("page_token: expected one from an earlier answer");
     }
 
-    private static EventFilter filter(ListEventsRequest request) {
+    private static EventFilter filter(ListEventsRequest request, long after, int limit) {
         return new EventFilter(
                 List.copyOf(request.getAgentsList()),
                 List.copyOf(request.getCheckNamesList()),
@@ -90,23 +89,8 @@ final class EventPager {
                 request.hasIsHealthy() ? Optional.of(request.getIsHealthy()) : Optional.empty(),
                 request.hasFrom() ? Optional.of(instant("from", request.getFrom())) : Optional.empty(),
                 request.hasUntil() ? Optional.of(instant("until", request.getUntil())) : Optional.empty(),
-                0,
-                request.getNewestFirst(),
-                0);
-    }
-
-    private static EventFilter from(EventFilter filter, long after, int limit) {
-        return new EventFilter(
-                filter.agents(),
-                filter.checks(),
-                filter.codes(),
-                filter.entityValue(),
-                filter.fatal(),
-                filter.healthy(),
-                filter.from(),
-                filter.until(),
                 after,
-                filter.newestFirst(),
+                request.getNewestFirst(),
                 limit);
     }
 

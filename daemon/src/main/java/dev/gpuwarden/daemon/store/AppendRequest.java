@@ -105,22 +105,15 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
      */
     static final class RaiseAgain extends AppendRequest {
 
-        private final List<EventChange> changes = new ArrayList<>();
-
         RaiseAgain() {
             super(List.of(), Optional.empty());
         }
 
         @Override
         List<Receipt> write(Session session, Instant now) throws SQLException {
-            changes.clear();
-            session.raiseAgain(now).forEach(filed -> filed.change().ifPresent(changes::add));
+            changes().clear();
+            session.raiseAgain(now).forEach(filed -> filed.change().ifPresent(changes()::add));
             return List.of();
-        }
-
-        @Override
-        List<EventChange> changes() {
-            return changes;
         }
     }
 }

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.MissedFaults;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.KnownGpus;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -63,7 +64,7 @@ final class Session implements AutoCloseable {
         faults = new FaultRows(sql, events);
         outbox = new OutboxTable(sql);
         leftOut = new LeftOutTable(sql);
-        gpus = GpuTable.read(sql);
+        gpus = readGpus(sql);
         sql.list(
                 "SELECT source, boot_id, cursor FROM positions",
                 row -> positions.put(
@@ -277,7 +278,16 @@ final class Session implements AutoCloseable {
     }
 
     void keep(KnownGpus known) throws SQLException {
-        GpuTable.write(sql, known);
+        sql.update("DELETE FROM gpus");
+        for (KnownGpus.Known gpu : known.gpus()) {
+            sql.update(
+                    "INSERT INTO gpus (pci, gpu_index, uuid, name, serial) VALUES (?, ?, ?, ?, ?)",
+                    gpu.pci().toString(),
+                    gpu.index(),
+                    gpu.uuid(),
+                    gpu.name().orElse(null),
+                    gpu.serial().orElse(null));
+        }
         gpus = known;
     }
 
@@ -301,5 +311,22 @@ final class Session implements AutoCloseable {
     @Override
     public void close() throws SQLException {
         sql.close();
+    }
+
+    /** Returns the node's GPUs as they last reported themselves. */
+    private static KnownGpus readGpus(Sql sql) throws SQLException {
+        List<KnownGpus.Known> known = new ArrayList<>();
+        sql.forEach("SELECT pci, gpu_index, uuid, name, serial FROM gpus LIMIT " + KnownGpus.MOST, row -> {
+            Optional<PciAddress> pci = PciAddress.parse(row.getString(1));
+            if (pci.isPresent()) {
+                known.add(new KnownGpus.Known(
+                        row.getInt(2),
+                        pci.get(),
+                        row.getString(3),
+                        Optional.ofNullable(row.getString(4)),
+                        Optional.ofNullable(row.getString(5))));
+            }
+        });
+        return new KnownGpus(known);
     }
 }

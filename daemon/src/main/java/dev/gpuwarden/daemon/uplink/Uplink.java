@@ -238,8 +238,7 @@ public final class Uplink implements AutoCloseable {
         static int slowness(Status.Code code) {
             return switch (code) {
                 // Identity, request or quota is wrong, and stays so for a while. ABORTED: another daemon reports for
-                // this
-                // node.
+                // this node.
                 case UNAUTHENTICATED,
                         PERMISSION_DENIED,
                         INVALID_ARGUMENT,

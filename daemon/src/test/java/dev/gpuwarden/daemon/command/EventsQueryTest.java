@@ -51,12 +51,12 @@ class EventsQueryTest {
         return page.build();
     }
 
-    private static List<Long> sequences(EventsQuery.Answer answer) {
+    private static List<Long> sequences(EventsCommand.Answer answer) {
         return answer.events().stream().map(StoredEvent::sequence).toList();
     }
 
-    private static EventsQuery.Answer last(List<Entity> names, int limit) {
-        return EventsQuery.last(EventsQueryTest::answer, ListEventsRequest.getDefaultInstance(), names, limit);
+    private static EventsCommand.Answer last(List<Entity> names, int limit) {
+        return EventsCommand.last(EventsQueryTest::answer, ListEventsRequest.getDefaultInstance(), names, limit);
     }
 
     @Test

@@ -129,7 +129,7 @@ class StatusReportTest {
     private static String table(StatusReport report) {
         StringWriter text = new StringWriter();
         PrintWriter out = new PrintWriter(text);
-        StatusTable.print(report, NOW, out);
+        report.print(NOW, out);
         out.flush();
         return text.toString();
     }
