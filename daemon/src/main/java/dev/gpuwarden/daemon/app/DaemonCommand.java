@@ -303,8 +303,8 @@ public final class DaemonCommand implements Callable<Integer> {
         /** Starts writing the Node, and writes again whenever faults or results change. */
         static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
             NodeReconciler writer = parts.add(kubernetes.start(new ConditionSource(store, runner)));
-            parts.add(store.listen(told -> writer.look()));
-            runner.onResults(writer::look);
+            parts.add(store.listen(change -> writer.wake()));
+            runner.onResults(writer::wake);
         }
 
         @Override

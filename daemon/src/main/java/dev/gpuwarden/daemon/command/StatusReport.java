@@ -320,8 +320,7 @@ record StatusReport(
                 "verdict: not fit (" + FindingLines.count(fatal(), "fatal fault") + ", "
                         + FindingLines.count(count(Outcome.FAIL), "failing check") + ")";
             case UNDECIDED -> {
-                String codes =
-                        reasons().stream().map(Finding::code).distinct().collect(Collectors.joining(", "));
+                String codes = reasons().stream().map(Finding::code).distinct().collect(Collectors.joining(", "));
                 yield "verdict: could not decide (" + (codes.isEmpty() ? "nothing was checked" : codes) + ")";
             }
         };

@@ -50,7 +50,7 @@ public final class KubernetesNode implements AutoCloseable {
 
     /**
      * Starts writing conditions, labels and counts of Events. Callers report changes with {@link
-     * NodeReconciler#look}.
+     * NodeReconciler#wake}.
      */
     public NodeReconciler start(NodeReconciler.NodeStatusSource facts) {
         return start(facts, NodeReconciler.READ_INTERVAL);

@@ -75,7 +75,7 @@ public final class NodeReconciler implements AutoCloseable {
     /**
      * Creates a reconciler; {@link #start} starts it.
      *
-     * @param lookAgain the interval between two reads of the Node if nothing changes
+     * @param readInterval the interval between two reads of the Node if nothing changes
      */
     NodeReconciler(
             KubernetesNode target,
@@ -102,7 +102,7 @@ public final class NodeReconciler implements AutoCloseable {
     }
 
     /** Schedules a turn, since something may have changed. Never blocks. */
-    public void look() {
+    public void wake() {
         wakeup.signal();
     }
 

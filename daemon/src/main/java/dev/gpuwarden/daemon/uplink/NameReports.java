@@ -15,9 +15,9 @@ final class NameReports {
 
     private final Supplier<List<GpuIdentity>> gpus;
     private Optional<NodeReport> sent = Optional.empty();
-    private boolean wanted;
-    private boolean looked;
-    private long lookedNanos;
+    private boolean requested;
+    private boolean read;
+    private long readNanos;
 
     /** @param gpus must not block */
     NameReports(Supplier<List<GpuIdentity>> gpus) {
@@ -25,18 +25,18 @@ final class NameReports {
     }
 
     /** Requests a new reading: a GPU may have other names now. */
-    void lookAgain() {
-        wanted = true;
+    void refresh() {
+        requested = true;
     }
 
     /** Returns the names if they differ from those sent before; empty if not, or before it is time to read them. */
     Optional<NodeReport> next(long nowNanos) {
-        if (!wanted || pauseNanos(nowNanos) > 0) {
+        if (!requested || pauseNanos(nowNanos) > 0) {
             return Optional.empty();
         }
-        wanted = false;
-        looked = true;
-        lookedNanos = nowNanos;
+        requested = false;
+        read = true;
+        readNanos = nowNanos;
         NodeReport now = GpuNamesCodec.report(gpus.get());
         if (sent.isPresent() && sent.get().equals(now)) {
             return Optional.empty();
@@ -47,9 +47,9 @@ final class NameReports {
 
     /** Returns the nanoseconds until the next requested reading; Long.MAX_VALUE if none is requested. */
     long pauseNanos(long nowNanos) {
-        if (!wanted) {
+        if (!requested) {
             return Long.MAX_VALUE;
         }
-        return looked ? Math.max(0, lookedNanos + AGAIN_NANOS - nowNanos) : 0;
+        return read ? Math.max(0, readNanos + AGAIN_NANOS - nowNanos) : 0;
     }
 }

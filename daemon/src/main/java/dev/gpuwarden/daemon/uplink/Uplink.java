@@ -37,7 +37,7 @@ public final class Uplink implements AutoCloseable {
     private final UplinkAddress address;
     private final Timeouts timeouts;
     private final Backoff backoff;
-    private final Counters tally = new Counters();
+    private final Counters counters = new Counters();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final EventCursor cursor;
@@ -61,7 +61,7 @@ public final class Uplink implements AutoCloseable {
     }
 
     public SinkStats stats() {
-        return tally.stats(node.outbox().lag(NAME));
+        return counters.stats(node.outbox().lag(NAME));
     }
 
     private void run() {
@@ -108,7 +108,7 @@ public final class Uplink implements AutoCloseable {
                 acks,
                 call,
                 timeouts,
-                tally,
+                counters,
                 // After GOAWAY the stream continues, but the channel is no longer ready.
                 () -> channel.notifyWhenStateChanged(ConnectivityState.READY, acks::leave),
                 this::works);
@@ -124,7 +124,7 @@ public final class Uplink implements AutoCloseable {
         if (!ending.failed()) {
             return;
         }
-        tally.failed(ending.why());
+        counters.failed(ending.why());
         // Each cause once: a wrong token is logged at the first attempt only.
         if (!logged.equals(ending.kind())) {
             logged = ending.kind();

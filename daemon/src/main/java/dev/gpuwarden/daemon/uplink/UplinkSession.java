@@ -29,7 +29,7 @@ final class UplinkSession {
     private final AckQueue acks;
     private final ClientCallStreamObserver<NodeReport> call;
     private final Uplink.Timeouts timeouts;
-    private final Uplink.Counters tally;
+    private final Uplink.Counters counters;
     private final Runnable welcomed;
     private final Runnable proven;
     private final NameReports names;
@@ -64,7 +64,7 @@ final class UplinkSession {
             AckQueue acks,
             ClientCallStreamObserver<NodeReport> call,
             Uplink.Timeouts timeouts,
-            Uplink.Counters tally,
+            Uplink.Counters counters,
             Runnable welcomed,
             Runnable proven) {
         this.node = node;
@@ -72,7 +72,7 @@ final class UplinkSession {
         this.acks = acks;
         this.call = call;
         this.timeouts = timeouts;
-        this.tally = tally;
+        this.counters = counters;
         this.welcomed = welcomed;
         this.proven = proven;
         this.names = new NameReports(node.gpus());
@@ -145,12 +145,12 @@ final class UplinkSession {
         if (sequence > 0 && events.unacknowledged() + events.refused() > 0) {
             // One commit for all acknowledgements, and never beyond the last sent event.
             node.outbox().acknowledge(Uplink.NAME, Math.min(sequence, events.position()));
-            tally.acknowledged(events.acknowledged(sequence));
+            counters.acknowledged(events.acknowledged(sequence));
             acknowledges = true;
         }
         if (!works && faults.done() && (acknowledges || events.idle())) {
             works = true;
-            tally.works();
+            counters.works();
             proven.run();
         }
     }
@@ -177,7 +177,7 @@ final class UplinkSession {
         if (!events.refused(refusal.getSequence())) {
             return 0;
         }
-        tally.refused();
+        counters.refused();
         LOG.log(
                 Level.WARNING,
                 "the aggregator refuses event number " + refusal.getSequence() + ", which it will not get: "
@@ -191,7 +191,7 @@ final class UplinkSession {
         again = false;
         reportedNanos = System.nanoTime();
         receivedNanos = reportedNanos;
-        names.lookAgain();
+        names.refresh();
         faults.begin();
     }
 
@@ -213,7 +213,7 @@ final class UplinkSession {
         all(signals::answer);
         if (cursor.take()) {
             events.more();
-            names.lookAgain();
+            names.refresh();
         }
         if (faults.done() && !acks.leaving()) {
             while (call.isReady()) {
@@ -256,7 +256,7 @@ final class UplinkSession {
             begin();
             cursor.wakeup().signal();
         }
-        names.lookAgain();
+        names.refresh();
         // Also if no heartbeat is sent: otherwise the thread would not sleep until the other side reads again.
         sentNanos = System.nanoTime();
         if (call.isReady() && !faults.pages().hasNext()) {

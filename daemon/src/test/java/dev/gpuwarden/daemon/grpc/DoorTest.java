@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
-import static dev.gpuwarden.daemon.grpc.NodeServiceTest.refused;
+import static dev.gpuwarden.daemon.grpc.NodeServiceFixture.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,20 +12,18 @@ import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.api.v1.SetHealthyRequest;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.tls.TestKeys;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
-import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -199,17 +197,22 @@ class DoorTest {
 
     @Test
     void overMutualTlsACertificateOpensAndItsSubjectIsKept() throws Exception {
-        Keys keys = new Keys(folder);
+        TestKeys keys = new TestKeys(folder);
+        Path certificate = keys.certificate("localhost");
+        Path operator = keys.certificate("operator");
         try (ServedNode node = ServedNode.start(folder, options -> {
             options.listen = "127.0.0.1:0";
-            options.tlsCert = keys.server.certificate().toPath();
-            options.tlsKey = keys.server.key().toPath();
+            options.tlsCert = certificate;
+            options.tlsKey = keys.key("localhost");
             options.tlsClientCa = keys.ca;
             return options;
         })) {
             node.store.accept(ServedNode.xid("79").build());
-            ManagedChannel known =
-                    channel(node, keys, context -> context.keyManager(keys.client.certificate(), keys.client.key()));
+            ManagedChannel known = channel(
+                    node,
+                    keys,
+                    context -> context.keyManager(
+                            operator.toFile(), keys.key("operator").toFile()));
             ManagedChannel unknown = channel(node, keys, context -> {});
             try {
                 assertThat(NodeServiceGrpc.newBlockingStub(known)
@@ -236,7 +239,7 @@ class DoorTest {
         }
     }
 
-    private static ManagedChannel channel(ServedNode node, Keys keys, Consumer<SslContextBuilder> identity)
+    private static ManagedChannel channel(ServedNode node, TestKeys keys, Consumer<SslContextBuilder> identity)
             throws IOException {
         SslContextBuilder context = GrpcSslContexts.configure(
                 SslContextBuilder.forClient().trustManager(keys.ca.toFile()), SslProvider.JDK);
@@ -290,86 +293,5 @@ class DoorTest {
         assertThatThrownBy(() -> GrpcOptions.permissions("--grpc.socket-mode", text))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("--grpc.socket-mode");
-    }
-
-    /** Made by openssl, as an administrator would. */
-    private static final class Keys {
-        final Path ca;
-        final Pair server;
-        final Pair client;
-
-        record Pair(File certificate, File key) {}
-
-        Keys(Path folder) throws IOException, InterruptedException {
-            ca = folder.resolve("ca.pem");
-            openssl(
-                    folder,
-                    "req",
-                    "-x509",
-                    "-newkey",
-                    "ec",
-                    "-pkeyopt",
-                    "ec_paramgen_curve:P-256",
-                    "-nodes",
-                    "-days",
-                    "2",
-                    "-subj",
-                    "/CN=test ca",
-                    "-keyout",
-                    "ca.key",
-                    "-out",
-                    "ca.pem");
-            server = signed(folder, "localhost");
-            client = signed(folder, "operator");
-        }
-
-        private Pair signed(Path folder, String name) throws IOException, InterruptedException {
-            Files.writeString(folder.resolve(name + ".ext"), "subjectAltName=DNS:" + name + "\n");
-            openssl(
-                    folder,
-                    "req",
-                    "-newkey",
-                    "ec",
-                    "-pkeyopt",
-                    "ec_paramgen_curve:P-256",
-                    "-nodes",
-                    "-subj",
-                    "/CN=" + name,
-                    "-keyout",
-                    name + ".key",
-                    "-out",
-                    name + ".csr");
-            openssl(
-                    folder,
-                    "x509",
-                    "-req",
-                    "-in",
-                    name + ".csr",
-                    "-CA",
-                    "ca.pem",
-                    "-CAkey",
-                    "ca.key",
-                    "-CAcreateserial",
-                    "-days",
-                    "2",
-                    "-extfile",
-                    name + ".ext",
-                    "-out",
-                    name + ".pem");
-            return new Pair(
-                    folder.resolve(name + ".pem").toFile(),
-                    folder.resolve(name + ".key").toFile());
-        }
-
-        private static void openssl(Path folder, String... arguments) throws IOException, InterruptedException {
-            List<String> command = new java.util.ArrayList<>(List.of("openssl"));
-            command.addAll(List.of(arguments));
-            Process process = new ProcessBuilder(command)
-                    .directory(folder.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(process.waitFor()).as(said).isZero();
-        }
     }
 }

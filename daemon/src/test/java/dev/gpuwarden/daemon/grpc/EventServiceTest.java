@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.grpc;
 
-import static dev.gpuwarden.daemon.grpc.NodeServiceTest.refused;
+import static dev.gpuwarden.daemon.grpc.NodeServiceFixture.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.datamodels.Entity;

@@ -1,29 +1,21 @@
 package dev.gpuwarden.daemon.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import com.google.protobuf.Timestamp;
-import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.v1.GetCheckRequest;
-import dev.gpuwarden.api.v1.GetEventRequest;
-import dev.gpuwarden.api.v1.GetEventResponse;
 import dev.gpuwarden.api.v1.GetGpuRequest;
 import dev.gpuwarden.api.v1.GetNodeRequest;
 import dev.gpuwarden.api.v1.Gpu;
 import dev.gpuwarden.api.v1.GpuView;
 import dev.gpuwarden.api.v1.ListChecksRequest;
 import dev.gpuwarden.api.v1.ListEventsRequest;
-import dev.gpuwarden.api.v1.ListEventsResponse;
 import dev.gpuwarden.api.v1.ListFaultsRequest;
 import dev.gpuwarden.api.v1.ListGpusRequest;
 import dev.gpuwarden.api.v1.ListPodMemoryRequest;
 import dev.gpuwarden.api.v1.ListPodMemoryResponse;
 import dev.gpuwarden.api.v1.MemoryGrouping;
 import dev.gpuwarden.api.v1.Node;
-import dev.gpuwarden.api.v1.NodeServiceGrpc;
-import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.api.v1.Outcome;
 import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.api.v1.SetHealthyRequest;
@@ -35,53 +27,14 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Over a real socket, with a real store. */
-@Timeout(60)
-class NodeServiceTest {
-
-    @TempDir
-    Path folder;
-
-    private ServedNode node;
-
-    @BeforeEach
-    void start() {
-        node = ServedNode.start(folder);
-    }
-
-    @AfterEach
-    void stop() {
-        node.close();
-    }
-
-    private NodeServiceBlockingStub ask() {
-        return NodeServiceGrpc.newBlockingStub(node.client.channel()).withDeadlineAfter(20, TimeUnit.SECONDS);
-    }
-
-    static void refused(Status.Code code, String description, ThrowingCallable call) {
-        assertThatThrownBy(call).isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
-            assertThat(e.getStatus().getCode())
-                    .as(String.valueOf(e.getStatus()))
-                    .isEqualTo(code);
-            assertThat(e.getStatus().getDescription()).contains(description);
-        });
-    }
+class NodeServiceTest extends NodeServiceFixture {
 
     @Test
     void theNodeReportsItsIdentityAndVerdict() {
@@ -209,107 +162,6 @@ class NodeServiceTest {
                 .map(fault -> fault.getKey().getErrorCode())
                 .reduce((a, b) -> a + " " + b)
                 .orElse("");
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void eventsComePageByPageInBothDirectionsAndNoneTwice(boolean newestFirst) {
-        IntStream.rangeClosed(1, 130)
-                .forEach(i -> node.store.accept(ServedNode.xid("c" + i).build()));
-        List<Long> sequences = new ArrayList<>();
-        List<Integer> sizes = new ArrayList<>();
-        ListEventsRequest request = ListEventsRequest.newBuilder()
-                .setNewestFirst(newestFirst)
-                .setPageSize(60)
-                .build();
-        while (true) {
-            ListEventsResponse page = ask().listEvents(request);
-            page.getEventsList().forEach(event -> sequences.add(event.getSequence()));
-            sizes.add(page.getEventsCount());
-            if (page.getNextPageToken().isEmpty()) {
-                break;
-            }
-            request = request.toBuilder().setPageToken(page.getNextPageToken()).build();
-        }
-        assertThat(sizes).containsExactly(60, 60, 10);
-        assertThat(sequences)
-                .doesNotHaveDuplicates()
-                .isSortedAccordingTo((a, b) -> newestFirst ? Long.compare(b, a) : Long.compare(a, b));
-    }
-
-    @Test
-    void aPageOfLongMessagesEndsEarlyAndGoesOn() {
-        IntStream.rangeClosed(1, 100)
-                .forEach(i -> node.store.accept(
-                        ServedNode.xid("c" + i).message("x".repeat(15_000)).build()));
-        ListEventsResponse first = ask().listEvents(
-                        ListEventsRequest.newBuilder().setPageSize(1000).build());
-        assertThat(first.getSerializedSize()).isBetween(1 << 20, (1 << 20) + 32_768);
-        ListEventsResponse second = ask().listEvents(ListEventsRequest.newBuilder()
-                .setPageSize(1000)
-                .setPageToken(first.getNextPageToken())
-                .build());
-        assertThat(first.getEventsCount() + second.getEventsCount()).isEqualTo(100);
-        assertThat(second.getNextPageToken()).isEmpty();
-    }
-
-    @Test
-    void eventsAreListedUnderConditions() {
-        node.store.accept(ServedNode.xid("79").build());
-        node.store.accept(ServedNode.xid("13").fatal(false).build());
-        node.store.accept(ServedNode.xid("79").fatal(false).healthy(true).build());
-        assertThat(codes(ListEventsRequest.newBuilder().addErrorCodes("79"))).isEqualTo("79 79");
-        assertThat(codes(ListEventsRequest.newBuilder().setIsHealthy(false))).isEqualTo("79 13");
-        assertThat(codes(ListEventsRequest.newBuilder().setIsFatal(true))).isEqualTo("79");
-        assertThat(codes(ListEventsRequest.newBuilder().addCheckNames("other"))).isEmpty();
-        assertThat(codes(ListEventsRequest.newBuilder().setEntityValue("GPU-1")))
-                .isEqualTo("79 13 79");
-        assertThat(codes(ListEventsRequest.newBuilder()
-                        .setUntil(Timestamp.newBuilder().setSeconds(1))))
-                .isEmpty();
-        assertThat(codes(ListEventsRequest.newBuilder()
-                        .setFrom(Timestamp.newBuilder().setSeconds(1))
-                        .setPageSize(1)))
-                .isEqualTo("79");
-        refused(
-                Status.Code.INVALID_ARGUMENT,
-                "page_token",
-                () -> codes(ListEventsRequest.newBuilder().setPageToken("'; DROP TABLE events")));
-        refused(
-                Status.Code.INVALID_ARGUMENT,
-                "page_size",
-                () -> codes(ListEventsRequest.newBuilder().setPageSize(-1)));
-        refused(
-                Status.Code.INVALID_ARGUMENT,
-                "from: no time",
-                () -> codes(ListEventsRequest.newBuilder()
-                        .setFrom(Timestamp.newBuilder().setSeconds(Long.MAX_VALUE))));
-    }
-
-    private String codes(ListEventsRequest.Builder request) {
-        return ask().listEvents(request.build()).getEventsList().stream()
-                .map(stored -> String.join(",", stored.getEvent().getErrorCodeList()))
-                .reduce((a, b) -> a + " " + b)
-                .orElse("");
-    }
-
-    @Test
-    void anEventComesWithItsRecordingWhereThatIsAskedFor() {
-        node.store.accept(ServedNode.xid("79").id("the-id").build());
-        long sequence = node.store.event("the-id").orElseThrow().sequence();
-        assertThat(node.store.attach(sequence, new byte[] {1, 2, 3})).isTrue();
-        GetEventRequest plain = GetEventRequest.newBuilder().setId("the-id").build();
-        GetEventResponse without = ask().getEvent(plain);
-        assertThat(FaultCodec.fromWire(without.getEvent()))
-                .isEqualTo(node.store.event("the-id").orElseThrow());
-        assertThat(without.hasRecording()).isFalse();
-        GetEventResponse with =
-                ask().getEvent(plain.toBuilder().setWithRecording(true).build());
-        assertThat(with.getRecording().toByteArray()).containsExactly(1, 2, 3);
-        refused(
-                Status.Code.NOT_FOUND,
-                "no event with that id",
-                () -> ask().getEvent(GetEventRequest.newBuilder().setId("none").build()));
     }
 
     @Test

@@ -212,7 +212,7 @@ class WatchTest {
                     assertThat(watches.get(i).next().hasState()).isTrue();
                 }
             }
-            NodeServiceTest.refused(
+            NodeServiceFixture.refused(
                     Status.Code.RESOURCE_EXHAUSTED,
                     "64 watchers",
                     () -> watches.get(64).next());

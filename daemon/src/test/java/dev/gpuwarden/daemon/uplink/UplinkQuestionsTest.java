@@ -79,7 +79,7 @@ class UplinkQuestionsTest {
         return Uplink.start(node, UplinkAddress.of(options, "127.0.0.1:" + port), patience);
     }
 
-    private void tell(String... ids) {
+    private void report(String... ids) {
         for (String id : ids) {
             store.accept(HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
                     .id(id)
@@ -93,7 +93,7 @@ class UplinkQuestionsTest {
         return kept.connections.get(kept.connections.size() - 1);
     }
 
-    private boolean told(int connections) {
+    private boolean reported(int connections) {
         return kept.connections.size() >= connections && !last().tellings.isEmpty();
     }
 
@@ -108,7 +108,7 @@ class UplinkQuestionsTest {
         };
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             assertThat(last().hello.getAnswersLookups()).isTrue();
             assertThat(looks).hasValue(0);
             last().lookup("q-1");
@@ -117,7 +117,7 @@ class UplinkQuestionsTest {
             assertThat(said.getId()).isEqualTo("q-1");
             assertThat(HoldingsCodec.parse(said))
                     .isEqualTo(Reading.of(new GpuHolders(asOf, List.of(holder), List.of(), 0)));
-            tell("a");
+            report("a");
             until(() -> uplink.stats().sent() == 1);
         }
     }
@@ -137,12 +137,12 @@ class UplinkQuestionsTest {
         };
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             last().lookup("q-1");
             until(() -> looks.get() == 1);
             last().lookup("q-2");
             last().lookup("q-3");
-            tell("a", "b");
+            report("a", "b");
             until(() -> uplink.stats().sent() == 2);
             assertThat(last().holdings).isEmpty();
             long start = System.nanoTime();
@@ -167,7 +167,7 @@ class UplinkQuestionsTest {
         };
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             assertThat(last().hello.getAnswersSignals()).isTrue();
             last().signal("s-1", "pod-1", "SIGUSR1");
             last().signal("s-2", "bug", "SIGUSR2");
@@ -191,8 +191,8 @@ class UplinkQuestionsTest {
         assertThat(asked(TOKEN).why()).isEqualTo("the node has no connection to its aggregator");
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
-            tell("a");
+            until(() -> reported(1));
+            report("a");
             until(() -> last().ids.size() == 1);
             assertThat(asked(TOKEN)).isEqualTo(new Verdict(Outcome.ALLOWED, ""));
             for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
@@ -218,7 +218,7 @@ class UplinkQuestionsTest {
         List<CompletableFuture<Verdict>> open = new ArrayList<>();
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             for (int i = 0; i < AccessCodec.MOST_OPEN; i++) {
                 open.add(access.ask(TOKEN));
             }
@@ -236,7 +236,7 @@ class UplinkQuestionsTest {
         kept.answersAccessReviews = false;
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             assertThat(asked(TOKEN)).isEqualTo(Verdict.unknown("the aggregator's version cannot check tokens"));
             assertThat(last().tokens).isEmpty();
             assertThat(uplink.stats().lastError()).isEmpty();
@@ -250,7 +250,7 @@ class UplinkQuestionsTest {
         };
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             last().lookup("q-1");
             until(() -> last().holdings.size() == 1);
             assertThat(last().holdings.get(0).getError()).contains("a bug");
@@ -262,9 +262,9 @@ class UplinkQuestionsTest {
     void unknownMessagesOfANewerAggregatorAreIgnored() throws Exception {
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), Uplink.Timeouts.USUAL)) {
-            until(() -> told(1));
+            until(() -> reported(1));
             last().sendOfALaterVersion();
-            tell("a");
+            report("a");
             until(() -> uplink.stats().sent() == 1);
             assertThat(kept.connections).hasSize(1);
         }
