@@ -27,7 +27,7 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("status", () -> new StatusCommand(clock)),
                 new NamedCommand("events", () -> EventsCommand.with(clock)),
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
-                new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock, new SetHealthyCommand.Terminal())),
+                new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock)),
                 new NamedCommand("scan", () -> new ScanCommand(DaemonCommands::driver)),
                 new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver)),
                 new NamedCommand("doctor", () -> new DoctorCommand(DaemonCommands::driver)),

@@ -54,8 +54,10 @@ public final class SetHealthyCommand extends ClientCommand {
 
     private static final int LONGEST_REASON = 1024;
 
+    /** A symbolic link to the file that is read. */
+    private static final Path STANDARD_INPUT = Path.of("/proc/self/fd/0");
+
     private final Clock clock;
-    private final Question question;
 
     @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Reason; stored with the event.")
     String reason = "";
@@ -87,15 +89,8 @@ public final class SetHealthyCommand extends ClientCommand {
     @Option(names = "--dry-run", description = "Show what would be cleared, and clear nothing.")
     boolean dryRun;
 
-    /** A request to the user for confirmation. */
-    public interface Question {
-        /** Returns the user's answer; empty if there is no terminal. */
-        Optional<Boolean> agreed(PrintWriter err, String text);
-    }
-
-    public SetHealthyCommand(Clock clock, Question question) {
+    public SetHealthyCommand(Clock clock) {
         this.clock = clock;
-        this.question = question;
     }
 
     @Override
@@ -154,9 +149,34 @@ public final class SetHealthyCommand extends ClientCommand {
             return true;
         }
         String text = "Mark " + (groups(meant) == 1 ? "this fault" : "these faults") + " as repaired? [y/N] ";
-        return question.agreed(spec.commandLine().getErr(), text)
+        return answer(spec.commandLine().getErr(), text)
                 .orElseThrow(
                         () -> new UserError("there is no terminal for the confirmation: expected --yes, or --dry-run"));
+    }
+
+    /** Asks on standard input; empty if that is no terminal. */
+    private static Optional<Boolean> answer(PrintWriter err, String text) {
+        if (!terminal()) {
+            return Optional.empty();
+        }
+        err.print(text);
+        err.flush();
+        try {
+            String answer = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
+            return Optional.of(answer != null
+                    && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
+        } catch (IOException e) {
+            return Optional.of(false);
+        }
+    }
+
+    private static boolean terminal() {
+        try {
+            String target = Files.readSymbolicLink(STANDARD_INPUT).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
     }
 
     private List<FaultKey> clear(NodeClient node, List<Fault> meant) {
@@ -239,37 +259,6 @@ public final class SetHealthyCommand extends ClientCommand {
                 requests.add(request.build());
             });
             return requests;
-        }
-    }
-
-    /** A request for confirmation on standard input, if that is a terminal. */
-    public static final class Terminal implements Question {
-
-        private static final Path STANDARD_INPUT = Path.of("/proc/self/fd/0");
-
-        @Override
-        public Optional<Boolean> agreed(PrintWriter err, String text) {
-            if (!terminal()) {
-                return Optional.empty();
-            }
-            err.print(text);
-            err.flush();
-            try {
-                String answer = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
-                return Optional.of(answer != null
-                        && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
-            } catch (IOException e) {
-                return Optional.of(false);
-            }
-        }
-
-        private boolean terminal() {
-            try {
-                String target = Files.readSymbolicLink(STANDARD_INPUT).toString();
-                return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
-            } catch (IOException | UnsupportedOperationException e) {
-                return false;
-            }
         }
     }
 }

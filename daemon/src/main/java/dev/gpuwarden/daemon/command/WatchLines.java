@@ -40,11 +40,7 @@ final class WatchLines {
     private boolean connected;
     private boolean known;
 
-    /**
-     * One change.
-     *
-     * @param tree the change for JSON, see docs/reference/events-json.md
-     */
+    /** @param tree the change for JSON, see docs/reference/events-json.md */
     record Line(String text, Map<String, Object> tree) {}
 
     WatchLines(Clock clock, EventsConditions conditions) {

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 /** A supplier that computes its value again only after a set time, however many callers there are. Thread-safe. */
 final class CachedSupplier<T> implements Supplier<T> {
 
+    /** The reuse time of a value that is computed once. */
+    static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+
     private final Supplier<T> source;
     private final long goodForNanos;
     private final LongSupplier nanoTime;

@@ -62,11 +62,7 @@ final class ClearFaults {
         }
     }
 
-    /**
-     * A request to clear faults.
-     *
-     * @param by the peer, for messages
-     */
+    /** @param by the peer, for messages */
     record Request(String reason, String by, Instant at) {}
 
     /** Faults of one check with one code: an event for them clears no others. */

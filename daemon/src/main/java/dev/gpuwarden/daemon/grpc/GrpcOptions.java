@@ -85,8 +85,6 @@ public final class GrpcOptions {
     String eventsSocketMode = "0660";
 
     /**
-     * One configured socket.
-     *
      * @param mode in the form "rw-rw----"
      * @param group the owning group; empty for the daemon's
      * @param given true if the user set the socket: then a failure to listen is an error

@@ -240,42 +240,24 @@ public final class GrpcServer implements AutoCloseable {
      */
     static final class LazyServices extends HandlerRegistry {
 
-        private final Map<String, Late> services = new LinkedHashMap<>();
-
-        private static final class Late {
-            private final Supplier<ServerServiceDefinition> recipe;
-            private @Nullable ServerServiceDefinition made;
-
-            Late(Supplier<ServerServiceDefinition> recipe) {
-                this.recipe = recipe;
-            }
-
-            synchronized ServerServiceDefinition get() {
-                ServerServiceDefinition service = made;
-                if (service == null) {
-                    service = recipe.get();
-                    made = service;
-                }
-                return service;
-            }
-        }
+        private final Map<String, Supplier<ServerServiceDefinition>> services = new LinkedHashMap<>();
 
         /** @param name in full; a constant, so that no class is loaded for it */
         void add(String name, Supplier<ServerServiceDefinition> recipe) {
-            services.put(name, new Late(recipe));
+            services.put(name, new CachedSupplier<>(recipe, CachedSupplier.FOREVER, System::nanoTime));
         }
 
         @Override
         public @Nullable ServerMethodDefinition<?, ?> lookupMethod(String method, @Nullable String authority) {
             int slash = method.lastIndexOf('/');
-            Late service = slash < 0 ? null : services.get(method.substring(0, slash));
+            Supplier<ServerServiceDefinition> service = slash < 0 ? null : services.get(method.substring(0, slash));
             return service == null ? null : service.get().getMethod(method);
         }
 
         /** Creates and returns all services, for reflection. */
         @Override
         public List<ServerServiceDefinition> getServices() {
-            return services.values().stream().map(Late::get).toList();
+            return services.values().stream().map(Supplier::get).toList();
         }
     }
 }

@@ -16,14 +16,14 @@ import java.util.stream.Collectors;
 /** The connection of this node to the Kubernetes API, with its writers and their state. Closed last. */
 public final class KubernetesNode implements AutoCloseable {
 
-    private final String name;
-    private final Set<Part> parts;
-    private final boolean dryRun;
+    final String name;
+    final Set<Part> parts;
+    final boolean dryRun;
     private final KubeAccess access;
-    private final Clock clock;
-    private final KubeCounters counters = new KubeCounters();
-    private final EventRepeats repeats = new EventRepeats();
-    private final KubeClient client;
+    final Clock clock;
+    final KubeCounters counters = new KubeCounters();
+    final EventRepeats repeats = new EventRepeats();
+    final KubeClient client;
 
     KubernetesNode(String name, Set<Part> parts, boolean dryRun, KubeAccess access, Clock clock) {
         this.name = name;
@@ -57,21 +57,9 @@ public final class KubernetesNode implements AutoCloseable {
     }
 
     NodeReconciler start(NodeReconciler.NodeStatusSource facts, Duration readInterval) {
-        NodeReconciler reconciler = new NodeReconciler(this, client, counters, repeats, facts, clock, readInterval);
+        NodeReconciler reconciler = new NodeReconciler(this, facts, readInterval);
         reconciler.start();
         return reconciler;
-    }
-
-    String name() {
-        return name;
-    }
-
-    Set<Part> parts() {
-        return parts;
-    }
-
-    boolean dryRun() {
-        return dryRun;
     }
 
     /**

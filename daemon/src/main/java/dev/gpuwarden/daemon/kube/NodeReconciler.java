@@ -77,23 +77,16 @@ public final class NodeReconciler implements AutoCloseable {
      *
      * @param readInterval the interval between two reads of the Node if nothing changes
      */
-    NodeReconciler(
-            KubernetesNode target,
-            KubeClient client,
-            KubeCounters counters,
-            EventRepeats repeats,
-            NodeStatusSource facts,
-            Clock clock,
-            Duration readInterval) {
+    NodeReconciler(KubernetesNode target, NodeStatusSource facts, Duration readInterval) {
         this.readInterval = readInterval;
-        this.client = client;
-        this.counters = counters;
-        this.node = target.name();
-        this.parts = target.parts();
-        this.dryRun = target.dryRun();
-        this.repeats = repeats;
+        this.client = target.client;
+        this.counters = target.counters;
+        this.node = target.name;
+        this.parts = target.parts;
+        this.dryRun = target.dryRun;
+        this.repeats = target.repeats;
         this.facts = facts;
-        this.clock = clock;
+        this.clock = target.clock;
         this.thread = Threads.daemon("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
     }
 

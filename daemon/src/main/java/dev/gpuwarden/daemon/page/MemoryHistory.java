@@ -26,11 +26,7 @@ public final class MemoryHistory {
 
     private final Deque<Moment> moments = new ArrayDeque<>();
 
-    /**
-     * One moment of the chart.
-     *
-     * @param gpus for each GPU of the node the bytes of its tenants, the largest first
-     */
+    /** @param gpus for each GPU of the node the bytes of its tenants, the largest first */
     record Moment(Instant time, List<Map<String, Long>> gpus) {}
 
     /** Adds one moment and drops the oldest. */

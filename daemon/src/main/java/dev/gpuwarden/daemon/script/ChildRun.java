@@ -232,8 +232,6 @@ record ChildRun(End end, String out, String err) {
         }
 
         /**
-         * Kills the remaining processes.
-         *
          * @param since start of the run, from {@link #started}; older processes are not read, since reading the environment
          *     of one that hangs in a driver may hang too
          */

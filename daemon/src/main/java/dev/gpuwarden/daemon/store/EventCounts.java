@@ -16,11 +16,7 @@ public final class EventCounts {
     private final Map<Kind, Long> counts = new LinkedHashMap<>();
     private final Room room = new Room(MOST_KINDS);
 
-    /**
-     * A kind of event.
-     *
-     * @param codes joined with commas
-     */
+    /** @param codes joined with commas */
     public record Kind(String agent, String check, String codes, boolean fatal, boolean healthy) {}
 
     synchronized void add(HealthEvent event, long times) {

@@ -40,11 +40,7 @@ public final class FaultLogger implements AutoCloseable {
     /** Lines of this minute. */
     private final Map<Share, Integer> lines = new HashMap<>();
 
-    /**
-     * A counter of lines.
-     *
-     * @param agent empty for all agents together
-     */
+    /** @param agent empty for all agents together */
     private record Share(String agent, boolean fatal) {}
 
     /** @param names returns the current names of the node's parts */

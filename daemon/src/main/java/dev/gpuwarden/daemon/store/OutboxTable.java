@@ -14,11 +14,7 @@ final class OutboxTable {
     private final Sql sql;
     private final Map<String, Receiver> receivers = new TreeMap<>();
 
-    /**
-     * One receiver.
-     *
-     * @param waiting the number of stored events that it has not acknowledged
-     */
+    /** @param waiting the number of stored events that it has not acknowledged */
     private record Receiver(long acknowledged, long waiting, long dropped) {}
 
     OutboxTable(Sql sql) throws SQLException {

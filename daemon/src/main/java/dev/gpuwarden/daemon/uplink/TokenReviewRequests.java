@@ -70,11 +70,7 @@ public final class TokenReviewRequests implements TokenReviewer {
 
     // ---- for the session, in its thread ----
 
-    /**
-     * Starts a connection.
-     *
-     * @param answers true if this aggregator reviews tokens
-     */
+    /** @param answers true if this aggregator reviews tokens */
     synchronized void welcome(boolean answers, Wakeup session) {
         wakeup = Optional.of(session);
         closed = answers ? "" : "the aggregator's version cannot check tokens";
