@@ -163,8 +163,8 @@ public final class SetHealthyCommand extends ClientCommand {
         err.flush();
         try {
             String answer = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
-            return Optional.of(answer != null
-                    && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
+            return Optional.of(
+                    answer != null && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT)));
         } catch (IOException e) {
             return Optional.of(false);
         }

@@ -52,7 +52,7 @@ final class KubeClient implements AutoCloseable {
     private final ThreadPoolExecutor threads;
     private final ReentrantLock turn = new ReentrantLock();
     private final CountDownLatch closed = new CountDownLatch(1);
-    private @Nullable KubeTls tls;
+    private KubeAccess.@Nullable KubeTls tls;
     private @Nullable HttpClient http;
     private long notBefore = System.nanoTime();
 
@@ -182,7 +182,7 @@ final class KubeClient implements AutoCloseable {
     }
 
     private HttpClient http() throws IOException {
-        KubeTls now = KubeTls.read(access);
+        KubeAccess.KubeTls now = KubeAccess.KubeTls.read(access);
         HttpClient client = http;
         if (client == null || !now.same(tls)) {
             client = HttpClient.newBuilder()

@@ -33,11 +33,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private int failuresInARow;
     private volatile boolean stopped;
-    // Written by the forwarder's own thread alone.
-    private volatile long sent;
-    private volatile long refused;
-    private volatile long failures;
-    private volatile String lastError = "";
+    private final SinkStats.Counters counters = new SinkStats.Counters();
 
     private Forwarder(Sink sink, Outbox outbox, EventReader book) {
         this.sink = sink;
@@ -55,7 +51,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     }
 
     public SinkStats stats() {
-        return new SinkStats(sink.name(), sent, refused, failures, lastError, outbox.lag(sink.name()));
+        return counters.stats(sink.name(), outbox.lag(sink.name()));
     }
 
     @Override
@@ -91,7 +87,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
         try {
             sink.send(events);
             taken(events);
-            sent += events.size();
+            counters.acknowledged(events.size());
         } catch (Sink.RefusedException e) {
             sift(events, e);
         }
@@ -107,7 +103,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
                 Level.WARNING,
                 "sink " + sink.name() + " refuses event "
                         + events.get(0).event().id() + ", which it will not get: " + cause.getMessage());
-        refused++;
+        counters.refused();
         taken(events);
     }
 
@@ -117,13 +113,11 @@ public final class Forwarder implements Runnable, AutoCloseable {
             LOG.log(Level.INFO, "sink " + sink.name() + " takes events again");
         }
         failuresInARow = 0;
-        lastError = "";
+        counters.works();
     }
 
     private void failed(Exception cause) throws InterruptedException {
-        // The cause first: a reader that sees the failure must see its cause.
-        lastError = String.valueOf(cause.getMessage());
-        failures++;
+        counters.failed(String.valueOf(cause.getMessage()));
         if (failuresInARow == 0) {
             LOG.log(Level.WARNING, "sink " + sink.name() + " takes no events; they are kept and tried again: " + cause);
         }

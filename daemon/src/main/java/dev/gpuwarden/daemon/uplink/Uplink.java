@@ -2,7 +2,6 @@ package dev.gpuwarden.daemon.uplink;
 
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
-import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.core.util.Threads;
@@ -37,7 +36,7 @@ public final class Uplink implements AutoCloseable {
     private final UplinkAddress address;
     private final Timeouts timeouts;
     private final Backoff backoff;
-    private final Counters counters = new Counters();
+    private final SinkStats.Counters counters = new SinkStats.Counters();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final EventCursor cursor;
@@ -61,7 +60,7 @@ public final class Uplink implements AutoCloseable {
     }
 
     public SinkStats stats() {
-        return counters.stats(node.outbox().lag(NAME));
+        return counters.stats(NAME, node.outbox().lag(NAME));
     }
 
     private void run() {
@@ -159,37 +158,6 @@ public final class Uplink implements AutoCloseable {
 
         static final Timeouts USUAL = new Timeouts(
                 Duration.ofSeconds(1), Duration.ofSeconds(20), Duration.ofSeconds(60), Duration.ofSeconds(10));
-    }
-
-    /** The uplink's counters and last error. Written by its one thread. */
-    static final class Counters {
-
-        private volatile long sent;
-        private volatile long refused;
-        private volatile long failures;
-        private volatile String lastError = "";
-
-        void acknowledged(int events) {
-            sent += events;
-        }
-
-        void refused() {
-            refused++;
-        }
-
-        void failed(String why) {
-            // The cause first: a reader that sees the failure must see its cause.
-            lastError = why;
-            failures++;
-        }
-
-        void works() {
-            lastError = "";
-        }
-
-        SinkStats stats(Outbox.Lag lag) {
-            return new SinkStats(Uplink.NAME, sent, refused, failures, lastError, lag);
-        }
     }
 
     /**

@@ -7,6 +7,7 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Refusal;
 import dev.gpuwarden.api.v1.Welcome;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.daemon.sink.SinkStats;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import java.lang.System.Logger.Level;
@@ -29,7 +30,7 @@ final class UplinkSession {
     private final AckQueue acks;
     private final ClientCallStreamObserver<NodeReport> call;
     private final Uplink.Timeouts timeouts;
-    private final Uplink.Counters counters;
+    private final SinkStats.Counters counters;
     private final Runnable welcomed;
     private final Runnable proven;
     private final NameReports names;
@@ -64,7 +65,7 @@ final class UplinkSession {
             AckQueue acks,
             ClientCallStreamObserver<NodeReport> call,
             Uplink.Timeouts timeouts,
-            Uplink.Counters counters,
+            SinkStats.Counters counters,
             Runnable welcomed,
             Runnable proven) {
         this.node = node;
