@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /** The actions and queries of a demo in a cluster. */
@@ -94,12 +95,13 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     /** Applies a manifest of this package's resources. */
     void apply(String file) {
         log.accept("$ kubectl apply --filename " + file);
-        try (InputStream in = ClusterDemoEnvironment.class.getResourceAsStream(file)) {
-            if (in == null) {
-                throw new IllegalStateException(
-                        "expected the resource " + file + " beside " + ClusterDemoEnvironment.class);
-            }
-            cluster.controlPlane().apply(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        cluster.controlPlane().apply(resource(file));
+    }
+
+    /** Returns the text of a resource beside this class. */
+    static String resource(String file) {
+        try (InputStream in = Objects.requireNonNull(ClusterDemoEnvironment.class.getResourceAsStream(file), file)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -9,9 +9,4 @@ import java.util.List;
  * @param checks that must all succeed; the most expensive last
  * @param limit of the time until all checks succeed
  */
-record ClusterDemoStep(String title, Runnable action, List<ClusterDemoCheck> checks, Duration limit) {
-
-    static ClusterDemoStep of(String title, int limitSeconds, Runnable action, ClusterDemoCheck... checks) {
-        return new ClusterDemoStep(title, action, List.of(checks), Duration.ofSeconds(limitSeconds));
-    }
-}
+record ClusterDemoStep(String title, Runnable action, List<ClusterDemoCheck> checks, Duration limit) {}

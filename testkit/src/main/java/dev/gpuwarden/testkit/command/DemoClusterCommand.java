@@ -83,7 +83,8 @@ final class DemoClusterCommand implements Callable<Integer> {
                 pace.kubelets(),
                 part -> say("ready    " + ClusterDemoEnvironment.seconds(start) + "  " + part))) {
             try (ClusterDemoEnvironment environment = new ClusterDemoEnvironment(cluster, pace, image, this::say)) {
-                boolean all = new ClusterDemoRunner(environment::output, out()).run(DemoStory.of(stories, environment));
+                boolean all = new ClusterDemoRunner(environment::output, out())
+                        .run(DemoStory.of(stories, new StoryReader(pace, environment)));
                 say(all ? "\nall steps were visible; removing the cluster" : environment.state());
                 return all ? ExitCode.OK : ExitCode.NOT_FIT;
             }

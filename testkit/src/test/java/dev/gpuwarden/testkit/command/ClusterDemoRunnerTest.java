@@ -61,8 +61,9 @@ class ClusterDemoRunnerTest {
                     return "node-1   Faulty\nnode-2   Healthy\n";
                 },
                 new PrintWriter(out));
-        assertThat(runner.run(List.of(ClusterDemoStep.of(
-                        "a GPU is lost", 1, () -> {}, CHECK, ClusterDemoCheck.health("node-2 +Healthy")))))
+        ClusterDemoCheck second = ClusterDemoCheck.of("kubectl get nodehealth", "^node-2 +Healthy");
+        assertThat(runner.run(List.of(
+                        new ClusterDemoStep("a GPU is lost", () -> {}, List.of(CHECK, second), Duration.ofSeconds(1)))))
                 .isTrue();
         assertThat(asked).containsExactly("kubectl get nodehealth");
     }
@@ -70,13 +71,13 @@ class ClusterDemoRunnerTest {
     @Test
     void failedActionIsReported() {
         ClusterDemoRunner runner = new ClusterDemoRunner(command -> "", new PrintWriter(out));
-        boolean all = runner.run(List.of(ClusterDemoStep.of(
+        boolean all = runner.run(List.of(new ClusterDemoStep(
                 "a GPU is lost",
-                1,
                 () -> {
                     throw new IllegalStateException("no such GPU");
                 },
-                CHECK)));
+                List.of(CHECK),
+                Duration.ofSeconds(1))));
         assertThat(all).isFalse();
         assertThat(out.toString()).contains("NOT DONE: no such GPU");
     }

@@ -1,0 +1,90 @@
+package dev.gpuwarden.testkit.command;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/**
+ * Reads stories from `stories/*.yaml` in this package's resources: steps with actions and checks. A check is a command of
+ * `stories/commands.yaml` and the beginning of a line of its output, as a pattern; after `no`, that line must not exist.
+ */
+record StoryReader(ClusterPace pace, ClusterDemoEnvironment environment) {
+
+    private static final Pattern GPU = Pattern.compile("gpu (?:(\\d) )?of (\\S+)");
+
+    /** @throws IllegalStateException for an action or a command that does not exist */
+    List<ClusterDemoStep> read(String story) {
+        List<Map<String, ?>> steps = load(story);
+        return steps.stream().map(this::step).toList();
+    }
+
+    private ClusterDemoStep step(Map<String, ?> step) {
+        List<Runnable> actions = each(step, "actions", this::action);
+        return new ClusterDemoStep(
+                text(step.get("title")),
+                () -> actions.forEach(Runnable::run),
+                each(step, "checks", this::check),
+                Duration.ofSeconds(step.get("seconds") instanceof Integer seconds ? seconds : 0));
+    }
+
+    @SuppressWarnings("unchecked") // the resources have this form
+    private static <T> List<T> each(Map<String, ?> step, String key, BiFunction<String, String, T> reader) {
+        List<Map<String, ?>> entries = step.get(key) instanceof List<?> list ? (List<Map<String, ?>>) list : List.of();
+        return entries.stream()
+                .flatMap(entry -> entry.entrySet().stream())
+                .map(entry -> reader.apply(entry.getKey(), text(entry.getValue())))
+                .toList();
+    }
+
+    private static String text(@Nullable Object value) {
+        return String.valueOf(value);
+    }
+
+    private Runnable action(String verb, String argument) {
+        String[] changes = argument.split(" ");
+        Matcher gpu = GPU.matcher(verb);
+        if (gpu.matches()) {
+            String holder = gpu.group(2);
+            return gpu.group(1) == null
+                    ? () -> environment.setGpuOf(holder, changes)
+                    : () -> environment.set(holder, Integer.parseInt(gpu.group(1)), changes);
+        }
+        return switch (verb) {
+            case "load-image" -> () -> environment.loadImage();
+            case "settings" -> () -> environment.applySettings();
+            case "apply" -> () -> environment.apply(argument);
+            case "run" ->
+                () -> environment.run(argument.replace("{now}", Instant.now().toString()));
+            case "same gpu" -> () -> environment.setSame(changes);
+            default -> throw new IllegalStateException("no such action: " + verb);
+        };
+    }
+
+    private ClusterDemoCheck check(String key, String line) {
+        boolean shown = !key.startsWith("no ");
+        String name = shown ? key : key.substring("no ".length());
+        Map<String, String> commands = load("commands");
+        String command = name.startsWith("explain ") ? "gpuwarden " + name : commands.get(name);
+        if (name.equals("page") || name.startsWith(ClusterDemoCheck.PAGE)) {
+            command = name.equals("page") ? ClusterDemoCheck.PAGE : name;
+        } else if (command == null) {
+            throw new IllegalStateException("no such command: " + name);
+        }
+        ExpectedLine expected = ExpectedLine.of("^" + line);
+        return new ClusterDemoCheck(command, shown ? expected : expected.gone());
+    }
+
+    @SuppressWarnings("unchecked") // the resources have this form
+    private <T> T load(String file) {
+        String text = ClusterDemoEnvironment.resource("stories/" + file + ".yaml")
+                .replace("{seconds}", Integer.toString(pace.operatorSeconds()));
+        return (T) new Load(LoadSettings.builder().build()).loadFromString(text);
+    }
+}

@@ -1,0 +1,30 @@
+package dev.gpuwarden.testkit.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.EnumSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class StoryReaderTest {
+
+    /** The actions are read, and not run. */
+    @SuppressWarnings("NullAway")
+    private final StoryReader reader = new StoryReader(ClusterPace.FAST, null);
+
+    @Test
+    void everyStoryHasKnownActionsAndCommands() {
+        List<ClusterDemoStep> all = DemoStory.of(EnumSet.of(DemoStory.all), reader);
+        assertThat(all).hasSize(29);
+        assertThat(all).extracting(ClusterDemoStep::title).anyMatch(title -> title.contains("after 10 s instead"));
+        assertThat(all.stream().mapToInt(step -> step.checks().size()).sum()).isEqualTo(123);
+    }
+
+    @Test
+    void checkHasCommandAndLine() {
+        ClusterDemoCheck last = reader.read("checkpoint").get(4).checks().get(0);
+        assertThat(last.command()).startsWith("kubectl get pods --output ");
+        assertThat(last.expected().line().pattern()).isEqualTo("(?m)^saver-");
+        assertThat(last.expected().shown()).isFalse();
+    }
+}
