@@ -8,15 +8,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** The inner loop of development: compiles edited files, then runs the tests of one module or class, or one test. */
-final class InnerLoop {
-
-    private final Workspace workspace;
-    private final Console console;
-
-    InnerLoop(Workspace workspace, Console console) {
-        this.workspace = workspace;
-        this.console = console;
-    }
+record InnerLoop(Workspace workspace, Console console) {
 
     /** Finds a module. @throws UsageError for an unknown name */
     TestModule module(String name) {

@@ -4,19 +4,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The test classes that may take long, each with its reason: `slow-classes.tsv`. */
-final class SlowClasses {
+record SlowClasses(Set<String> names) {
 
     /** Limit of any other class that runs alone. */
     static final long LIMIT_MILLIS = 15_000;
 
     /** Limit beside other lanes, which double most times; a class over it is measured alone. */
     static final long LIMIT_BESIDE_MILLIS = 2 * LIMIT_MILLIS;
-
-    private final Set<String> names;
-
-    private SlowClasses(Set<String> names) {
-        this.names = names;
-    }
 
     static SlowClasses listed() {
         return new SlowClasses(Table.rows("slow-classes.tsv").stream()

@@ -15,20 +15,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /** Runs the jobs of `jobs.tsv` in lanes, and reports. */
-final class Suite {
+record Suite(Workspace workspace, Console console) {
 
     /** Two leave two processors idle for 45 % of the time: most tests wait. */
     private static final int LANES = 3;
     /** The shortest of the programs that are counted, kubectl, takes some 50 ms. */
     private static final int LOOK_MILLIS = 40;
-
-    private final Workspace workspace;
-    private final Console console;
-
-    Suite(Workspace workspace, Console console) {
-        this.workspace = workspace;
-        this.console = console;
-    }
 
     /**
      * Blocks until all have ended.

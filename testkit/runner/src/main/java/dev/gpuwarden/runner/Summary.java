@@ -8,15 +8,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** The text of a run's results. Pure. */
-final class Summary {
+record Summary(List<Outcome> outcomes) {
 
     private static final int SLOWEST = 10;
-
-    private final List<Outcome> outcomes;
-
-    Summary(List<Outcome> outcomes) {
-        this.outcomes = outcomes;
-    }
 
     int count(Line.Kind kind) {
         return outcomes.stream().mapToInt(outcome -> outcome.count(kind)).sum();

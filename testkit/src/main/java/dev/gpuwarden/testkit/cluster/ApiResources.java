@@ -7,7 +7,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** The resources of an API server, from its discovery. Immutable. */
-final class ApiResources {
+record ApiResources(List<Resource> all) {
 
     static final String ACCEPT = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -26,12 +26,6 @@ final class ApiResources {
     }
 
     static final ApiResources NONE = new ApiResources(List.of());
-
-    private final List<Resource> all;
-
-    private ApiResources(List<Resource> all) {
-        this.all = all;
-    }
 
     /** @param get returns the tree at a path of discovery */
     static ApiResources discover(Function<String, Object> get) {

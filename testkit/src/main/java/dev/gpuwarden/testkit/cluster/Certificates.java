@@ -9,15 +9,12 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/** Keys and certificates of one control plane, created by openssl 3 in its folder. */
-final class Certificates {
-
-    private final Path folder;
-
-    /** @param folder one that only its owner can enter */
-    Certificates(Path folder) {
-        this.folder = folder;
-    }
+/**
+ * Keys and certificates of one control plane, created by openssl 3 in its folder.
+ *
+ * @param folder one that only its owner can enter
+ */
+record Certificates(Path folder) {
 
     /**
      * Creates all but those of kubelets.

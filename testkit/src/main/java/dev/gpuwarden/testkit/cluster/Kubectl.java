@@ -10,15 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Runs kubectl; its cache is in a folder of the control plane. */
-final class Kubectl {
-
-    private final Path binary;
-    private final Path home;
-
-    Kubectl(Path binary, Path home) {
-        this.binary = binary;
-        this.home = home;
-    }
+record Kubectl(Path binary, Path home) {
 
     /**
      * Blocks until it ends.

@@ -10,8 +10,10 @@ import java.util.List;
  *
  * <p>Cluster number c of this machine has 10.88.c.0/24: this machine is .254, the API server .253, node k is .k and its pods are
  * in 10.(100+k).c.0/24.
+ *
+ * @param number of the cluster on this machine
  */
-final class Network implements AutoCloseable {
+record Network(Program holder, int number) implements AutoCloseable {
 
     static final int MOST_NODES = 100;
 
@@ -20,14 +22,6 @@ final class Network implements AutoCloseable {
 
     /** An empty file that the waiting process follows: its path in the command line identifies the cluster. */
     private static final String LOG = "network.log";
-
-    private final Program holder;
-    private final int number;
-
-    private Network(Program holder, int number) {
-        this.holder = holder;
-        this.number = number;
-    }
 
     /** @param folder of its log; deleted when this process dies before {@link #close()} */
     static Network start(Path folder) throws InterruptedException {
@@ -56,11 +50,6 @@ final class Network implements AutoCloseable {
     private static int claim(long inside) {
         return Integer.parseInt(Shell.run("node/network.sh", Long.toString(inside), Integer.toString(NUMBERS))
                 .strip());
-    }
-
-    /** Returns the number of the cluster on this machine. */
-    int number() {
-        return number;
     }
 
     /** Returns the place of the API server. */

@@ -12,20 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /** A program of a cluster: a child process that ends with this process, even when that is killed. */
-final class Program implements AutoCloseable {
+record Program(String name, Process process, Path log) implements AutoCloseable {
 
     private static final Duration ENDING = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofMillis(20);
-
-    private final String name;
-    private final Process process;
-    private final Path log;
-
-    private Program(String name, Process process, Path log) {
-        this.name = name;
-        this.process = process;
-        this.log = log;
-    }
 
     /**
      * @param folder of its log; deleted when this process dies before {@link #close()}
@@ -46,10 +36,6 @@ final class Program implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    String name() {
-        return name;
     }
 
     void whenItEnds(Runnable action) {

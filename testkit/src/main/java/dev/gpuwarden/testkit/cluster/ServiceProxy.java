@@ -9,15 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The kube-proxy that serves ClusterIPs to the API server, for webhooks behind Services. Nodes have their own. */
-final class ServiceProxy implements AutoCloseable {
+record ServiceProxy(Program program) implements AutoCloseable {
 
     private static final Duration STARTING = Duration.ofMinutes(1);
-
-    private final Program program;
-
-    private ServiceProxy(Program program) {
-        this.program = program;
-    }
 
     /**
      * Starts it; blocks until it has written its rules.

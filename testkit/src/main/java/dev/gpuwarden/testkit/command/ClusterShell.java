@@ -9,17 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Runs lines of shell with kubectl and gpuwarden on the PATH, as the administrator of the cluster. */
-final class ClusterShell {
-
-    private final Path image;
-    private final ControlPlane plane;
-
-    /** @param image the runtime image of this program */
-    ClusterShell(Path image, ControlPlane plane) {
-        this.image = image;
-        this.plane = plane;
-    }
+/**
+ * Runs lines of shell with kubectl and gpuwarden on the PATH, as the administrator of the cluster.
+ *
+ * @param image the runtime image of this program
+ */
+record ClusterShell(Path image, ControlPlane plane) {
 
     /**
      * Returns the output; blocks until the command ends.

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The driver's lines in the kernel log about a GPU, with its present address, process and links. */
-final class DriverLog {
+record DriverLog(SimTable table) {
 
     private static final Map<Integer, List<String>> XIDS = new HashMap<>();
 
@@ -21,12 +21,6 @@ final class DriverLog {
     private static final List<String> ACTIONS =
             List.of("None", "GPU Reset Required", "Node Reboot Required", "Drain P2P", "Drain and Reset");
     private static final String NOBODY = "pid='<unknown>', name=<unknown>, ";
-
-    private final SimTable table;
-
-    DriverLog(SimTable table) {
-        this.table = table;
-    }
 
     /** Returns the lines of one XID. */
     List<KernelLine> xid(int gpu, int code) {

@@ -13,15 +13,7 @@ import java.util.stream.Collectors;
  * Faults by name. The simulator has numbered entries only, so a file beside the table maps names to entries. Call within
  * {@link SimTable#change}.
  */
-final class FaultTable {
-
-    private final SimTable table;
-    private final Path names;
-
-    FaultTable(SimTable table, Path names) {
-        this.table = table;
-        this.names = names;
-    }
+record FaultTable(SimTable table, Path names) {
 
     /** Adds a fault; replaces one of the same name. */
     void put(Fault fault) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.testkit.sim;
 import java.util.List;
 
 /** Clears the state that ends with a reset of a GPU, or with a restart of the node. Call within {@link SimTable#change}. */
-final class GpuReset {
+record GpuReset(SimTable table) {
 
     /** Fields that are 0 afterwards, where the board has them: counters and states that last until the next reset. */
     private static final List<String> CLEARED = List.of(
@@ -18,12 +18,6 @@ final class GpuReset {
             "pcie_replay",
             "pcie_rollover",
             "pcie_recovery");
-
-    private final SimTable table;
-
-    GpuReset(SimTable table) {
-        this.table = table;
-    }
 
     void reset(int gpu) {
         String row = TableWriter.gpu(gpu);

@@ -8,13 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Writes a board's partition profiles and a scenario's partitions. Call within {@link SimTable#change}. */
-final class PartitionWriter {
-
-    private final SimTable table;
-
-    PartitionWriter(SimTable table) {
-        this.table = table;
-    }
+record PartitionWriter(SimTable table) {
 
     /**
      * Writes profiles and partitions of a GPU whose other values are in the table.

@@ -6,13 +6,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** The rows of processes, and the memory in use of GPUs and partitions. Call within {@link SimTable#change}. */
-final class ProcessTable {
-
-    private final SimTable table;
-
-    ProcessTable(SimTable table) {
-        this.table = table;
-    }
+record ProcessTable(SimTable table) {
 
     void start(SimProcess process) {
         if (holds(process.pid())) {

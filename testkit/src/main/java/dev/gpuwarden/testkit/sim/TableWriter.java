@@ -6,13 +6,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** Writes settings to the table, with the values that depend on them on a real board. Call within {@link SimTable#change}. */
-final class TableWriter {
-
-    private final SimTable table;
-
-    TableWriter(SimTable table) {
-        this.table = table;
-    }
+record TableWriter(SimTable table) {
 
     void node(Setting setting) {
         put("header", setting);
