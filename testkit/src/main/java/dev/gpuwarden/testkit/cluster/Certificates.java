@@ -1,8 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.tls.Openssl;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,13 +22,9 @@ record Certificates(Path folder) {
      * @throws IllegalStateException when openssl is missing or fails, with its output
      */
     void make(String address) {
-        try {
-            Files.writeString(
-                    folder.resolve("openssl.cnf"),
-                    Resource.text("openssl.cnf").replace("IP:127.0.0.1", "IP:127.0.0.1, IP:" + address));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Unchecked.run(() -> Files.writeString(
+                folder.resolve("openssl.cnf"),
+                Resource.text("openssl.cnf").replace("IP:127.0.0.1", "IP:127.0.0.1, IP:" + address)));
         certificate("ca", "authority", "/CN=gpuwarden testkit");
         certificate("server", "server", "/CN=kube-apiserver", "-CA", "ca.crt", "-CAkey", "ca.key");
         certificate("admin", "client", "/O=system:masters/CN=admin", "-CA", "ca.crt", "-CAkey", "ca.key");
@@ -63,10 +58,6 @@ record Certificates(Path folder) {
 
     /** Returns a file's content as a kubeconfig embeds it. */
     static String base64(Path file) {
-        try {
-            return Base64.getEncoder().encodeToString(Files.readAllBytes(file));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> Base64.getEncoder().encodeToString(Files.readAllBytes(file)));
     }
 }

@@ -1,8 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.gpuwarden.testkit.Unchecked;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,11 +46,7 @@ public final class Cluster implements AutoCloseable {
     public static synchronized Cluster shared() {
         Cluster now = shared;
         if (now == null) {
-            try {
-                now = start(Files.createTempDirectory("gpuwarden-shared-"), List.of("t4", "h100x8"));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            now = Unchecked.get(() -> start(Files.createTempDirectory("gpuwarden-shared-"), List.of("t4", "h100x8")));
             shared = now;
         }
         return now;
@@ -116,11 +111,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     private Path folder(int k) {
-        try {
-            return Files.createDirectories(folder.resolve("node-" + k));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> Files.createDirectories(folder.resolve("node-" + k)));
     }
 
     public ControlPlane controlPlane() {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -53,7 +54,7 @@ public final class ClusterNode implements AutoCloseable {
         String name = "node-" + k;
         String cgroup = "gpuwarden-" + network.number() + "-" + name;
         Path containerd = binaries.path(Binaries.containerd());
-        try {
+        Unchecked.run(() -> {
             Path conf = Files.createDirectories(folder.resolve("conf"));
             write(conf.resolve("containerd.toml"), Resource.text("node/containerd.toml"));
             write(
@@ -67,9 +68,7 @@ public final class ClusterNode implements AutoCloseable {
             write(conf.resolve("kubelet.yaml"), pace.configuration("/" + cgroup));
             Path images = Files.createDirectories(folder.resolve("images"));
             Files.createLink(images.resolve(image.getFileName()), image);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
         SimulatedNode gpus = SimulatedNode.start(scenario, folder.resolve("gpus"));
         Program program;
         try {
@@ -195,13 +194,11 @@ public final class ClusterNode implements AutoCloseable {
 
     /** Removes the cgroups of a node that has ended. */
     static void removeCgroups(Path folder) {
-        try {
+        Unchecked.run(() -> {
             Path note = folder.resolve(CGROUP);
             if (Files.exists(note)) {
                 Shell.run("node/remove-cgroups.sh", Files.readString(note), NodeNeeds.CGROUPS.toString());
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -146,11 +147,7 @@ public final class ControlPlane implements AutoCloseable {
         ControlPlane now = shared;
         if (now == null) {
             Binaries.ofUser().need();
-            try {
-                now = start(Files.createTempDirectory("gpuwarden-cluster-"));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            now = Unchecked.get(() -> start(Files.createTempDirectory("gpuwarden-cluster-")));
             shared = now;
         }
         return now;
@@ -232,12 +229,10 @@ public final class ControlPlane implements AutoCloseable {
 
     /** Creates a kubeconfig with this token. */
     public Path kubeconfig(String token) {
-        try {
+        return Unchecked.get(() -> {
             Path file = Files.createTempFile(folder, "token", ".kubeconfig");
             return Files.writeString(file, Kubeconfig.ofToken(url(), caCertificate(), token));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     Path adminCertificate() {
@@ -307,17 +302,13 @@ public final class ControlPlane implements AutoCloseable {
      * @param pod `pod/NAME` or `deployment/NAME`
      */
     public PortForward forward(String namespace, String pod, int port) {
-        try {
-            return PortForward.start(
-                    Files.createTempDirectory(folder, "forward"),
-                    binaries.path("kubectl"),
-                    adminKubeconfig(),
-                    namespace,
-                    pod,
-                    port);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> PortForward.start(
+                Files.createTempDirectory(folder, "forward"),
+                binaries.path("kubectl"),
+                adminKubeconfig(),
+                namespace,
+                pod,
+                port));
     }
 
     /** Calls back with the name of each program that ends, by {@link #close()} too. The control plane needs all of them. */

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +22,7 @@ final class Folder {
      * @throws UserError when it contains anything
      */
     static void claim(Path folder) {
-        try {
+        Unchecked.run(() -> {
             Files.createDirectories(folder);
             try (Stream<Path> content = Files.list(folder)) {
                 if (content.findAny().isPresent()) {
@@ -30,9 +31,7 @@ final class Folder {
                 }
             }
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.gpuwarden.testkit.Unchecked;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,12 +60,10 @@ public final class PortForward implements AutoCloseable {
     }
 
     private Optional<String> listening() {
-        try {
+        return Unchecked.get(() -> {
             Matcher line = LISTENING.matcher(Files.readString(log));
             return line.find() ? Optional.of(line.group(1)) : Optional.empty();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     /** Returns the address, for example `http://127.0.0.1:34567`. */

@@ -1,7 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,16 +26,14 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
         List<String> command = new ArrayList<>(
                 List.of("sh", "-c", Resource.text("with-owner.sh"), "with-owner", folder.toString(), after));
         command.addAll(program);
-        try {
+        return Unchecked.get(() -> {
             Process process = new ProcessBuilder(command)
                     .directory(folder.toFile())
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();
             return new Program(name, process, log);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     void whenItEnds(Runnable action) {

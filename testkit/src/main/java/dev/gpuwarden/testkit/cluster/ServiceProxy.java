@@ -1,7 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.gpuwarden.testkit.Unchecked;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,13 +22,11 @@ record ServiceProxy(Program program) implements AutoCloseable {
             throws InterruptedException {
         Path itsKubeconfig = folder.resolve("kubeconfig");
         Path configuration = folder.resolve("kube-proxy.yaml");
-        try {
+        Unchecked.run(() -> {
             Files.createDirectories(folder);
             Files.writeString(itsKubeconfig, kubeconfig);
             Files.writeString(configuration, configuration(itsKubeconfig.toString(), node));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
         List<String> inside = new ArrayList<>(place.enter());
         List<String> command = new ArrayList<>(inside);
         command.addAll(List.of(binaries.path("kube-proxy").toString(), "--config=" + configuration));

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -145,12 +146,10 @@ public final class UserCluster {
     public void note(boolean ready) {
         ProcessHandle self = ProcessHandle.current();
         Path next = folder.resolve("holder.next");
-        try {
+        Unchecked.run(() -> {
             Files.writeString(next, "pid=" + self.pid() + "\nstarted=" + started(self) + "\nready=" + ready + "\n");
             Files.move(next, notes(), StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     private Path notes() {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ClusterNode;
 import dev.gpuwarden.testkit.sim.NodeControl;
@@ -56,7 +57,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
 
     /** Loads a container image of this program on all nodes. */
     void loadImage() {
-        try {
+        Unchecked.run(() -> {
             Path archive = Files.createTempFile("gpuwarden-image-", ".tar");
             // Also deleted after a signal.
             archive.toFile().deleteOnExit();
@@ -65,9 +66,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
             } finally {
                 Files.delete(archive);
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     private void loadImage(Path archive) {

@@ -2,13 +2,13 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.UserCluster;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import dev.gpuwarden.testkit.sim.NativeFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -96,13 +96,9 @@ final class ClusterUpCommand implements Callable<Integer> {
         ProcessBuilder builder = SameProgram.run(
                 Map.of(), "cluster", "hold", "--nodes", Integer.toString(nodes), "--scenario", scenario);
         builder.command().add(0, "setsid");
-        try {
-            return builder.redirectErrorStream(true)
-                    .redirectOutput(cluster.log().toFile())
-                    .start();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> builder.redirectErrorStream(true)
+                .redirectOutput(cluster.log().toFile())
+                .start());
     }
 
     /** Prints the holder's output until the cluster is ready or the holder ends; returns true for ready. */

@@ -1,10 +1,10 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -56,11 +56,7 @@ final class NodeDemoDaemon implements AutoCloseable {
                         Durations.text(quiet))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
-        try {
-            return new NodeDemoDaemon(builder.start(), log);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> new NodeDemoDaemon(builder.start(), log));
     }
 
     boolean running() {
@@ -73,11 +69,7 @@ final class NodeDemoDaemon implements AutoCloseable {
 
     /** Returns its log so far. */
     String log() {
-        try {
-            return Files.readString(log);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> Files.readString(log));
     }
 
     /** Returns its address; empty before it serves. */

@@ -11,10 +11,7 @@ import java.util.List;
 public record AerError(String severity, String name, int bit, String layer, String agent) {
 
     /** All errors in the order of sysfs. */
-    public static final List<AerError> ALL = Boards.resource("aer.tsv")
-            .lines()
-            .filter(line -> !line.startsWith("#"))
-            .map(line -> line.split("\t"))
+    public static final List<AerError> ALL = Rows.of("aer.tsv").stream()
             .map(c -> new AerError(c[0], c[1], Integer.parseInt(c[2]), c[3], c[4]))
             .toList();
 

@@ -1,11 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /** The built-in boards. */
@@ -26,14 +21,6 @@ public final class Boards {
             return Optional.empty();
         }
         String file = "profiles/" + name + ".yaml";
-        return YamlNode.parse(file, name, resource(file)).map(profile -> Board.read(name, profile));
-    }
-
-    static String resource(String file) {
-        try (InputStream in = Boards.class.getResourceAsStream("/dev/gpuwarden/testkit/" + file)) {
-            return new String(Objects.requireNonNull(in, file).readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return YamlNode.parse(file, name, Rows.text(file)).map(profile -> Board.read(name, profile));
     }
 }

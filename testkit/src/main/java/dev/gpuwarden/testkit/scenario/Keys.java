@@ -1,10 +1,5 @@
 package dev.gpuwarden.testkit.scenario;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,16 +30,7 @@ public final class Keys {
     private final Map<String, Key> byName = new LinkedHashMap<>();
 
     private Keys(String scope) {
-        try (BufferedReader lines = new BufferedReader(new InputStreamReader(
-                Objects.requireNonNull(Keys.class.getResourceAsStream("/dev/gpuwarden/testkit/keys.tsv")),
-                StandardCharsets.UTF_8))) {
-            lines.lines()
-                    .map(line -> line.split("\t", -1))
-                    .filter(cells -> cells[0].equals(scope))
-                    .forEach(this::add);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Rows.of("keys.tsv").stream().filter(cells -> cells[0].equals(scope)).forEach(this::add);
         if (!scope.equals("node")) {
             for (String at : List.of("", "bridge.")) {
                 AerError.ALL.forEach(error -> add(new String[] {scope, at + error.key(), "-", "count", ""}));

@@ -14,46 +14,8 @@ import java.util.Optional;
 /** Finds scenarios: built-in ones and files. */
 public final class Scenarios {
 
-    private static final List<String> NAMES = List.of(
-            "h100x8",
-            "demo",
-            "t4",
-            "l4x4",
-            "a100x8",
-            "a100-mig",
-            "h200x8",
-            "b200x8",
-            "gpu-lost",
-            "gpu-hang",
-            "memory-hog",
-            "recovery-action",
-            "xid79",
-            "xid-app",
-            "xid-storm",
-            "row-remap-failure",
-            "row-remap-pending",
-            "nvlink-flap",
-            "nvlink5-b200",
-            "fabric-down",
-            "thermal",
-            "power-brake",
-            "pcie-degraded",
-            "aer-errors",
-            "ib-down",
-            "ib-flap",
-            "gpu-reset",
-            "reboot",
-            "no-driver",
-            "version-mismatch",
-            "driver-470",
-            "driver-535.54",
-            "driver-535.161",
-            "liar",
-            "empty",
-            "fallen",
-            "big64",
-            "busy500",
-            "cgroup-zoo");
+    private static final List<String> NAMES =
+            Rows.text("scenarios/list.txt").lines().toList();
 
     private Scenarios() {}
 
@@ -71,7 +33,7 @@ public final class Scenarios {
     public static Scenario find(String nameOrFile, Vocabulary vocabulary) {
         if (NAMES.contains(nameOrFile)) {
             String file = "scenarios/" + nameOrFile + ".yaml";
-            return ScenarioReader.read(nameOrFile, file, Boards.resource(file), vocabulary);
+            return ScenarioReader.read(nameOrFile, file, Rows.text(file), vocabulary);
         }
         if (!nameOrFile.endsWith(".yaml") && !nameOrFile.endsWith(".yml")) {
             Optional<String> nearest = Spelling.nearest(nameOrFile, NAMES);

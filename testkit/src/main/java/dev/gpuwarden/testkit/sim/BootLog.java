@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.scenario.Rows;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.sim;
 
 import dev.gpuwarden.testkit.scenario.LineText;
+import dev.gpuwarden.testkit.scenario.Rows;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

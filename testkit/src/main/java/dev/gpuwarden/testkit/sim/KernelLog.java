@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -79,11 +80,7 @@ final class KernelLog {
             for (KernelLine line : lines) {
                 text.append(line.record(next++, micros));
             }
-            try {
-                Files.writeString(file, text, StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            Unchecked.run(() -> Files.writeString(file, text, StandardCharsets.US_ASCII, StandardOpenOption.APPEND));
             return new State(next, micros, before.stormScale());
         });
     }

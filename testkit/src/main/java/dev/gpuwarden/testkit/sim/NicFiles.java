@@ -6,6 +6,7 @@ import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.testkit.scenario.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.scenario.Nic;
+import dev.gpuwarden.testkit.scenario.Rows;
 import dev.gpuwarden.testkit.scenario.Setting;
 import dev.gpuwarden.testkit.scenario.Value;
 import java.nio.file.Path;

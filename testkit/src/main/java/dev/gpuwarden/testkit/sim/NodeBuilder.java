@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Board;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Form;
@@ -8,8 +9,6 @@ import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Setting;
 import dev.gpuwarden.testkit.scenario.SimGpu;
 import dev.gpuwarden.testkit.scenario.Value;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -43,14 +42,12 @@ final class NodeBuilder {
     static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
         Tree.folder(folder.lib());
         Tree.folder(folder.run());
-        try {
+        Unchecked.run(() -> {
             // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
             // library.
             Files.copy(files.library(scenario.driver()), folder.library());
             Files.copy(files.layoutFile(), folder.layout());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
         SimTable table = SimTable.create(folder.table(), files.layout());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
         table.change(t -> builder.writeDriverAndGpus());

@@ -1,8 +1,7 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Vocabulary;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -51,15 +50,13 @@ public final class SimLayout {
     /** Reads the output of `sim-layout`. */
     public static SimLayout read(Path tsv) {
         SimLayout layout = new SimLayout();
-        try {
+        Unchecked.run(() -> {
             for (String line : Files.readAllLines(tsv)) {
                 if (!line.startsWith("#")) {
                     layout.add(line.split("\t", -1));
                 }
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
         return layout;
     }
 

@@ -1,11 +1,10 @@
 package dev.gpuwarden.testkit.sim;
 
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -56,11 +55,7 @@ public final class SimulatedNode implements AutoCloseable {
     }
 
     public static SimulatedNode start(Scenario scenario) {
-        try {
-            return start(scenario, Files.createTempDirectory("gpuwarden-node-"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> start(scenario, Files.createTempDirectory("gpuwarden-node-")));
     }
 
     /** @param root a folder that is empty or does not exist yet; {@link #close()} deletes it */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
@@ -18,7 +19,7 @@ final class Tree {
     private Tree() {}
 
     static void write(Path file, String text) {
-        try {
+        Unchecked.run(() -> {
             try {
                 Files.writeString(file, text);
             } catch (NoSuchFileException noFolder) {
@@ -26,64 +27,42 @@ final class Tree {
                 Files.createDirectories(file.getParent());
                 Files.writeString(file, text);
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     /** Writes as {@link #write} does; readers see the old text or the new one. */
     static void replace(Path file, String text) {
         Path next = file.resolveSibling(file.getFileName() + ".next");
         write(next, text);
-        try {
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Unchecked.run(() -> Files.move(next, file, StandardCopyOption.ATOMIC_MOVE));
     }
 
     static void folder(Path folder) {
-        try {
-            Files.createDirectories(folder);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Unchecked.run(() -> Files.createDirectories(folder));
     }
 
     static void link(Path link, Path target) {
-        try {
+        Unchecked.run(() -> {
             Files.createDirectories(link.getParent());
             Files.deleteIfExists(link);
             Files.createSymbolicLink(link, target);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     /** Creates another name of an existing file. */
     static void name(Path name, Path file) {
-        try {
+        Unchecked.run(() -> {
             Files.deleteIfExists(name);
             Files.createLink(name, file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        });
     }
 
     static void move(Path from, Path to) {
-        try {
-            Files.move(from, to);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Unchecked.run(() -> Files.move(from, to));
     }
 
     static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> Files.readString(file));
     }
 
     /** Returns the entries in order of their names. */
