@@ -8,7 +8,12 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import javax.net.ssl.SSLContext;
 
 /**
  * A proxy between clients and an API server, over plain HTTP on loopback, that injects faults. A request with a token has the
@@ -31,7 +37,7 @@ import java.util.function.Predicate;
 public final class FaultyApi implements AutoCloseable {
 
     private final ControlPlane plane;
-    private final ApiForwarder forwarder;
+    private final Forwarder forwarder;
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool(Threads.daemon("gpuwarden-faulty-api"));
     private final List<ApiFault.Rule> rules = new ArrayList<>();
@@ -41,7 +47,7 @@ public final class FaultyApi implements AutoCloseable {
 
     public FaultyApi(ControlPlane plane) throws IOException {
         this.plane = plane;
-        this.forwarder = new ApiForwarder(plane);
+        this.forwarder = new Forwarder(plane);
         // Without it an answer of two pieces waits 40 ms for the client's acknowledgement of the first.
         System.setProperty("sun.net.httpserver.nodelay", "true");
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -194,5 +200,42 @@ public final class FaultyApi implements AutoCloseable {
         cut();
         server.stop(0);
         threads.shutdownNow();
+    }
+
+    /** Forwards requests of a proxy to the API server. Thread-safe. */
+    static final class Forwarder {
+
+        private static final List<String> PASSED = List.of("Accept", "Authorization", "Content-Type", "User-Agent");
+
+        private final String target;
+        /** Two clients, since the API server prefers a certificate to a token. */
+        private final HttpClient admin;
+
+        private final HttpClient others;
+
+        Forwarder(ControlPlane plane) throws IOException {
+            this.target = plane.url();
+            this.admin = client(ClientTls.context(plane, true));
+            this.others = client(ClientTls.context(plane, false));
+        }
+
+        private static HttpClient client(SSLContext context) {
+            return HttpClient.newBuilder()
+                    .sslContext(context)
+                    .version(HttpClient.Version.HTTP_1_1)
+                    .build();
+        }
+
+        HttpResponse<InputStream> send(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(target + exchange.getRequestURI()))
+                    .method(exchange.getRequestMethod(), BodyPublishers.ofByteArray(body));
+            for (String name : PASSED) {
+                exchange.getRequestHeaders()
+                        .getOrDefault(name, List.of())
+                        .forEach(value -> request.header(name, value));
+            }
+            boolean token = exchange.getRequestHeaders().containsKey("Authorization");
+            return (token ? others : admin).send(request.build(), BodyHandlers.ofInputStream());
+        }
     }
 }

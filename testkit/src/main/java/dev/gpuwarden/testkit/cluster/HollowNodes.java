@@ -2,7 +2,11 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.core.util.Threads;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -29,7 +33,7 @@ public final class HollowNodes implements AutoCloseable {
     private final String prefix;
     private final int nodes;
     private final int podsPerNode;
-    private final HollowObjects texts;
+    private final Objects texts;
     private final ApiRequests api;
 
     private int turn;
@@ -44,7 +48,7 @@ public final class HollowNodes implements AutoCloseable {
         this.prefix = prefix;
         this.nodes = nodes;
         this.podsPerNode = podsPerNode;
-        this.texts = new HollowObjects(prefix);
+        this.texts = new Objects(prefix);
         this.api = new ApiRequests(plane);
         this.renewals = new ApiRequests(plane);
     }
@@ -139,5 +143,66 @@ public final class HollowNodes implements AutoCloseable {
                 nodes,
                 node -> api.delete(NODES + "/" + texts.name(node))
                         .thenCompose(done -> api.delete(LEASES + "/" + texts.name(node))));
+    }
+
+    /** The JSON of the objects of {@link HollowNodes}. */
+    static final class Objects {
+
+        private static final DateTimeFormatter MICROSECONDS = DateTimeFormatter.ofPattern(
+                        "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)
+                .withZone(ZoneOffset.UTC);
+
+        private final String prefix;
+        private final String started =
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        private final String node = form("node");
+        private final String lease = form("lease");
+        private final String pod = form("pod");
+        private final String podStatus = form("pod-status");
+
+        Objects(String prefix) {
+            this.prefix = prefix;
+        }
+
+        private static String form(String name) {
+            return Resource.text("load/" + name + ".json").replaceAll("\n *", "");
+        }
+
+        String name(int node) {
+            return prefix + "-" + node;
+        }
+
+        String node(int number) {
+            return of(number, node)
+                    .replace("@ZONE@", "zone-" + number % 3)
+                    .replace("@UUID@", String.format(Locale.ROOT, "00000000-0000-4000-8000-%012x", number))
+                    .replace("@MACHINE@", String.format(Locale.ROOT, "%032x", number));
+        }
+
+        String lease(int number, Instant now) {
+            return lease.replace("@TIME@", MICROSECONDS.format(now)).replace("@NAME@", name(number));
+        }
+
+        /** Returns the patch that renews any lease. */
+        String renewal(Instant now) {
+            return "{\"spec\": {\"renewTime\": \"" + MICROSECONDS.format(now) + "\"}}";
+        }
+
+        String pod(int number, String name) {
+            return of(number, pod).replace("@POD@", name);
+        }
+
+        String podStatus(int number) {
+            return of(number, podStatus);
+        }
+
+        private String of(int number, String form) {
+            return form.replace("@PREFIX@", prefix)
+                    .replace("@NAME@", name(number))
+                    .replace(
+                            "@ADDRESS@",
+                            "172." + (16 + number / 65_536 % 16) + "." + number / 256 % 256 + "." + number % 256)
+                    .replace("@TIME@", started);
+        }
     }
 }

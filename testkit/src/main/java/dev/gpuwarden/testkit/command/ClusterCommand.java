@@ -1,6 +1,30 @@
 package dev.gpuwarden.testkit.command;
 
+import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.cluster.Cluster;
+import dev.gpuwarden.testkit.cluster.KubeletPace;
+import dev.gpuwarden.testkit.cluster.UserCluster;
+import dev.gpuwarden.testkit.sim.NodeControl;
+import java.io.PrintWriter;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** A Kubernetes cluster on this machine. */
 @Command(
@@ -17,10 +41,171 @@ import picocli.CommandLine.Command;
         },
         subcommands = {
             ClusterUpCommand.class,
-            ClusterStatusCommand.class,
-            ClusterEnvCommand.class,
-            ClusterInjectCommand.class,
-            ClusterDownCommand.class,
-            ClusterHoldCommand.class
+            ClusterCommand.Status.class,
+            ClusterCommand.Env.class,
+            ClusterCommand.Inject.class,
+            ClusterCommand.Down.class,
+            ClusterCommand.Hold.class
         })
-final class ClusterCommand {}
+final class ClusterCommand {
+
+    /** Ends the user's cluster. */
+    @Command(
+            name = "down",
+            mixinStandardHelpOptions = true,
+            description =
+                    "End the cluster and remove its files and processes, also after a kill. Succeeds where none runs.")
+    static final class Down implements Callable<Integer> {
+
+        @Override
+        public Integer call() {
+            UserCluster.ofUser().end();
+            return ExitCode.OK;
+        }
+    }
+
+    /** Prints the shell's settings for the user's cluster. */
+    @Command(
+            name = "env",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Print shell settings for the cluster, and for its kubectl where the PATH has none:",
+                "  eval \"$(gpuwarden cluster env)\""
+            })
+    static final class Env implements Callable<Integer> {
+
+        @Spec
+        CommandSpec spec = CommandSpec.create();
+
+        @Override
+        public Integer call() {
+            UserCluster cluster = UserCluster.ofUser();
+            cluster.need();
+            spec.commandLine().getOut().println("export KUBECONFIG=" + cluster.kubeconfig());
+            spec.commandLine().getOut().println("export PATH=\"$PATH:" + cluster.tools() + "\"");
+            return ExitCode.OK;
+        }
+    }
+
+    /** Injects a fault into a node of the user's cluster. */
+    @Command(
+            name = "inject",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Inject a fault into a node: KEY=VALUE as for `sim set`, or a line of its kernel log as for `sim log`.",
+                "  gpuwarden cluster inject node-1 xid=79 --gpu 4",
+                "  gpuwarden cluster inject node-1 gpu.all.temperature=95C",
+                "  gpuwarden cluster inject node-2 'NVRM: Xid (PCI:{gpu.3}): 31, pid=4711, name=python3'"
+            })
+    static final class Inject implements Callable<Integer> {
+
+        private static final Pattern CHANGE = Pattern.compile("([a-z][a-z0-9.-]*)=(.*)", Pattern.DOTALL);
+
+        @Parameters(index = "0", paramLabel = "NODE", description = "Name of the node, as in `cluster status`.")
+        String node = "";
+
+        @Parameters(index = "1", paramLabel = "FAULT", description = "KEY=VALUE, or a line.")
+        String fault = "";
+
+        @Option(names = "--gpu", paramLabel = "N", description = "The GPU of a KEY, instead of gpu.N. before the key.")
+        @Nullable Integer gpu;
+
+        @Override
+        public Integer call() {
+            UserCluster cluster = UserCluster.ofUser();
+            cluster.need();
+            NodeControl control = NodeControl.open(cluster.gpus(node));
+            Matcher change = CHANGE.matcher(fault);
+            if (change.matches()) {
+                String of = gpu == null ? "" : "gpu." + gpu + ".";
+                control.set(of + change.group(1), change.group(2));
+            } else if (gpu == null) {
+                control.log(false, List.of(fault));
+            } else {
+                throw new UserError(
+                        "\"" + fault + "\": expected KEY=VALUE with --gpu; a line names its GPU as {gpu." + gpu + "}");
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    /** Shows the nodes of the user's cluster. */
+    @Command(
+            name = "status",
+            mixinStandardHelpOptions = true,
+            description = "Show the nodes of the cluster from its API server.",
+            exitCodeListHeading = "%nExit code:%n",
+            exitCodeList = {
+                "0:all nodes are Ready",
+                "1:one is not, or the API server does not answer",
+                "2:no cluster runs"
+            })
+    static final class Status implements Callable<Integer> {
+
+        @Mixin
+        Output output = new Output();
+
+        @Spec
+        CommandSpec spec = CommandSpec.create();
+
+        @Override
+        public Integer call() {
+            UserCluster cluster = UserCluster.ofUser();
+            cluster.need();
+            List<UserCluster.NodeState> nodes = cluster.states();
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("kubeconfig", cluster.kubeconfig().toString());
+            tree.put("nodes", nodes.stream().map(Status::tree).toList());
+            Table table = new Table("NODE", "READY", "ADDRESS", "SIMULATED GPUS");
+            nodes.forEach(node -> table.row(node.name(), node.ready(), node.address(), node.gpus()));
+            output.write(spec.commandLine().getOut(), tree, table::print);
+            return nodes.stream().allMatch(node -> node.ready().equals("True")) ? ExitCode.OK : ExitCode.NOT_FIT;
+        }
+
+        private static Map<String, Object> tree(UserCluster.NodeState node) {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("name", node.name());
+            tree.put("ready", node.ready());
+            tree.put("address", node.address());
+            tree.put("simulatedGpus", node.gpus().toString());
+            return tree;
+        }
+    }
+
+    /** Holds the user's cluster until a signal: the background process of `cluster up`. */
+    @Command(name = "hold", hidden = true, description = "Holds a cluster for `cluster up`.")
+    static final class Hold implements Callable<Integer> {
+
+        @Option(names = "--nodes", required = true)
+        int nodes;
+
+        @Option(names = "--scenario", required = true)
+        String scenario = "";
+
+        @Spec
+        CommandSpec spec = CommandSpec.create();
+
+        @Override
+        public Integer call() throws InterruptedException {
+            UserCluster its = UserCluster.ofUser();
+            PrintWriter out = spec.commandLine().getOut();
+            its.note(false);
+            long start = System.nanoTime();
+            Cluster cluster =
+                    Cluster.start(its.parts(), Collections.nCopies(nodes, scenario), KubeletPace.USUAL, part -> {
+                        out.println(String.format(Locale.ROOT, "%5.1f s  %s", (System.nanoTime() - start) / 1e9, part));
+                        out.flush();
+                    });
+            Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
+            its.note(true);
+            // The next `cluster up` then starts another; a cluster outlives nodes that are killed.
+            cluster.whenControlPlaneEnds(part -> {
+                its.note(false);
+                out.println(part + " has ended");
+                out.flush();
+            });
+            new CountDownLatch(1).await();
+            return ExitCode.OK;
+        }
+    }
+}
