@@ -57,12 +57,12 @@ record Suite(Workspace workspace, Console console) {
 
     /** Adds a failure for each tier that no job runs, and for each class that became slow. */
     private List<Outcome> checked(TestJvm jvm, List<Outcome> outcomes, List<Job> jobs) throws InterruptedException {
-        SlowClasses slow = SlowClasses.listed();
+        Summary.SlowClasses slow = Summary.SlowClasses.listed();
         // A test has one thread that works, mostly: two do not slow each other down on two processors.
         ExecutorService two = Executors.newFixedThreadPool(2);
         List<List<Future<List<String>>>> measured = outcomes.stream()
                 .map(outcome -> new Summary(List.of(outcome))
-                        .over(SlowClasses.LIMIT_BESIDE_MILLIS, slow).stream()
+                        .over(Summary.SlowClasses.LIMIT_BESIDE_MILLIS, slow).stream()
                                 .map(line -> two.submit(() -> stillSlow(jvm, outcome.job(), line, slow)))
                                 .toList())
                 .toList();
@@ -102,14 +102,14 @@ record Suite(Workspace workspace, Console console) {
     }
 
     /** Measures slow classes again alone, since other lanes may have slowed them. */
-    private List<String> stillSlow(TestJvm jvm, Job job, Line line, SlowClasses slow) {
+    private List<String> stillSlow(TestJvm jvm, Job job, Line line, Summary.SlowClasses slow) {
         console.line(String.format(
                 Locale.ROOT, "%s took %.1f s; once more without the others", line.subject(), line.millis() / 1000.0));
         Job again = new Job(job.tier(), job.module(), job.alone(), List.of());
         try {
             Outcome alone = jvm.tests(again, new Selection(Set.of(job.tier()), List.of(line.subject())));
             return new Summary(List.of(alone))
-                    .over(SlowClasses.LIMIT_MILLIS, slow).stream()
+                    .over(Summary.SlowClasses.LIMIT_MILLIS, slow).stream()
                             .map(Summary::tooSlow)
                             .toList();
         } catch (IOException | InterruptedException e) {

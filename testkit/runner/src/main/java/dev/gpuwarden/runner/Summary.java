@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -76,5 +77,32 @@ record Summary(List<Outcome> outcomes) {
                 .filter(outcome -> outcome.job().tier() != Tier.SOAK)
                 .flatMap(outcome -> outcome.all(Line.Kind.CLASS).stream())
                 .toList();
+    }
+
+    /** The test classes that may take long, each with its reason: `slow-classes.tsv`. */
+    record SlowClasses(Set<String> names) {
+
+        /** Limit of any other class that runs alone. */
+        static final long LIMIT_MILLIS = 15_000;
+
+        /** Limit beside other lanes, which double most times; a class over it is measured alone. */
+        static final long LIMIT_BESIDE_MILLIS = 2 * LIMIT_MILLIS;
+
+        static SlowClasses listed() {
+            return new SlowClasses(Table.rows("slow-classes.tsv").stream()
+                    .map(row -> row.split("\\s+", 2))
+                    .peek(row -> {
+                        if (row.length != 2) {
+                            throw new IllegalArgumentException(
+                                    "slow-classes.tsv: expected a class and a reason, seen " + row[0]);
+                        }
+                    })
+                    .map(row -> row[0])
+                    .collect(Collectors.toSet()));
+        }
+
+        boolean has(String className) {
+            return names.contains(className);
+        }
     }
 }

@@ -4,6 +4,7 @@ import dev.gpuwarden.runner.jvm.Selection;
 import dev.gpuwarden.runner.jvm.TestMain;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +21,8 @@ public final class TestJvm {
 
     /** GOGC of programs in Go: at 100, the default, an API server uses a fifth more processor time. */
     private static final String GARBAGE_PERCENT = "400";
+
+    private static final int TAIL_LINES = 40;
 
     private final Workspace workspace;
 
@@ -111,14 +114,21 @@ public final class TestJvm {
     private static Line ended(Job job, int code, long millis, Path log) throws IOException {
         return switch (code) {
             case 0 -> new Line(Line.Kind.PASSED, job.title(), "", millis, "");
-            case 3 -> new Line(Line.Kind.SKIPPED, job.title(), "", millis, Logs.tail(log));
+            case 3 -> new Line(Line.Kind.SKIPPED, job.title(), "", millis, tail(log));
             default ->
                 new Line(
                         Line.Kind.FAILED,
                         job.title(),
                         "",
                         millis,
-                        "exit code " + code + "; the end of " + log + ":\n" + Logs.tail(log));
+                        "exit code " + code + "; the end of " + log + ":\n" + tail(log));
         };
+    }
+
+    private static String tail(Path log) throws IOException {
+        List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
+        return String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
     }
 }

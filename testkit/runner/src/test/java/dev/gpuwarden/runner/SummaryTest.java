@@ -32,12 +32,12 @@ class SummaryTest {
     @Test
     void aSlowClassIsNamedUnlessItIsASoak() {
         Line slow = ended("a.SlowTest", 15_001);
-        SlowClasses none = SlowClasses.listed();
+        Summary.SlowClasses none = Summary.SlowClasses.listed();
         assertThat(new Summary(List.of(outcome(Tier.API, slow, ended("a.FastTest", 15_000))))
-                        .over(SlowClasses.LIMIT_MILLIS, none))
+                        .over(Summary.SlowClasses.LIMIT_MILLIS, none))
                 .containsExactly(slow);
         assertThat(Summary.tooSlow(slow)).startsWith("a.SlowTest: expected at most 15 s, took 15.0 s");
-        assertThat(new Summary(List.of(outcome(Tier.SOAK, slow))).over(SlowClasses.LIMIT_MILLIS, none))
+        assertThat(new Summary(List.of(outcome(Tier.SOAK, slow))).over(Summary.SlowClasses.LIMIT_MILLIS, none))
                 .isEmpty();
     }
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Resource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -90,7 +91,7 @@ public final class Binaries {
     }
 
     private static String required(String file, String module) {
-        return Resource.text(file)
+        return Resource.text("cluster/" + file)
                 .lines()
                 .map(line -> line.strip().replaceFirst("^require ", "").split(" "))
                 .filter(words -> words.length >= 2 && words[0].equals(module))

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.tls.Openssl;
 import java.nio.file.Files;
@@ -24,7 +25,7 @@ record Certificates(Path folder) {
     void make(String address) {
         Unchecked.run(() -> Files.writeString(
                 folder.resolve("openssl.cnf"),
-                Resource.text("openssl.cnf").replace("IP:127.0.0.1", "IP:127.0.0.1, IP:" + address)));
+                Resource.text("cluster/openssl.cnf").replace("IP:127.0.0.1", "IP:127.0.0.1, IP:" + address)));
         certificate("ca", "authority", "/CN=gpuwarden testkit");
         certificate("server", "server", "/CN=kube-apiserver", "-CA", "ca.crt", "-CAkey", "ca.key");
         certificate("admin", "client", "/O=system:masters/CN=admin", "-CA", "ca.crt", "-CAkey", "ca.key");

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
@@ -56,10 +57,10 @@ public final class ClusterNode implements AutoCloseable {
         Path containerd = binaries.path(Binaries.containerd());
         Unchecked.run(() -> {
             Path conf = Files.createDirectories(folder.resolve("conf"));
-            write(conf.resolve("containerd.toml"), Resource.text("node/containerd.toml"));
+            write(conf.resolve("containerd.toml"), Resource.text("cluster/node/containerd.toml"));
             write(
                     conf.resolve("cni/10-pods.conflist"),
-                    Resource.text("node/network.json").replace("SUBNET", network.pods(k)));
+                    Resource.text("cluster/node/network.json").replace("SUBNET", network.pods(k)));
             write(folder.resolve(CGROUP), cgroup);
             Files.copy(plane.caCertificate(), conf.resolve("ca.crt"));
             write(conf.resolve("kubeconfig"), plane.nodeKubeconfig(name));
@@ -105,7 +106,7 @@ public final class ClusterNode implements AutoCloseable {
         return Program.start(
                 folder,
                 "node",
-                "(\nset -- " + cgroup + " " + NodeNeeds.CGROUPS + "\n" + Resource.text("node/remove-cgroups.sh")
+                "(\nset -- " + cgroup + " " + NodeNeeds.CGROUPS + "\n" + Resource.text("cluster/node/remove-cgroups.sh")
                         + ")\n",
                 List.of(
                         "unshare",
@@ -119,7 +120,7 @@ public final class ClusterNode implements AutoCloseable {
                         "--mount-proc",
                         "sh",
                         "-c",
-                        Resource.text("node/node.sh"),
+                        Resource.text("cluster/node/node.sh"),
                         "node",
                         folder.toString(),
                         gpus.root().toString(),
@@ -142,9 +143,10 @@ public final class ClusterNode implements AutoCloseable {
             plane.kubectl("wait", "--for=condition=Ready", "node/" + name, limit);
         } catch (IllegalStateException e) {
             throw new IllegalStateException(
-                    name + ": expected it to be Ready; the ends of its logs:\n" + Log.tail(folder.resolve("node.log"))
-                            + "\n" + Log.tail(folder.resolve("containerd.log")) + "\n"
-                            + Log.tail(folder.resolve("kubelet.log")),
+                    name + ": expected it to be Ready; the ends of its logs:\n"
+                            + Program.tail(folder.resolve("node.log"))
+                            + "\n" + Program.tail(folder.resolve("containerd.log")) + "\n"
+                            + Program.tail(folder.resolve("kubelet.log")),
                     e);
         }
     }

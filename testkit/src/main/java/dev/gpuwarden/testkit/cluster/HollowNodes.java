@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.testkit.Resource;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -165,7 +166,7 @@ public final class HollowNodes implements AutoCloseable {
         }
 
         private static String form(String name) {
-            return Resource.text("load/" + name + ".json").replaceAll("\n *", "");
+            return Resource.text("cluster/load/" + name + ".json").replaceAll("\n *", "");
         }
 
         String name(int node) {

@@ -1,7 +1,9 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import java.util.function.BooleanSupplier;
 /** A program of a cluster: a child process that ends with this process, even when that is killed. */
 record Program(String name, Process process, Path log) implements AutoCloseable {
 
+    private static final int TAIL_LINES = 20;
     private static final Duration ENDING = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofMillis(20);
 
@@ -24,7 +27,7 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
     static Program start(Path folder, String name, String after, List<String> program) {
         Path log = folder.resolve(name + ".log");
         List<String> command = new ArrayList<>(
-                List.of("sh", "-c", Resource.text("with-owner.sh"), "with-owner", folder.toString(), after));
+                List.of("sh", "-c", Resource.text("cluster/with-owner.sh"), "with-owner", folder.toString(), after));
         command.addAll(program);
         return Unchecked.get(() -> {
             Process process = new ProcessBuilder(command)
@@ -83,11 +86,11 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
         while (!condition.getAsBoolean()) {
             if (process.waitFor(POLL.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new IllegalStateException(name + ": expected " + what + ", it ended with exit code "
-                        + process.exitValue() + "; the end of its log:\n" + Log.tail(log));
+                        + process.exitValue() + "; the end of its log:\n" + tail(log));
             }
             if (System.nanoTime() - end > 0) {
                 throw new IllegalStateException(name + ": expected " + what + " within " + limit.toSeconds()
-                        + " s, it runs and is not; the end of its log:\n" + Log.tail(log));
+                        + " s, it runs and is not; the end of its log:\n" + tail(log));
             }
         }
     }
@@ -105,6 +108,18 @@ record Program(String name, Process process, Path log) implements AutoCloseable 
         } catch (InterruptedException e) {
             process.toHandle().destroyForcibly();
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Returns the last 20 lines, or the reason why they cannot be read. */
+    static String tail(Path log) {
+        try {
+            List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+            return String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
+        } catch (IOException e) {
+            return log + " cannot be read: " + e;
         }
     }
 }

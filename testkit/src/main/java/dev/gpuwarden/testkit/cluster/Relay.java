@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.testkit.Unchecked;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -96,11 +97,7 @@ public final class Relay implements AutoCloseable {
         }
     }
 
-    private interface Work {
-        void run() throws IOException;
-    }
-
-    private static void start(Work work) {
+    private static void start(Unchecked.Work work) {
         Threads.daemon("relay", () -> {
                     try {
                         work.run();

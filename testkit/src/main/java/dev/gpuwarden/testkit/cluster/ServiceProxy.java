@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +44,7 @@ record ServiceProxy(Program program) implements AutoCloseable {
 
     /** Returns the text of a kube-proxy's configuration. */
     static String configuration(String kubeconfig, String node) {
-        return Resource.text("node/kube-proxy.yaml")
+        return Resource.text("cluster/node/kube-proxy.yaml")
                 .replace("KUBECONFIG", kubeconfig)
                 .replace("NODE", node);
     }

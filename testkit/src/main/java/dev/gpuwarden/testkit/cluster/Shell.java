@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Resource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +19,7 @@ final class Shell {
      * @throws IllegalStateException when it fails, with its output
      */
     static String run(String script, String... arguments) {
-        List<String> command = new ArrayList<>(List.of("sh", "-c", Resource.text(script), script));
+        List<String> command = new ArrayList<>(List.of("sh", "-c", Resource.text("cluster/" + script), script));
         command.addAll(List.of(arguments));
         Result result = run(command);
         if (result.code() != 0) {

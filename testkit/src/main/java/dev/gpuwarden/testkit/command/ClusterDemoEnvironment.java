@@ -1,41 +1,44 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ClusterNode;
+import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.KubeletPace;
+import dev.gpuwarden.testkit.cluster.UserCluster;
 import dev.gpuwarden.testkit.sim.NodeControl;
+import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** The actions and queries of a demo in a cluster. */
 final class ClusterDemoEnvironment implements AutoCloseable {
 
     private final Cluster cluster;
-    private final ClusterPace pace;
+    private final Pace pace;
     private final Path image;
     private final Consumer<String> log;
-    private final ClusterShell shell;
+    private final Shell shell;
     private final ClusterPage page;
 
     /** The GPU of node-1 that was changed last. */
     private int touched;
 
     /** @param image the runtime image of this program */
-    ClusterDemoEnvironment(Cluster cluster, ClusterPace pace, Path image, Consumer<String> log) {
+    ClusterDemoEnvironment(Cluster cluster, Pace pace, Path image, Consumer<String> log) {
         this.cluster = cluster;
         this.pace = pace;
         this.image = image;
         this.log = log;
-        this.shell = new ClusterShell(image, cluster.controlPlane());
+        this.shell = new Shell(image, cluster.controlPlane());
         this.page = new ClusterPage(cluster.controlPlane());
     }
 
@@ -49,7 +52,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         return home;
     }
 
-    ClusterPace pace() {
+    Pace pace() {
         return pace;
     }
 
@@ -94,16 +97,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     /** Applies a manifest of this package's resources. */
     void apply(String file) {
         log.accept("$ kubectl apply --filename " + file);
-        cluster.controlPlane().apply(resource(file));
-    }
-
-    /** Returns the text of a resource beside this class. */
-    static String resource(String file) {
-        try (InputStream in = Objects.requireNonNull(ClusterDemoEnvironment.class.getResourceAsStream(file), file)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        cluster.controlPlane().apply(Resource.text("command/" + file));
     }
 
     // ---- GPUs ----
@@ -169,5 +163,88 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     @Override
     public void close() {
         page.close();
+    }
+
+    /**
+     * The pace of a demo in a cluster.
+     *
+     * @param daemonSettings a manifest with settings of the daemons, beside this class; empty for none
+     * @param operatorSeconds limit of the start of an operator's pod
+     */
+    record Pace(KubeletPace kubelets, String daemonSettings, int operatorSeconds) {
+
+        /** A pace that viewers can follow, with the defaults of kubelets. */
+        static final Pace USUAL = new Pace(KubeletPace.USUAL, "", 20);
+
+        /** The fastest pace with the same results: healthy pods start within these seconds on a busy machine too. */
+        static final Pace FAST = new Pace(KubeletPace.FAST, "fast-settings.yaml", 10);
+    }
+
+    /**
+     * Runs lines of shell with kubectl and gpuwarden on the PATH, as the administrator of the cluster.
+     *
+     * @param image the runtime image of this program
+     */
+    record Shell(Path image, ControlPlane plane) {
+
+        /**
+         * Returns the output; blocks until the command ends.
+         *
+         * @throws IllegalStateException when it fails, with its output
+         */
+        String run(String line) {
+            Said said = said(line);
+            if (said.code != 0) {
+                throw new IllegalStateException(
+                        line + ": ended with exit code " + said.code + ": " + said.out + said.errors);
+            }
+            return said.out;
+        }
+
+        /** Returns the output and ignores the exit code. */
+        String output(String line) {
+            return said(line).out;
+        }
+
+        private record Said(int code, String out, String errors) {}
+
+        private Said said(String line) {
+            try {
+                Path home = Files.createDirectories(plane.adminKubeconfig().resolveSibling("shell"));
+                Path out = Files.createTempFile(home, "shell", ".out");
+                Path errors = Files.createTempFile(home, "shell", ".err");
+                try {
+                    ProcessBuilder builder = new ProcessBuilder("sh", "-c", line)
+                            .redirectInput(new File("/dev/null"))
+                            .redirectOutput(out.toFile())
+                            .redirectError(errors.toFile());
+                    Map<String, String> environment = builder.environment();
+                    environment.put(
+                            "PATH",
+                            String.join(
+                                    File.pathSeparator,
+                                    image.resolve("bin").toString(),
+                                    UserCluster.ofUser().tools().toString(),
+                                    environment.getOrDefault("PATH", "/usr/bin:/bin")));
+                    environment.put("KUBECONFIG", plane.adminKubeconfig().toString());
+                    // kubectl's cache is in HOME, one per cluster; the files of the container image are cached for the
+                    // user.
+                    environment.putIfAbsent(
+                            "XDG_CACHE_HOME",
+                            Path.of(System.getProperty("user.home"), ".cache").toString());
+                    environment.put("HOME", home.toString());
+                    int code = builder.start().waitFor();
+                    return new Said(code, Files.readString(out), Files.readString(errors));
+                } finally {
+                    Files.delete(out);
+                    Files.delete(errors);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while a shell runs: " + line, e);
+            }
+        }
     }
 }

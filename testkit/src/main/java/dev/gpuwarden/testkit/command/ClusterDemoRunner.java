@@ -33,8 +33,8 @@ final class ClusterDemoRunner {
     }
 
     /** Returns true when all steps succeeded; skips the steps after a failed one. */
-    boolean run(List<ClusterDemoStep> steps) {
-        for (ClusterDemoStep step : steps) {
+    boolean run(List<Step> steps) {
+        for (Step step : steps) {
             if (!run(step)) {
                 return false;
             }
@@ -42,7 +42,7 @@ final class ClusterDemoRunner {
         return true;
     }
 
-    private boolean run(ClusterDemoStep step) {
+    private boolean run(Step step) {
         say("\n" + step.title());
         try {
             step.action().run();
@@ -72,14 +72,14 @@ final class ClusterDemoRunner {
     }
 
     /** Runs the checks up to the first that fails; runs equal commands once. */
-    private boolean matches(ClusterDemoStep step, Map<String, String> shown) {
+    private boolean matches(Step step, Map<String, String> shown) {
         shown.clear();
         return step.checks().stream()
                 .allMatch(each -> each.expected().matches(shown.computeIfAbsent(each.command(), this::show)));
     }
 
     /** Prints the outputs that were checked, not later ones. */
-    private void print(ClusterDemoStep step, Map<String, String> shown) {
+    private void print(Step step, Map<String, String> shown) {
         Set<String> printed = new HashSet<>();
         for (ClusterDemoCheck each : step.checks()) {
             String text = shown.computeIfAbsent(each.command(), this::show);
@@ -105,4 +105,12 @@ final class ClusterDemoRunner {
         out.println(line);
         out.flush();
     }
+
+    /**
+     * An action on a cluster and the checks of its effect.
+     *
+     * @param checks that must all succeed; the most expensive last
+     * @param limit of the time until all checks succeed
+     */
+    record Step(String title, Runnable action, List<ClusterDemoCheck> checks, Duration limit) {}
 }

@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.command;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.cluster.Cluster;
+import dev.gpuwarden.testkit.command.ClusterUpCommand.BeforeNodes;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -74,7 +75,7 @@ final class DemoClusterCommand implements Callable<Integer> {
         Cluster.missing().ifPresent(message -> {
             throw new UserError(message);
         });
-        ClusterPace pace = fast ? ClusterPace.FAST : ClusterPace.USUAL;
+        ClusterDemoEnvironment.Pace pace = fast ? ClusterDemoEnvironment.Pace.FAST : ClusterDemoEnvironment.Pace.USUAL;
         long start = System.nanoTime();
         say("a cluster of " + NODES + " nodes, each with eight simulated GPUs");
         try (Cluster cluster = Cluster.start(

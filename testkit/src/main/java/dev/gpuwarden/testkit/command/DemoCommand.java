@@ -92,7 +92,8 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private static void forget(Thread onSignal) throws InterruptedException {
+    /** Removes a hook; waits for its end where a signal has started it. */
+    static void forget(Thread onSignal) throws InterruptedException {
         try {
             Runtime.getRuntime().removeShutdownHook(onSignal);
         } catch (IllegalStateException signalled) {
@@ -121,7 +122,7 @@ final class DemoCommand implements Callable<Integer> {
             }
             at = step.at();
             since = System.nanoTime();
-            NodeDemoResult result = perform(step, node, daemon, out);
+            NodeDemoStep.Result result = perform(step, node, daemon, out);
             missed += result.missed();
             late += result.late() ? 1 : 0;
         }
@@ -145,7 +146,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** Plays a step and repeats its checks until they succeed or the limit is over. */
-    private NodeDemoResult perform(NodeDemoStep step, SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out)
+    private NodeDemoStep.Result perform(NodeDemoStep step, SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
         say(out, "\n" + Durations.text(step.at()) + ": " + step.title());
         node.advanceTo(step.at());
@@ -154,11 +155,11 @@ final class DemoCommand implements Callable<Integer> {
         long end = since + step.limit().plus(PATIENCE).toNanos();
         boolean metrics = await(step.limit().plus(PATIENCE), () -> step.matches(daemon.metrics()));
         Duration took = Duration.ofNanos(System.nanoTime() - since);
-        Map<NodeDemoCheck, String> outputs;
-        NodeDemoResult result;
+        Map<NodeDemoStep.Check, String> outputs;
+        NodeDemoStep.Result result;
         do {
             outputs = answers(step.checks(), node);
-            result = NodeDemoResult.of(step, metrics, took, daemon.page(), outputs);
+            result = NodeDemoStep.Result.of(step, metrics, took, daemon.page(), outputs);
         } while (result.missed() > 0 && System.nanoTime() - end < 0 && stopped.getCount() > 0);
         Set<List<String>> printed = new HashSet<>();
         outputs.forEach((check, output) -> {
@@ -172,7 +173,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** Runs the commands in parallel and returns their outputs. */
-    private static Map<NodeDemoCheck, String> answers(List<NodeDemoCheck> checks, SimulatedNode node)
+    private static Map<NodeDemoStep.Check, String> answers(List<NodeDemoStep.Check> checks, SimulatedNode node)
             throws InterruptedException {
         Map<List<String>, Process> asked = new LinkedHashMap<>();
         checks.forEach(check -> asked.computeIfAbsent(check.arguments(), unused -> ask(check, node)));
@@ -180,12 +181,12 @@ final class DemoCommand implements Callable<Integer> {
         for (Map.Entry<List<String>, Process> one : asked.entrySet()) {
             outputs.put(one.getKey(), answer(one.getValue()));
         }
-        Map<NodeDemoCheck, String> answers = new LinkedHashMap<>();
+        Map<NodeDemoStep.Check, String> answers = new LinkedHashMap<>();
         checks.forEach(check -> answers.put(check, outputs.getOrDefault(check.arguments(), "")));
         return answers;
     }
 
-    private static Process ask(NodeDemoCheck check, SimulatedNode node) {
+    private static Process ask(NodeDemoStep.Check check, SimulatedNode node) {
         List<String> arguments = new ArrayList<>(check.arguments());
         if (check.name().equals("scan")) {
             arguments.addAll(List.of(

@@ -19,8 +19,8 @@ enum DemoStory {
     all;
 
     /** Returns the steps of those stories, in order, after the installation. */
-    static List<ClusterDemoStep> of(Set<DemoStory> stories, StoryReader reader) {
-        List<ClusterDemoStep> play = new ArrayList<>(reader.read("opening"));
+    static List<ClusterDemoRunner.Step> of(Set<DemoStory> stories, StoryReader reader) {
+        List<ClusterDemoRunner.Step> play = new ArrayList<>(reader.read("opening"));
         EnumSet.range(faults, checkpoint).stream()
                 .filter(story -> stories.contains(all) || stories.contains(story))
                 .forEach(story -> play.addAll(reader.read(story.name())));

@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * A step of the demo on its node, and the outputs that must show it.
@@ -22,7 +25,7 @@ record NodeDemoStep(
         Duration ticks,
         List<ExpectedLine> metrics,
         List<ExpectedLine> page,
-        List<NodeDemoCheck> checks) {
+        List<Check> checks) {
 
     /** Interval at which the demo's daemon samples every GPU. */
     static final Duration FAST = Duration.ofSeconds(1);
@@ -82,14 +85,14 @@ record NodeDemoStep(
     private static NodeDemoStep state(String at, int gpu, String state, String title) {
         return step(at, title)
                 .metric(ExpectedLine.of(String.format(Locale.ROOT, STATE, gpu, state)))
-                .check(NodeDemoCheck.scan("^" + gpu + " .*\\b" + state + "\\b"));
+                .check(Check.scan("^" + gpu + " .*\\b" + state + "\\b"));
     }
 
     private static NodeDemoStep hog(String at, boolean shown, String title, String memory) {
         return step(at, title)
                 .every(PROCESSES)
                 .metric(shown ? ExpectedLine.of(HOG) : ExpectedLine.of(HOG).gone())
-                .check(NodeDemoCheck.scan("^2 .* " + Pattern.quote(memory)));
+                .check(Check.scan("^2 .* " + Pattern.quote(memory)));
     }
 
     private NodeDemoStep every(Duration other) {
@@ -104,7 +107,7 @@ record NodeDemoStep(
         return new NodeDemoStep(at, title, ticks, metrics, and(page, expected), checks);
     }
 
-    private NodeDemoStep check(NodeDemoCheck check) {
+    private NodeDemoStep check(Check check) {
         return new NodeDemoStep(at, title, ticks, metrics, page, and(checks, check));
     }
 
@@ -118,11 +121,11 @@ record NodeDemoStep(
     private NodeDemoStep raises(String check, String code, int gpu, String pci, String action, boolean fatal) {
         return metric(fault(check, code, pci, action, fatal))
                 .page(onPage(check, code, pci, action))
-                .check(NodeDemoCheck.status(ExpectedLine.of("^" + check + " +" + code + " +"
+                .check(Check.status(ExpectedLine.of("^" + check + " +" + code + " +"
                         + gpu(gpu, pci)
                         + (fatal ? " +fatal " : " +not fatal ") + ".* " + action + " ")))
-                .check(NodeDemoCheck.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +"
-                        + gpu(gpu, pci) + " +" + action + " "));
+                .check(Check.events((fatal ? " fatal +" : " fault +") + check + " +" + code + " +" + gpu(gpu, pci)
+                        + " +" + action + " "));
     }
 
     /** Returns the name of a GPU in tables, as a pattern. */
@@ -135,9 +138,9 @@ record NodeDemoStep(
         return metric(fault(check, code, pci, "[a-z-]+", true).gone())
                 .metric(fault(check, code, pci, "[a-z-]+", false).gone())
                 .page(onPage(check, code, pci, "[a-z-]+").gone())
-                .check(NodeDemoCheck.status(ExpectedLine.of("^" + check + " +" + code + " +GPU " + gpu + " ")
+                .check(Check.status(ExpectedLine.of("^" + check + " +" + code + " +GPU " + gpu + " ")
                         .gone()))
-                .check(NodeDemoCheck.events(" healthy +" + check + " .*GPU " + gpu + " "));
+                .check(Check.events(" healthy +" + check + " .*GPU " + gpu + " "));
     }
 
     private static ExpectedLine fault(String check, String code, String pci, String action, boolean fatal) {
@@ -176,7 +179,7 @@ record NodeDemoStep(
         return ALL.size()
                 + ALL.stream()
                         .mapToLong(step -> step.checks().stream()
-                                .map(NodeDemoCheck::name)
+                                .map(Check::name)
                                 .distinct()
                                 .count())
                         .sum();
@@ -189,5 +192,86 @@ record NodeDemoStep(
     /** Returns the limit of the daemon's reaction. */
     Duration limit() {
         return ticks.multipliedBy(2);
+    }
+
+    /**
+     * The result of a step of the demo.
+     *
+     * @param seen true where it was visible, by name of the place
+     * @param took time until the metrics showed it, or until the demo gave up
+     * @param limit of that time on a machine that is not busy
+     */
+    record Result(Map<String, Boolean> seen, Duration took, Duration limit) {
+
+        /** @param outputs of the commands of the step's checks */
+        static Result of(NodeDemoStep step, boolean metrics, Duration took, String page, Map<Check, String> outputs) {
+            Map<String, Boolean> seen = new TreeMap<>();
+            if (!step.page().isEmpty()) {
+                seen.put("page", step.matchesPage(page));
+            }
+            outputs.forEach(
+                    (check, output) -> seen.merge(check.name(), check.expected().matches(output), Boolean::logicalAnd));
+            seen.put("metrics", metrics);
+            return new Result(seen, took, step.limit());
+        }
+
+        int missed() {
+            return (int) seen.values().stream().filter(shown -> !shown).count();
+        }
+
+        boolean late() {
+            return took.compareTo(limit) > 0;
+        }
+
+        String text() {
+            StringBuilder text = new StringBuilder(String.format(
+                    Locale.ROOT,
+                    "-> after %.1f s%s %d s",
+                    took.toMillis() / 1e3,
+                    late() ? ", later than" : " of",
+                    limit.toSeconds()));
+            seen.forEach((place, shown) ->
+                    text.append(shown ? ", seen in " : ", NOT SEEN IN ").append(place));
+            return text.toString();
+        }
+    }
+
+    /**
+     * A command and a line that its output must contain.
+     *
+     * @param arguments of the program
+     */
+    record Check(List<String> arguments, ExpectedLine expected) {
+
+        private static final Pattern OF_A_GPU = Pattern.compile("^[0-9]+ ");
+
+        /** Returns a check of a row of `scan`, which reads the driver itself. */
+        static Check scan(String row) {
+            return new Check(List.of("scan"), ExpectedLine.of(row));
+        }
+
+        /** Returns a check of `status`, which queries the daemon over gRPC. */
+        static Check status(ExpectedLine expected) {
+            return new Check(List.of("status"), expected);
+        }
+
+        /** Returns a check of `events`, the daemon's history, over gRPC too. */
+        static Check events(String row) {
+            return new Check(List.of("events", "--since", "20s"), ExpectedLine.of(row));
+        }
+
+        /** Returns the output without the rows of other GPUs; the whole output when the expected line is missing. */
+        String excerpt(String output) {
+            if (!expected.matches(output)) {
+                return output;
+            }
+            return output.lines()
+                    .filter(line -> !OF_A_GPU.matcher(line).find() || expected.matches(line))
+                    .collect(Collectors.joining("\n", "", "\n"));
+        }
+
+        String name() {
+            return arguments.get(0);
+        }
     }
 }

@@ -77,7 +77,7 @@ final class SimExecCommand implements Callable<Integer> {
                 node.play();
                 return await(running);
             } finally {
-                forget(onSignal);
+                DemoCommand.forget(onSignal);
             }
         }
     }
@@ -100,14 +100,6 @@ final class SimExecCommand implements Callable<Integer> {
             end(program);
         }
         closeNode.run();
-    }
-
-    private static void forget(Thread onSignal) throws InterruptedException {
-        try {
-            Runtime.getRuntime().removeShutdownHook(onSignal);
-        } catch (IllegalStateException signalled) {
-            onSignal.join();
-        }
     }
 
     private int await(Process program) throws InterruptedException {

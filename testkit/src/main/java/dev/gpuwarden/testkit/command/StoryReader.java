@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.command;
 
+import dev.gpuwarden.testkit.Resource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -15,19 +16,19 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
  * Reads stories from `stories/*.yaml` in this package's resources: steps with actions and checks. A check is a command of
  * `stories/commands.yaml` and the beginning of a line of its output, as a pattern; after `no`, that line must not exist.
  */
-record StoryReader(ClusterPace pace, ClusterDemoEnvironment environment) {
+record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment environment) {
 
     private static final Pattern GPU = Pattern.compile("gpu (?:(\\d) )?of (\\S+)");
 
     /** @throws IllegalStateException for an action or a command that does not exist */
-    List<ClusterDemoStep> read(String story) {
+    List<ClusterDemoRunner.Step> read(String story) {
         List<Map<String, ?>> steps = load(story);
         return steps.stream().map(this::step).toList();
     }
 
-    private ClusterDemoStep step(Map<String, ?> step) {
+    private ClusterDemoRunner.Step step(Map<String, ?> step) {
         List<Runnable> actions = each(step, "actions", this::action);
-        return new ClusterDemoStep(
+        return new ClusterDemoRunner.Step(
                 text(step.get("title")),
                 () -> actions.forEach(Runnable::run),
                 each(step, "checks", this::check),
@@ -83,7 +84,7 @@ record StoryReader(ClusterPace pace, ClusterDemoEnvironment environment) {
 
     @SuppressWarnings("unchecked") // the resources have this form
     private <T> T load(String file) {
-        String text = ClusterDemoEnvironment.resource("stories/" + file + ".yaml")
+        String text = Resource.text("command/stories/" + file + ".yaml")
                 .replace("{seconds}", Integer.toString(pace.operatorSeconds()));
         return (T) new Load(LoadSettings.builder().build()).loadFromString(text);
     }

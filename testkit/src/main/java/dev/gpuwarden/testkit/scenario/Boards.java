@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.testkit.Resource;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,6 +22,6 @@ public final class Boards {
             return Optional.empty();
         }
         String file = "profiles/" + name + ".yaml";
-        return YamlNode.parse(file, name, Rows.text(file)).map(profile -> Board.read(name, profile));
+        return YamlNode.parse(file, name, Resource.text(file)).map(profile -> Board.read(name, profile));
     }
 }

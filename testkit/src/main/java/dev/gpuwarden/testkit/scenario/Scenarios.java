@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.scenario;
 
 import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Resource;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
@@ -15,7 +16,7 @@ import java.util.Optional;
 public final class Scenarios {
 
     private static final List<String> NAMES =
-            Rows.text("scenarios/list.txt").lines().toList();
+            Resource.text("scenarios/list.txt").lines().toList();
 
     private Scenarios() {}
 
@@ -33,7 +34,7 @@ public final class Scenarios {
     public static Scenario find(String nameOrFile, Vocabulary vocabulary) {
         if (NAMES.contains(nameOrFile)) {
             String file = "scenarios/" + nameOrFile + ".yaml";
-            return ScenarioReader.read(nameOrFile, file, Rows.text(file), vocabulary);
+            return ScenarioReader.read(nameOrFile, file, Resource.text(file), vocabulary);
         }
         if (!nameOrFile.endsWith(".yaml") && !nameOrFile.endsWith(".yml")) {
             Optional<String> nearest = Spelling.nearest(nameOrFile, NAMES);

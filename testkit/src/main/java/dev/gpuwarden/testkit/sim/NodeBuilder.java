@@ -167,13 +167,17 @@ final class NodeBuilder {
             table.set(at + ".id", profile.id());
             table.set(at + ".slices", profile.slices());
             table.set(at + ".instances", profile.instances());
+            writeEngines(at, profile);
+            table.set(at + ".mem_mb", profile.memoryBytes() >> 20);
+            table.set(at + ".name", profile.name());
+        }
+
+        private void writeEngines(String at, MigProfile profile) {
             table.set(at + ".multiprocessors", profile.multiprocessors());
             table.set(at + ".copy_engines", profile.copyEngines());
             table.set(at + ".decoders", profile.decoders());
             table.set(at + ".jpegs", profile.jpegs());
             table.set(at + ".ofas", profile.ofas());
-            table.set(at + ".mem_mb", profile.memoryBytes() >> 20);
-            table.set(at + ".name", profile.name());
         }
 
         private void writePartitions(String row, String seed, List<MigProfile> partitions) {
@@ -218,11 +222,7 @@ final class NodeBuilder {
             table.set(mig + ".placement_start", start);
             table.set(mig + ".placement_size", profile.memorySlices());
             table.set(mig + ".mem_total", profile.memoryBytes());
-            table.set(mig + ".multiprocessors", profile.multiprocessors());
-            table.set(mig + ".copy_engines", profile.copyEngines());
-            table.set(mig + ".decoders", profile.decoders());
-            table.set(mig + ".jpegs", profile.jpegs());
-            table.set(mig + ".ofas", profile.ofas());
+            writeEngines(mig, profile);
             table.set(mig + ".gi_slices", profile.slices());
             table.set(mig + ".ci_slices", profile.slices());
             table.set(mig + ".attribute_mem_mb", profile.memoryBytes() >> 20);

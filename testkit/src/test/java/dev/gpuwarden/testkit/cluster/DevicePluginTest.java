@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.testkit.Await;
+import dev.gpuwarden.testkit.cluster.DevicePlugin.GpuService;
 import dev.gpuwarden.testkit.deviceplugin.Mount;
 import dev.gpuwarden.testkit.sim.NodeControl;
 import java.util.Arrays;

@@ -31,8 +31,8 @@ class ClusterDemoRunnerTest {
         return runner.run(List.of(step("a GPU is lost"), step("the end")));
     }
 
-    private ClusterDemoStep step(String title) {
-        return new ClusterDemoStep(title, () -> done.add(title), List.of(CHECK), Duration.ofMillis(300));
+    private ClusterDemoRunner.Step step(String title) {
+        return new ClusterDemoRunner.Step(title, () -> done.add(title), List.of(CHECK), Duration.ofMillis(300));
     }
 
     @Test
@@ -62,8 +62,8 @@ class ClusterDemoRunnerTest {
                 },
                 new PrintWriter(out));
         ClusterDemoCheck second = ClusterDemoCheck.of("kubectl get nodehealth", "^node-2 +Healthy");
-        assertThat(runner.run(List.of(
-                        new ClusterDemoStep("a GPU is lost", () -> {}, List.of(CHECK, second), Duration.ofSeconds(1)))))
+        assertThat(runner.run(List.of(new ClusterDemoRunner.Step(
+                        "a GPU is lost", () -> {}, List.of(CHECK, second), Duration.ofSeconds(1)))))
                 .isTrue();
         assertThat(asked).containsExactly("kubectl get nodehealth");
     }
@@ -71,7 +71,7 @@ class ClusterDemoRunnerTest {
     @Test
     void failedActionIsReported() {
         ClusterDemoRunner runner = new ClusterDemoRunner(command -> "", new PrintWriter(out));
-        boolean all = runner.run(List.of(new ClusterDemoStep(
+        boolean all = runner.run(List.of(new ClusterDemoRunner.Step(
                 "a GPU is lost",
                 () -> {
                     throw new IllegalStateException("no such GPU");

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 
 class NodeDemoResultTest {
 
-    private static NodeDemoResult after(double seconds, boolean metrics) {
-        return new NodeDemoResult(
+    private static NodeDemoStep.Result after(double seconds, boolean metrics) {
+        return new NodeDemoStep.Result(
                 new TreeMap<>(Map.of("scan", true, "metrics", metrics)),
                 Duration.ofMillis((long) (seconds * 1000)),
                 Duration.ofSeconds(2));
@@ -18,7 +18,7 @@ class NodeDemoResultTest {
 
     @Test
     void lateResultIsReportedAsLate() {
-        NodeDemoResult late = after(4.2, true);
+        NodeDemoStep.Result late = after(4.2, true);
         assertThat(late.text()).isEqualTo("-> after 4.2 s, later than 2 s, seen in metrics, seen in scan");
         assertThat(late.late()).isTrue();
         assertThat(late.missed()).isZero();
@@ -26,7 +26,7 @@ class NodeDemoResultTest {
 
     @Test
     void missedPlaceIsNamed() {
-        NodeDemoResult missed = after(12, false);
+        NodeDemoStep.Result missed = after(12, false);
         assertThat(missed.text()).contains("NOT SEEN IN metrics, seen in scan");
         assertThat(missed.missed()).isEqualTo(1);
     }

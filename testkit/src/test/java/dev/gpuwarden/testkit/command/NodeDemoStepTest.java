@@ -69,7 +69,7 @@ class NodeDemoStepTest {
 
     @Test
     void excerptOmitsOtherGpusUnlessLineIsMissing() {
-        NodeDemoCheck check = NodeDemoCheck.scan("^5 .*\\bhung\\b");
+        NodeDemoStep.Check check = NodeDemoStep.Check.scan("^5 .*\\bhung\\b");
         String table = "GPU  STATE\n4    answering\n5    hung\n\nverdict: not fit\n";
         assertThat(check.excerpt(table)).isEqualTo("GPU  STATE\n5    hung\n\nverdict: not fit\n");
         assertThat(check.excerpt(table.replace("hung", "lost"))).isEqualTo(table.replace("hung", "lost"));

@@ -10,13 +10,15 @@ class StoryReaderTest {
 
     /** The actions are read, and not run. */
     @SuppressWarnings("NullAway")
-    private final StoryReader reader = new StoryReader(ClusterPace.FAST, null);
+    private final StoryReader reader = new StoryReader(ClusterDemoEnvironment.Pace.FAST, null);
 
     @Test
     void everyStoryHasKnownActionsAndCommands() {
-        List<ClusterDemoStep> all = DemoStory.of(EnumSet.of(DemoStory.all), reader);
+        List<ClusterDemoRunner.Step> all = DemoStory.of(EnumSet.of(DemoStory.all), reader);
         assertThat(all).hasSize(29);
-        assertThat(all).extracting(ClusterDemoStep::title).anyMatch(title -> title.contains("after 10 s instead"));
+        assertThat(all)
+                .extracting(ClusterDemoRunner.Step::title)
+                .anyMatch(title -> title.contains("after 10 s instead"));
         assertThat(all.stream().mapToInt(step -> step.checks().size()).sum()).isEqualTo(123);
     }
 

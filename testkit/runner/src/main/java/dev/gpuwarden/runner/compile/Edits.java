@@ -3,14 +3,20 @@ package dev.gpuwarden.runner.compile;
 import dev.gpuwarden.runner.TestModule;
 import dev.gpuwarden.runner.Workspace;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.spi.ToolProvider;
 
 /**
  * Brings the classes that a module's tests run with up to date. An edited file is compiled by itself. If others see a difference
@@ -145,5 +151,74 @@ public final class Edits {
                     .forEach(found::add);
         }
         return found;
+    }
+
+    /** The interface of compiled classes: members that are not private, with their types and constants. */
+    static final class Interface {
+
+        private static final ToolProvider JAVAP =
+                ToolProvider.findFirst("javap").orElseThrow();
+
+        private Interface() {}
+
+        /** Returns true when the interface of a class has changed, or a class that others may use was added or removed. */
+        static boolean differs(Path before, Path after, List<Path> classFilesBefore, List<Path> classFilesAfter) {
+            return !of(before, classFilesBefore).equals(of(after, classFilesAfter));
+        }
+
+        private static Map<String, String> of(Path folder, List<Path> classFiles) {
+            Map<String, String> texts = new TreeMap<>();
+            List<Path> visible =
+                    classFiles.stream().filter(file -> !anonymous(file)).toList();
+            if (visible.isEmpty()) {
+                return texts;
+            }
+            StringWriter out = new StringWriter();
+            String[] arguments = java.util.stream.Stream.concat(
+                            java.util.stream.Stream.of("-package", "-constants"),
+                            visible.stream().map(Path::toString))
+                    .toArray(String[]::new);
+            JAVAP.run(new PrintWriter(out), new PrintWriter(out), arguments);
+            String[] parts = out.toString().split("Compiled from [^\n]*\n");
+            for (int i = 1; i < parts.length && i <= visible.size(); i++) {
+                texts.put(folder.relativize(visible.get(i - 1)).toString(), parts[i]);
+            }
+            return texts;
+        }
+
+        private static boolean anonymous(Path classFile) {
+            return classFile.getFileName().toString().matches(".*\\$\\d.*");
+        }
+    }
+
+    /** The time of the last event of a part: that of an empty file beside its classes, which outlives a compiler that fails. */
+    enum Stamp {
+        /** Its interface changed. */
+        INTERFACE,
+        /** All of its files were compiled. */
+        WHOLE;
+
+        static final FileTime NEVER = FileTime.from(Instant.EPOCH);
+
+        private Path file(Part part) {
+            String name = part.classes().getFileName() + "." + name().toLowerCase(Locale.ROOT);
+            return part.classes().resolveSibling(name);
+        }
+
+        FileTime of(Part part) throws IOException {
+            Path file = file(part);
+            return Files.exists(file) ? Files.getLastModifiedTime(file) : NEVER;
+        }
+
+        void set(Part part) throws IOException {
+            Path file = file(part);
+            Files.createDirectories(part.classes());
+            Files.writeString(file, "");
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
+        }
+
+        static FileTime later(FileTime one, FileTime other) {
+            return one.compareTo(other) < 0 ? other : one;
+        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.runner.jvm;
 
 import dev.gpuwarden.runner.Line;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +17,9 @@ import org.junit.platform.launcher.TestPlan;
 
 /** Writes a {@link Line} for each test and each class that ends. */
 final class LineListener implements TestExecutionListener {
+
+    private static final int FRAMES = 12;
+    private static final int CAUSES = 4;
 
     private final Consumer<Line> to;
     private final Map<String, Long> started = new ConcurrentHashMap<>();
@@ -66,7 +70,7 @@ final class LineListener implements TestExecutionListener {
                         className(test),
                         name(test),
                         millis,
-                        cause.map(Traces::text).orElse("failed without an exception")));
+                        cause.map(LineListener::trace).orElse("failed without an exception")));
         }
         if (ofClass && !className(test).contains("$")) {
             to.accept(new Line(Line.Kind.CLASS, className(test), "", millis, ""));
@@ -103,5 +107,23 @@ final class LineListener implements TestExecutionListener {
             return test.isTest() ? shown : "";
         }
         return shown.equals(method + "()") ? method : method + " " + shown;
+    }
+
+    /** Returns the text of an exception with the frames that help: those of this project. */
+    private static String trace(Throwable thrown) {
+        StringBuilder text = new StringBuilder();
+        int causes = 0;
+        for (@Nullable Throwable at = thrown; at != null && causes < CAUSES; at = at.getCause(), causes++) {
+            text.append(causes == 0 ? "" : "caused by ").append(at).append('\n');
+            Arrays.stream(at.getStackTrace())
+                    .filter(frame -> frame.getClassName().startsWith("dev.gpuwarden.")
+                            && !frame.getClassName().startsWith("dev.gpuwarden.runner.jvm."))
+                    .limit(FRAMES)
+                    .forEach(frame -> text.append("    at ").append(frame).append('\n'));
+        }
+        for (Throwable other : thrown.getSuppressed()) {
+            text.append("also ").append(other).append('\n');
+        }
+        return text.toString().stripTrailing();
     }
 }
