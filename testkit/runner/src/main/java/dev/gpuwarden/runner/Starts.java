@@ -17,12 +17,12 @@ import java.util.stream.Collectors;
 
 /**
  * Counts the programs that start on this machine while tests run, by polling /proc: programs that a test starts through
- * scripts and other programs are counted too. One thread calls {@link #look()}.
+ * scripts and other programs are counted too. One thread calls {@link #poll()}.
  */
 final class Starts {
 
     /** Reads of /proc per process: a new process has the name of its parent until it runs its own program. */
-    private static final int LOOKS = 4;
+    private static final int READS = 4;
 
     /** Names in Linux, cut to 15 characters, and names in the output. */
     private static final Map<String, String> PROGRAMS = Map.of(
@@ -35,7 +35,7 @@ final class Starts {
 
     private final Path proc;
     private final Set<String> before;
-    private final Map<String, Integer> looks = new HashMap<>();
+    private final Map<String, Integer> reads = new HashMap<>();
     private final Map<String, String> kinds = new HashMap<>();
 
     /** @param proc usually /proc; its present processes are not counted */
@@ -45,9 +45,9 @@ final class Starts {
     }
 
     /** Reads /proc once; reads each new process a few times only. */
-    synchronized void look() {
+    synchronized void poll() {
         for (String process : processes()) {
-            if (!before.contains(process) && looks.merge(process, 1, Integer::sum) <= LOOKS) {
+            if (!before.contains(process) && reads.merge(process, 1, Integer::sum) <= READS) {
                 kind(process).ifPresent(kind -> kinds.put(process, kind));
             }
         }

@@ -20,7 +20,7 @@ record Suite(Workspace workspace, Console console) {
     /** Two leave two processors idle for 45 % of the time: most tests wait. */
     private static final int LANES = 3;
     /** The shortest of the programs that are counted, kubectl, takes some 50 ms. */
-    private static final int LOOK_MILLIS = 40;
+    private static final int POLL_MILLIS = 40;
 
     /**
      * Blocks until all have ended.
@@ -36,10 +36,10 @@ record Suite(Workspace workspace, Console console) {
         TestJvm jvm = new TestJvm(workspace);
         long start = System.nanoTime();
         Starts starts = new Starts(Path.of("/proc"));
-        ScheduledExecutorService looking = Executors.newSingleThreadScheduledExecutor();
-        var unused = looking.scheduleAtFixedRate(starts::look, 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        ScheduledExecutorService polling = Executors.newSingleThreadScheduledExecutor();
+        var unused = polling.scheduleAtFixedRate(starts::poll, 0, POLL_MILLIS, TimeUnit.MILLISECONDS);
         List<Outcome> outcomes = new ArrayList<>(Lanes.run(LANES, jobs, job -> one(jvm, job)));
-        looking.shutdownNow();
+        polling.shutdownNow();
         report(new Summary(checked(jvm, outcomes, all)), tiers, starts, System.nanoTime() - start);
         return new Summary(outcomes).count(Line.Kind.FAILED) == 0;
     }

@@ -31,12 +31,12 @@ class StartsTest {
         Starts starts = new Starts(proc);
         process(2, "java");
         process(3, "kube-apiserver");
-        starts.look();
+        starts.poll();
         process(2, "kubectl", "kubectl", "get");
         process(4, "kubectl", "kubectl", "get");
         process(5, 3, "kube-apiserver");
-        starts.look();
-        starts.look();
+        starts.poll();
+        starts.poll();
         assertThat(starts.text()).isEqualTo("2 kubectl, 1 API servers");
     }
 

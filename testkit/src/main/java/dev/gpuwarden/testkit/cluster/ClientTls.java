@@ -26,25 +26,32 @@ final class ClientTls {
 
     /** @param asAdmin true for the administrator's client certificate, false for none */
     static SSLContext context(ControlPlane plane, boolean asAdmin) {
+        return asAdmin
+                ? context(plane.caCertificate(), plane.adminCertificate(), plane.adminKey())
+                : context(plane.caCertificate());
+    }
+
+    /** @param own the client's certificate and its key; empty for none */
+    static SSLContext context(Path authority, Path... own) {
         try {
-            return read(plane, asAdmin);
+            return read(authority, own);
         } catch (IOException | GeneralSecurityException e) {
-            throw new IllegalStateException("the keys of " + plane.url() + ": expected those that it was made with", e);
+            throw new IllegalStateException(authority + ": expected a certificate, and the keys made with it", e);
         }
     }
 
-    private static SSLContext read(ControlPlane plane, boolean asAdmin) throws IOException, GeneralSecurityException {
+    private static SSLContext read(Path authority, Path... client) throws IOException, GeneralSecurityException {
         KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
         trusted.load(null, NO_PASSWORD);
-        trusted.setCertificateEntry("ca", certificate(plane.caCertificate()));
+        trusted.setCertificateEntry("ca", certificate(authority));
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(trusted);
         // The default type derives a key from the password that is none, twice for each context: 0.2 s of a processor.
         KeyStore own = KeyStore.getInstance("JKS");
         own.load(null, NO_PASSWORD);
-        if (asAdmin) {
-            Certificate[] chain = {certificate(plane.adminCertificate())};
-            own.setKeyEntry("admin", key(plane.adminKey()), NO_PASSWORD, chain);
+        if (client.length > 0) {
+            Certificate[] chain = {certificate(client[0])};
+            own.setKeyEntry("admin", key(client[1]), NO_PASSWORD, chain);
         }
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(own, NO_PASSWORD);

@@ -123,8 +123,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** Calls back with the name of each program of the control plane that ends, by {@link #close()} too, in another thread. */
-    public void whenControlPlaneEnds(Consumer<String> told) {
-        controlPlane().whenPartEnds(told);
+    public void whenControlPlaneEnds(Consumer<String> listener) {
+        controlPlane().whenPartEnds(listener);
     }
 
     /** Returns the nodes in order of their names: `node-1`, `node-2`, … */

@@ -312,8 +312,8 @@ public final class ControlPlane implements AutoCloseable {
     }
 
     /** Calls back with the name of each program that ends, by {@link #close()} too. The control plane needs all of them. */
-    void whenPartEnds(Consumer<String> told) {
-        programs.forEach(program -> program.whenItEnds(() -> told.accept(program.name())));
+    void whenPartEnds(Consumer<String> listener) {
+        programs.forEach(program -> program.whenItEnds(() -> listener.accept(program.name())));
     }
 
     /**

@@ -52,7 +52,7 @@ final class DevicePlugin implements AutoCloseable {
 
     private static final String RESOURCE = "nvidia.com/gpu";
     private static final String SOCKET = "simulated-gpus.sock";
-    private static final long LOOK_MILLIS = 200;
+    private static final long POLL_MILLIS = 200;
     private static final long REGISTERING_SECONDS = 5;
 
     // Fields, since a logger that is garbage collected loses its level. gRPC sets an option that Unix sockets do not
@@ -70,7 +70,7 @@ final class DevicePlugin implements AutoCloseable {
     private final GpuService service = new GpuService();
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("device-plugin-grpc", true), EpollIoHandler.newFactory());
-    private final ScheduledExecutorService looker =
+    private final ScheduledExecutorService poller =
             Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("device-plugin", true));
     private @Nullable Server server;
 
@@ -86,13 +86,13 @@ final class DevicePlugin implements AutoCloseable {
     static DevicePlugin start(long inside, NodeControl gpus) {
         DevicePlugin plugin =
                 new DevicePlugin(Path.of("/proc/" + inside + "/root/var/lib/kubelet/device-plugins"), gpus);
-        var unused = plugin.looker.scheduleWithFixedDelay(plugin::look, 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        var unused = plugin.poller.scheduleWithFixedDelay(plugin::poll, 0, POLL_MILLIS, TimeUnit.MILLISECONDS);
         return plugin;
     }
 
-    private void look() {
+    private void poll() {
         try {
-            service.tell(gpus.gpus());
+            service.update(gpus.gpus());
             Optional<String> kubelet = identity(folder.resolve("kubelet.sock"));
             // A kubelet that starts removes the sockets of all plugins.
             if (kubelet.isPresent() && !(kubelet.get().equals(registered) && Files.exists(folder.resolve(SOCKET)))) {
@@ -160,9 +160,9 @@ final class DevicePlugin implements AutoCloseable {
 
     @Override
     public void close() {
-        looker.shutdownNow();
+        poller.shutdownNow();
         try {
-            if (!looker.awaitTermination(2 * REGISTERING_SECONDS, TimeUnit.SECONDS)) {
+            if (!poller.awaitTermination(2 * REGISTERING_SECONDS, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("the device plugin at " + folder + " does not end");
             }
         } catch (InterruptedException e) {
@@ -185,7 +185,7 @@ final class DevicePlugin implements AutoCloseable {
         private ListAndWatchResponse last = ListAndWatchResponse.getDefaultInstance();
 
         /** Sends a new state to the watchers. */
-        synchronized void tell(List<NodeControl.Gpu> gpus) {
+        synchronized void update(List<NodeControl.Gpu> gpus) {
             ListAndWatchResponse now = devices(gpus);
             if (!now.equals(last)) {
                 last = now;

@@ -1,18 +1,11 @@
 package dev.gpuwarden.testkit.cluster;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.Proxy;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import javax.net.ssl.HttpsURLConnection;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
-import javax.net.ssl.TrustManagerFactory;
 
 /** An anonymous HTTPS request to a component's health endpoint. The API server permits it once its own roles exist. */
 final class ReadinessProbe {
@@ -24,23 +17,7 @@ final class ReadinessProbe {
 
     ReadinessProbe(String url, String path, Path authority) {
         this.uri = URI.create(url + path);
-        this.sockets = trusting(authority);
-    }
-
-    private static SSLSocketFactory trusting(Path authority) {
-        try (InputStream in = Files.newInputStream(authority)) {
-            KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-            store.load(null, null);
-            store.setCertificateEntry(
-                    "ca", CertificateFactory.getInstance("X.509").generateCertificate(in));
-            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            trust.init(store);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, trust.getTrustManagers(), null);
-            return context.getSocketFactory();
-        } catch (IOException | GeneralSecurityException e) {
-            throw new IllegalStateException(authority + ": expected a certificate", e);
-        }
+        this.sockets = ClientTls.context(authority).getSocketFactory();
     }
 
     /** Returns true for status 200; blocks up to ten seconds. */

@@ -193,22 +193,22 @@ final class ClusterDemoEnvironment implements AutoCloseable {
          * @throws IllegalStateException when it fails, with its output
          */
         String run(String line) {
-            Said said = said(line);
-            if (said.code != 0) {
+            Result result = execute(line);
+            if (result.code != 0) {
                 throw new IllegalStateException(
-                        line + ": ended with exit code " + said.code + ": " + said.out + said.errors);
+                        line + ": ended with exit code " + result.code + ": " + result.out + result.errors);
             }
-            return said.out;
+            return result.out;
         }
 
         /** Returns the output and ignores the exit code. */
         String output(String line) {
-            return said(line).out;
+            return execute(line).out;
         }
 
-        private record Said(int code, String out, String errors) {}
+        private record Result(int code, String out, String errors) {}
 
-        private Said said(String line) {
+        private Result execute(String line) {
             try {
                 Path home = Files.createDirectories(plane.adminKubeconfig().resolveSibling("shell"));
                 Path out = Files.createTempFile(home, "shell", ".out");
@@ -234,7 +234,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
                             Path.of(System.getProperty("user.home"), ".cache").toString());
                     environment.put("HOME", home.toString());
                     int code = builder.start().waitFor();
-                    return new Said(code, Files.readString(out), Files.readString(errors));
+                    return new Result(code, Files.readString(out), Files.readString(errors));
                 } finally {
                     Files.delete(out);
                     Files.delete(errors);

@@ -43,11 +43,11 @@ final class ClusterDemoRunner {
     }
 
     private boolean run(Step step) {
-        say("\n" + step.title());
+        printLine("\n" + step.title());
         try {
             step.action().run();
         } catch (IllegalStateException e) {
-            say("NOT DONE: " + e.getMessage());
+            printLine("NOT DONE: " + e.getMessage());
             return false;
         }
         if (step.checks().isEmpty()) {
@@ -62,7 +62,7 @@ final class ClusterDemoRunner {
         }
         double seconds = (System.nanoTime() - since) / 1e9;
         print(step, shown);
-        say(String.format(
+        printLine(String.format(
                 Locale.ROOT,
                 "%s %.1f s (limit %.0f s)",
                 matches ? "seen after" : "NOT SEEN within",
@@ -84,10 +84,10 @@ final class ClusterDemoRunner {
         for (ClusterDemoCheck each : step.checks()) {
             String text = shown.computeIfAbsent(each.command(), this::show);
             if (printed.add(each.command())) {
-                say(each.title() + "\n" + text.stripTrailing());
+                printLine(each.title() + "\n" + text.stripTrailing());
             }
             if (!each.expected().matches(text)) {
-                say("expected " + (each.expected().shown() ? "" : "no ")
+                printLine("expected " + (each.expected().shown() ? "" : "no ")
                         + each.expected().line());
             }
         }
@@ -101,7 +101,7 @@ final class ClusterDemoRunner {
         }
     }
 
-    private void say(String line) {
+    private void printLine(String line) {
         out.println(line);
         out.flush();
     }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.command;
 
+import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.PortForward;
@@ -13,8 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
  * The aggregator's page as a browser gets it: by a port-forward to the leading replica, with a token as the password. The content
@@ -25,6 +24,8 @@ final class ClusterPage implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final int PORT = 9402;
     private static final String NAMESPACE = "gpuwarden";
+    private static final JsonReader EVENTS =
+            JsonReader.ofDepth(JsonReader.DEEPEST).withNulls();
     private static final int MOST_DECISIONS = 4;
 
     private final ControlPlane plane;
@@ -48,7 +49,7 @@ final class ClusterPage implements AutoCloseable {
     /** Returns the page's data of a node as YAML, with the latest decision only. */
     String of(String node) {
         try {
-            Map<String, Object> fleet = news();
+            Map<String, @Nullable Object> fleet = snapshot();
             Map<String, Object> shown = new LinkedHashMap<>();
             objects(fleet, "nodes").stream()
                     .filter(each -> node.equals(each.get("name")))
@@ -89,22 +90,18 @@ final class ClusterPage implements AutoCloseable {
     }
 
     @SuppressWarnings("unchecked")
-    private static List<Map<String, Object>> objects(Map<String, Object> tree, String field) {
+    private static List<Map<String, Object>> objects(Map<String, @Nullable Object> tree, String field) {
         return (List<Map<String, Object>>) tree.getOrDefault(field, List.of());
     }
 
     /** Returns the first event of the stream, which contains the complete state. */
-    @SuppressWarnings("unchecked")
-    private Map<String, Object> news() throws IOException {
+    private Map<String, @Nullable Object> snapshot() throws IOException {
         HttpURLConnection connection = connect("/api/v1/fleet/news", token());
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 if (line.startsWith("data: ")) {
-                    return (Map<String, Object>) new Load(LoadSettings.builder()
-                                    .setCodePointLimit(Integer.MAX_VALUE)
-                                    .build())
-                            .loadFromString(line.substring("data: ".length()));
+                    return EVENTS.readObject(line.substring("data: ".length()));
                 }
             }
             throw new IOException("the stream of news ended without any");

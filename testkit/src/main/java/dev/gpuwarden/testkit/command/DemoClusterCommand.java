@@ -77,20 +77,21 @@ final class DemoClusterCommand implements Callable<Integer> {
         });
         ClusterDemoEnvironment.Pace pace = fast ? ClusterDemoEnvironment.Pace.FAST : ClusterDemoEnvironment.Pace.USUAL;
         long start = System.nanoTime();
-        say("a cluster of " + NODES + " nodes, each with eight simulated GPUs");
+        printLine("a cluster of " + NODES + " nodes, each with eight simulated GPUs");
         try (Cluster cluster = Cluster.start(
                 Files.createTempDirectory("gpuwarden-cluster-"),
                 Collections.nCopies(NODES, SCENARIO),
                 pace.kubelets(),
-                part -> say("ready    " + ClusterDemoEnvironment.seconds(start) + "  " + part))) {
-            try (ClusterDemoEnvironment environment = new ClusterDemoEnvironment(cluster, pace, image, this::say)) {
+                part -> printLine("ready    " + ClusterDemoEnvironment.seconds(start) + "  " + part))) {
+            try (ClusterDemoEnvironment environment =
+                    new ClusterDemoEnvironment(cluster, pace, image, this::printLine)) {
                 boolean all = new ClusterDemoRunner(environment::output, out())
                         .run(DemoStory.of(stories, new StoryReader(pace, environment)));
-                say(all ? "\nall steps were visible; removing the cluster" : environment.state());
+                printLine(all ? "\nall steps were visible; removing the cluster" : environment.state());
                 return all ? ExitCode.OK : ExitCode.NOT_FIT;
             }
         } finally {
-            say("finished after " + ClusterDemoEnvironment.seconds(start).strip());
+            printLine("finished after " + ClusterDemoEnvironment.seconds(start).strip());
         }
     }
 
@@ -98,7 +99,7 @@ final class DemoClusterCommand implements Callable<Integer> {
         return spec.commandLine().getOut();
     }
 
-    private void say(String line) {
+    private void printLine(String line) {
         out().println(line);
         out().flush();
     }

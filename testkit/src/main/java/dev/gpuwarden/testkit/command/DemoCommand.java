@@ -102,14 +102,14 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private int play(SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out) throws InterruptedException {
-        say(out, "simulated node of scenario demo in " + node.root());
+        printLine(out, "simulated node of scenario demo in " + node.root());
         if (!await(STARTING, () -> !daemon.running() || NodeDemoStep.ALL.get(0).matches(daemon.metrics()))
                 || !daemon.running()) {
-            say(out, "the daemon did not start:\n" + daemon.log());
+            printLine(out, "the daemon did not start:\n" + daemon.log());
             return ExitCode.NOT_FIT;
         }
         String address = daemon.address().orElse("");
-        say(out, "the daemon runs; open its page: " + address + "/ (Prometheus scrapes " + address + "/metrics)");
+        printLine(out, "the daemon runs; open its page: " + address + "/ (Prometheus scrapes " + address + "/metrics)");
         int missed = 0;
         int late = 0;
         Duration at = Duration.ZERO;
@@ -127,11 +127,11 @@ final class DemoCommand implements Callable<Integer> {
             late += result.late() ? 1 : 0;
         }
         if (missed > 0) {
-            say(
+            printLine(
                     out,
                     "not visible: " + missed + " of " + NodeDemoStep.places() + "; the daemon's log:\n" + daemon.log());
         } else {
-            say(
+            printLine(
                     out,
                     "every step was visible on the page, in every command and in metrics, "
                             + (late == 0
@@ -148,7 +148,7 @@ final class DemoCommand implements Callable<Integer> {
     /** Plays a step and repeats its checks until they succeed or the limit is over. */
     private NodeDemoStep.Result perform(NodeDemoStep step, SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out)
             throws InterruptedException {
-        say(out, "\n" + Durations.text(step.at()) + ": " + step.title());
+        printLine(out, "\n" + Durations.text(step.at()) + ": " + step.title());
         node.advanceTo(step.at());
         node.play(step.at(), step.next());
         long since = System.nanoTime();
@@ -164,11 +164,11 @@ final class DemoCommand implements Callable<Integer> {
         Set<List<String>> printed = new HashSet<>();
         outputs.forEach((check, output) -> {
             if (printed.add(check.arguments())) {
-                say(out, "\n$ gpuwarden " + String.join(" ", check.arguments()));
+                printLine(out, "\n$ gpuwarden " + String.join(" ", check.arguments()));
                 out.print(output.isEmpty() ? "shows nothing\n" : check.excerpt(output));
             }
         });
-        say(out, result.text());
+        printLine(out, result.text());
         return result;
     }
 
@@ -212,12 +212,12 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void linger(SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out) throws InterruptedException {
-        say(out, "\nstill running; stop with Ctrl-C. In another terminal:");
-        say(out, "  " + daemon.address().orElse("") + "/ is the page, /metrics is for Prometheus");
-        say(out, "  gpuwarden sim set gpu.4.temperature=97C gpu.6.xid=79");
+        printLine(out, "\nstill running; stop with Ctrl-C. In another terminal:");
+        printLine(out, "  " + daemon.address().orElse("") + "/ is the page, /metrics is for Prometheus");
+        printLine(out, "  gpuwarden sim set gpu.4.temperature=97C gpu.6.xid=79");
         Map<String, String> environment = node.environment();
-        say(out, "  GPUWARDEN_GRPC_SOCKET=" + environment.get("GPUWARDEN_GRPC_SOCKET") + " gpuwarden status");
-        say(
+        printLine(out, "  GPUWARDEN_GRPC_SOCKET=" + environment.get("GPUWARDEN_GRPC_SOCKET") + " gpuwarden status");
+        printLine(
                 out,
                 "  "
                         + environment.entrySet().stream()
@@ -240,7 +240,7 @@ final class DemoCommand implements Callable<Integer> {
         return true;
     }
 
-    private static void say(PrintWriter out, String line) {
+    private static void printLine(PrintWriter out, String line) {
         out.println(line);
         out.flush();
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.scenario;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.scenario.Problems.Problem;
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

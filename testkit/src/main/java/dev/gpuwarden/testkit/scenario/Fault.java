@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.scenario;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
+
 /**
  * A kind of partition of a board.
  *

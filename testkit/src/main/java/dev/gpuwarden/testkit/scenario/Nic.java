@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.scenario;
 
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -5,6 +5,7 @@ import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupDriver;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupVersion;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.Qos;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.Runtime;
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.util.List;
 import java.util.regex.Pattern;
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.scenario;
 
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 
 /**
  * A device on the PCI bus beside the GPUs that the driver lists.

@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -6,11 +6,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -257,5 +260,44 @@ final class YamlNode {
     /** Reads a mapping with these keys and no others. */
     Fields fields(String... known) {
         return new Fields(this, List.of(known));
+    }
+
+    /** A mapping whose keys are known. */
+    static final class Fields {
+
+        private final YamlNode mapping;
+        private final Map<String, YamlNode> values = new HashMap<>();
+
+        Fields(YamlNode mapping, List<String> known) {
+            this.mapping = mapping;
+            for (YamlNode.Entry entry : mapping.entries()) {
+                if (!known.contains(entry.name())) {
+                    throw entry.key().unknown("a known key", entry.name(), known);
+                }
+                values.put(entry.name(), entry.value());
+            }
+        }
+
+        boolean has(String key) {
+            return values.containsKey(key);
+        }
+
+        Optional<YamlNode> get(String key) {
+            return Optional.ofNullable(values.get(key));
+        }
+
+        YamlNode require(String key) {
+            return get(key).orElseThrow(() -> mapping.problem("the key \"" + key + "\"", "none"));
+        }
+
+        /** Reads the value of a key; returns `otherwise` where the key is missing. */
+        <T> T read(String key, T otherwise, Function<YamlNode, T> reader) {
+            return get(key).map(reader).orElse(otherwise);
+        }
+
+        /** Reads the value of a key; returns `otherwise` where the key is missing. */
+        int integer(String key, int otherwise, int min, int max) {
+            return read(key, otherwise, node -> node.integer(min, max));
+        }
     }
 }

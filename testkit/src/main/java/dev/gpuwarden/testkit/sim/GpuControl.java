@@ -65,7 +65,7 @@ final class GpuControl {
         switch (name) {
             case "xid" -> {
                 if (setting.value() instanceof Value.Numbers codes) {
-                    codes.numbers().forEach(code -> tellXid(index, code, lines));
+                    codes.numbers().forEach(code -> reportXid(index, code, lines));
                 }
             }
             case "on-bus" -> putOnBus(gpu, yes);
@@ -116,13 +116,13 @@ final class GpuControl {
             return;
         }
         if (state == table.layout().constant("STATE_LOST") && !reported.contains(gpu)) {
-            tellXid(gpu, FALLEN_OFF, lines);
+            reportXid(gpu, FALLEN_OFF, lines);
         } else if (state == table.layout().constant("STATE_HIDDEN")) {
             lines.addAll(driver.neverCame(gpu));
         }
     }
 
-    private void tellXid(int gpu, long code, List<KernelLine> lines) {
+    private void reportXid(int gpu, long code, List<KernelLine> lines) {
         postXid(gpu, code);
         lines.addAll(driver.xid(gpu, (int) code));
     }
