@@ -4,13 +4,7 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /** The output of a test run. Thread-safe. */
-public final class Console {
-
-    private final PrintStream out;
-
-    public Console(PrintStream out) {
-        this.out = out;
-    }
+public record Console(PrintStream out) {
 
     /** Prints one line, or several. */
     public synchronized void line(String text) {

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Runs jobs as child processes; each call blocks until its process has ended. Thread-safe. */
-public final class TestJvm {
+public record TestJvm(Workspace workspace) {
 
     /** Limit of a job; the longest takes a few minutes. Soak runs have no limit. */
     private static final long LIMIT_MINUTES = 20;
@@ -23,12 +23,6 @@ public final class TestJvm {
     private static final String GARBAGE_PERCENT = "400";
 
     private static final int TAIL_LINES = 40;
-
-    private final Workspace workspace;
-
-    public TestJvm(Workspace workspace) {
-        this.workspace = workspace;
-    }
 
     /** Runs the tests of a module. */
     public Outcome tests(Job job, Selection selection) throws IOException, InterruptedException {

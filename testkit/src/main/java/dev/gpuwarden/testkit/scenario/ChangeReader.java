@@ -13,21 +13,11 @@ import java.util.regex.Pattern;
  * Reads changes. `set:` of a scenario, its timeline and `gpuwarden sim set` have one syntax:
  * `gpu.3.temperature`, `gpu.all.state`, `nic.2.state`, `node.cuda-version`, `fault.NAME`, `process.4242`, `process.4242.bytes`.
  */
-public final class ChangeReader {
+public record ChangeReader(Vocabulary vocabulary, int gpuCount, int nicCount) {
 
     private static final Pattern PATH = Pattern.compile("(gpu|nic|node|fault|process)\\.(.+)");
     private static final Pattern NUMBERED = Pattern.compile("(\\d{1,2}|all)\\.(.+)");
     private static final Pattern PROCESS = Pattern.compile("(\\d{1,7})(\\.bytes)?");
-
-    private final Vocabulary vocabulary;
-    private final int gpuCount;
-    private final int nicCount;
-
-    public ChangeReader(Vocabulary vocabulary, int gpuCount, int nicCount) {
-        this.vocabulary = vocabulary;
-        this.gpuCount = gpuCount;
-        this.nicCount = nicCount;
-    }
 
     /**
      * Reads one change of a running node.
