@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Runs jobs as child processes; each call blocks until its process has ended. Thread-safe. */
 public record TestJvm(Workspace workspace) {
@@ -27,9 +26,7 @@ public record TestJvm(Workspace workspace) {
     /** Runs the tests of a module. */
     public Outcome tests(Job job, Selection selection) throws IOException, InterruptedException {
         TestModule module = workspace.module(job.module()).orElseThrow();
-        // One class by itself leaves what the job has written.
-        String name =
-                Stream.concat(Stream.of(job.name()), selection.names().stream()).collect(Collectors.joining("-"));
+        String name = fileName(job, selection.names());
         Path results = workspace.results().resolve(name + ".tsv");
         Files.createDirectories(results.getParent());
         Files.deleteIfExists(results);
@@ -52,6 +49,15 @@ public record TestJvm(Workspace workspace) {
                     ? outcome
                     : outcome.failedToo(job.title(), "the test JVM ended before its tests did; see " + outcome.log());
         }
+    }
+
+    /** Returns a name of one class's length: the selected classes have files of their own beside those of the whole job. */
+    private static String fileName(Job job, List<String> names) {
+        return switch (names.size()) {
+            case 0 -> job.name();
+            case 1 -> job.name() + "-" + names.get(0);
+            default -> job.name() + "-" + names.get(0) + "-and-" + (names.size() - 1) + "-more";
+        };
     }
 
     private String classPath(TestModule module) {

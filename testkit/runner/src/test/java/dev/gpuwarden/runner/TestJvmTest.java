@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.gpuwarden.runner.jvm.Selection;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -48,15 +49,17 @@ class TestJvmTest {
     }
 
     private Outcome run(String test) throws Exception {
+        return run(List.of(Sample.class.getName() + "#" + test));
+    }
+
+    private Outcome run(List<String> tests) throws Exception {
         Path tree = Files.createDirectories(folder.resolve("sample-tree"));
         Files.writeString(tree.resolve("pom.xml"), "<module>one</module>");
         Path target = Files.createDirectories(tree.resolve("one/target"));
         Files.writeString(target.resolve("test.classpath"), System.getProperty("java.class.path"));
         Workspace workspace = new Workspace(tree, folder);
         return new TestJvm(workspace)
-                .tests(
-                        new Job(Tier.PROGRAMS, "one", "", List.of()),
-                        new Selection(Set.of(), List.of(Sample.class.getName() + "#" + test)));
+                .tests(new Job(Tier.PROGRAMS, "one", "", List.of()), new Selection(Set.of(), tests));
     }
 
     @Test
@@ -69,6 +72,14 @@ class TestJvmTest {
             assertThat(line.name()).isEqualTo("fails");
             assertThat(line.detail()).contains("[one]").contains("TestJvmTest");
         });
+    }
+
+    @Test
+    void manySelectedClassesHaveOneShortFileName() throws Exception {
+        Outcome outcome = run(Collections.nCopies(20, Sample.class.getName() + "#passes"));
+        assertThat(outcome.count(Line.Kind.PASSED)).isEqualTo(1);
+        assertThat(outcome.log().getFileName())
+                .hasToString("programs-one-" + Sample.class.getName() + "#passes-and-19-more.log");
     }
 
     @Test
