@@ -1,5 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.say;
+
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.SuppressForbidden;
@@ -155,7 +157,7 @@ final class AttackSoak {
                         ResourceInformer unusedToo = cluster.api.informer(NodeHealthClient.ALL, soak.canary)) {
                     kept = soak.run(targets, work, minutes, Integer.parseInt(args[4]));
                 }
-                soak.say("the node is quarantined: %s", cluster.cordoned.containsKey(node));
+                say(System.out, "the node is quarantined: %s", cluster.cordoned.containsKey(node));
                 kept &= cluster.cordoned.containsKey(node);
                 if (!kept) {
                     tail("daemon", daemon.log());
@@ -174,8 +176,8 @@ final class AttackSoak {
         repeat(timer, CHANGES_APART_SECONDS * 1000, canary::change);
         probes.forEach(probe -> repeat(timer, 1000, probe::ask));
         TimeUnit.SECONDS.sleep(QUIET_SECONDS);
-        say("before the attack, which shows how busy the machine is without it:");
-        faults.sightings().forEach(one -> say("%s", one.line()));
+        say(out, "before the attack, which shows how busy the machine is without it:");
+        faults.sightings().forEach(one -> say(out, "%s", one.line()));
         Process attackers = attack(targets, work, nice);
         Thread reader = new Thread(() -> listen(attackers), "attackers");
         reader.start();
@@ -205,17 +207,17 @@ final class AttackSoak {
         if (!attackers.waitFor(5, TimeUnit.SECONDS)) {
             attackers.destroyForcibly();
         }
-        say(
-                "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
+        say(out,
+ "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
                 minutes, Files.readString(Path.of("/proc/loadavg")).trim(), daemonCores, aggregatorCores);
         judge(minutes, attacked);
-        say("the attackers:");
+        say(out, "the attackers:");
         reader.join(TimeUnit.SECONDS.toMillis(10));
         said.forEach(out::println);
-        say("the programs, last seen:");
+        say(out, "the programs, last seen:");
         seen.forEach((name, value) -> out.println("  " + name + " " + value));
         faults.close();
-        failures.forEach(failure -> say("MISSED: %s", failure));
+        failures.forEach(failure -> say(out, "MISSED: %s", failure));
         return failures.isEmpty();
     }
 
@@ -309,22 +311,22 @@ final class AttackSoak {
         sightings.add(canary.changes());
         probes.forEach(probe -> sightings.add(probe.answers()));
         for (Sightings one : sightings) {
-            say("%s", one.line());
+            say(out, "%s", one.line());
             require(one.missing() == 0, one.what() + ": expected none lost, found " + one.missing());
             require(one.late() == 0, one.what() + ": expected none later than 2 s, found " + one.late());
         }
         for (Probing probe : probes) {
             require(probe.failed() == 0, probe.answers().what() + ": expected no failure, found " + probe.failed());
         }
-        say(
-                "watches that the daemon ended: %d; scrapes without an answer: %d; changes that the API server did not take: %d;"
+        say(out,
+ "watches that the daemon ended: %d; scrapes without an answer: %d; changes that the API server did not take: %d;"
                         + " programs that ended: %d",
                 faults.watchesLost(),
                 scrapesMissed,
                 canary.unanswered(),
                 (daemon.isAlive() ? 0 : 1) + (aggregator.isAlive() ? 0 : 1));
         for (MemoryLooks memory : List.of(daemonMemory, aggregatorMemory)) {
-            say("%s", memory.line());
+            say(out, "%s", memory.line());
             require(memory.isBelowLimit(), "memory stays below the container's limit: " + memory.line());
             require(minutes < LEVEL_MINUTES || memory.isLevel(), "memory is level: " + memory.line());
         }
@@ -334,10 +336,5 @@ final class AttackSoak {
         if (!so) {
             failures.add(goal);
         }
-    }
-
-    private void say(String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-        out.flush();
     }
 }

@@ -3,6 +3,8 @@ package dev.gpuwarden.benchmarks;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts of the attackers' actions and of their results, by readable names. Thread-safe. */
@@ -18,15 +20,19 @@ final class AttackTally {
         counts.computeIfAbsent(what, any -> new LongAdder()).add(number);
     }
 
-    /** Returns a task that counts the attack's failures and continues. */
-    Runnable counted(Runnable attack) {
-        return () -> {
-            try {
-                attack.run();
-            } catch (RuntimeException e) {
-                count("attacks that failed by themselves: " + e);
-            }
-        };
+    /** Repeats an attack with pauses of this length. Counts its failures and continues. */
+    void repeat(ScheduledExecutorService timer, long millis, Runnable attack) {
+        var unused = timer.scheduleWithFixedDelay(
+                () -> {
+                    try {
+                        attack.run();
+                    } catch (RuntimeException e) {
+                        count("attacks that failed by themselves: " + e);
+                    }
+                },
+                0,
+                millis,
+                TimeUnit.MILLISECONDS);
     }
 
     Map<String, Long> counts() {

@@ -115,20 +115,14 @@ final class CelFuzz {
                 costly,
                 failed,
                 refused);
-        told(out, "compilation, processor time", compilations);
-        told(out, "evaluation, processor time", evaluations);
-        told(out, "evaluation of another policy beside it, by the clock", other);
+        print(out, "compilation, processor time", compilations);
+        print(out, "evaluation, processor time", evaluations);
+        print(out, "evaluation of another policy beside it, by the clock", other);
         out.println("slowest: " + slowest);
     }
 
-    private static void told(PrintStream out, String what, Histogram micros) {
-        out.printf(
-                Locale.ROOT,
-                "%s: p50 %.3f ms, p99 %.3f ms, p99.99 %.3f ms, most %.3f ms%n",
-                what,
-                micros.getValueAtPercentile(50) / 1e3,
-                micros.getValueAtPercentile(99) / 1e3,
-                micros.getValueAtPercentile(99.99) / 1e3,
-                micros.getMaxValue() / 1e3);
+    private static void print(PrintStream out, String what, Histogram micros) {
+        out.println(what + ": "
+                + Figures.millis("p50 %.3f ms, p99 %.3f ms, p99.99 %.3f ms, most %.3f ms", micros, 50, 99, 99.99, 100));
     }
 }

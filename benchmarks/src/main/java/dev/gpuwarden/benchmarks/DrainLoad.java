@@ -1,5 +1,9 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.millis;
+import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.seconds;
+
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cluster.ApiCall;
@@ -144,13 +148,9 @@ final class DrainLoad implements AutoCloseable {
     private void latency(String what, List<String> nodes) {
         Histogram micros = new Histogram(600_000_000, 3);
         nodes.forEach(node -> micros.recordValue(Math.max(0, (drained.get(node) - ended.get(node)) / 1000)));
-        say(
-                "%s, %d nodes: end of the last pod asked for to drain seen p50 %.0f ms, p99 %.0f ms, longest %.0f ms",
-                what,
-                nodes.size(),
-                micros.getValueAtPercentile(50) / 1e3,
-                micros.getValueAtPercentile(99) / 1e3,
-                micros.getMaxValue() / 1e3);
+        say(out,
+ "%s, %d nodes: end of the last pod asked for to drain seen %s",
+                what, nodes.size(), millis("p50 %.0f ms, p99 %.0f ms, longest %.0f ms", micros, 50, 99, 100));
     }
 
     private void atOnce(FaultyApi counter, ShippedAggregator aggregator) throws Exception {
@@ -167,11 +167,11 @@ final class DrainLoad implements AutoCloseable {
         LoadCluster.until(() -> drained.keySet().containsAll(many), 900, "all are drained");
         double all = seconds(start);
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
-        say(
-                "%d nodes of %d pods together: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
+        say(out,
+ "%d nodes of %d pods together: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
                 nodes, pods, cordons, all, nodes * pods / all);
         latency("together", many);
-        say("aggregator: %d MiB resident", aggregator.residentMib());
+        say(out, "aggregator: %d MiB resident", aggregator.residentMib());
         requests(counter.calls().subList(before, counter.calls().size()), nodes);
     }
 
@@ -188,8 +188,8 @@ final class DrainLoad implements AutoCloseable {
         drain.remove("GET nodehealths");
         drain.keySet().removeIf(kind -> kind.contains("configmaps") || kind.contains("quarantinerulesets"));
         int sum = drain.values().stream().mapToInt(Integer::intValue).sum();
-        say("requests of the aggregator: %s", kinds);
-        say("… of the drain alone: %d, %.2f for each pod", sum, sum / (double) (nodes * pods));
+        say(out, "requests of the aggregator: %s", kinds);
+        say(out, "… of the drain alone: %d, %.2f for each pod", sum, sum / (double) (nodes * pods));
     }
 
     private static String kind(ApiCall call) {
@@ -203,15 +203,6 @@ final class DrainLoad implements AutoCloseable {
             }
         }
         return verb + " " + call.path();
-    }
-
-    private static double seconds(long since) {
-        return (System.nanoTime() - since) / 1e9;
-    }
-
-    private void say(String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-        out.flush();
     }
 
     @Override

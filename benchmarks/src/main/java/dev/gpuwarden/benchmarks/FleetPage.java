@@ -1,5 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.say;
+
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.browser.Browser;
@@ -95,10 +97,5 @@ final class FleetPage {
 
     private static double millis(Browser browser, String expression) throws InterruptedException {
         return ((Number) browser.evaluate(expression)).doubleValue();
-    }
-
-    private static void say(PrintStream out, String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-        out.flush();
     }
 }

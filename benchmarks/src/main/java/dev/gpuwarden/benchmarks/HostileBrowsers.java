@@ -69,8 +69,7 @@ final class HostileBrowsers {
     }
 
     void begin(ScheduledExecutorService timer) {
-        var unused = timer.scheduleWithFixedDelay(
-                tally.counted(this::turns), 0, 1000 / TICKS_PER_SECOND, TimeUnit.MILLISECONDS);
+        tally.repeat(timer, 1000 / TICKS_PER_SECOND, this::turns);
     }
 
     private void turns() {

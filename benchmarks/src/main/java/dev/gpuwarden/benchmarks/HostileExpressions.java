@@ -37,11 +37,9 @@ final class HostileExpressions {
     }
 
     void begin(ScheduledExecutorService timer) {
-        var rules = timer.scheduleWithFixedDelay(tally.counted(this::ruleSet), 0, 1, TimeUnit.SECONDS);
-        var random = timer.scheduleWithFixedDelay(
-                tally.counted(() -> policy("chance", chance.next())), 0, 1, TimeUnit.SECONDS);
-        var endless =
-                timer.scheduleWithFixedDelay(tally.counted(() -> policy("endless", endless())), 0, 3, TimeUnit.SECONDS);
+        tally.repeat(timer, 1000, this::ruleSet);
+        tally.repeat(timer, 1000, () -> policy("chance", chance.next()));
+        tally.repeat(timer, 3000, () -> policy("endless", endless()));
     }
 
     private synchronized int next() {

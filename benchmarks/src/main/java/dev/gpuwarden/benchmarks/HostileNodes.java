@@ -81,19 +81,13 @@ final class HostileNodes {
     }
 
     void begin(ScheduledExecutorService timer) {
-        var tokens = timer.scheduleWithFixedDelay(
-                tally.counted(() -> stranger(strangers.get(turn++ % strangers.size()), false)),
-                0,
+        tally.repeat(
+                timer,
                 1000 / TOKENS_PER_SECOND,
-                TimeUnit.MILLISECONDS);
-        var handshakes = timer.scheduleWithFixedDelay(
-                tally.counted(() -> stranger(channel("127.0.0.13", 1 << 16), true)),
-                0,
-                1000 / HANDSHAKES_PER_SECOND,
-                TimeUnit.MILLISECONDS);
-        var stubborn =
-                timer.scheduleWithFixedDelay(tally.counted(this::stubborn), 0, STUBBORN_SECONDS, TimeUnit.SECONDS);
-        var silent = timer.scheduleWithFixedDelay(tally.counted(this::silent), 0, 500, TimeUnit.MILLISECONDS);
+                () -> stranger(strangers.get(turn++ % strangers.size()), false));
+        tally.repeat(timer, 1000 / HANDSHAKES_PER_SECOND, () -> stranger(channel("127.0.0.13", 1 << 16), true));
+        tally.repeat(timer, STUBBORN_SECONDS * 1000, this::stubborn);
+        tally.repeat(timer, 500, this::silent);
     }
 
     private ManagedChannel channel(String from, int windowBytes) {

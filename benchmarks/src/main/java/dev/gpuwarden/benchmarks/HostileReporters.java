@@ -77,11 +77,9 @@ final class HostileReporters {
     }
 
     void begin(ScheduledExecutorService timer) {
-        var large = timer.scheduleWithFixedDelay(
-                tally.counted(() -> report("large call", EVENTS, message)), 0, 500, TimeUnit.MILLISECONDS);
-        var many = timer.scheduleWithFixedDelay(
-                tally.counted(() -> report("call of many codes", CODES, "")), 0, 250, TimeUnit.MILLISECONDS);
-        var garbage = timer.scheduleWithFixedDelay(tally.counted(this::garbage), 0, 500, TimeUnit.MILLISECONDS);
+        tally.repeat(timer, 500, () -> report("large call", EVENTS, message));
+        tally.repeat(timer, 250, () -> report("call of many codes", CODES, ""));
+        tally.repeat(timer, 500, this::garbage);
         for (int i = 0; i < WATCHERS; i++) {
             watch(watchers.get(i % watchers.size()), i % 2 == 0, timer);
         }

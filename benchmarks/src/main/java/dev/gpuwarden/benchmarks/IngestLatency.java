@@ -69,13 +69,10 @@ final class IngestLatency {
                 Histogram micros = measure(port, work.resolve("cert.pem"), token, events);
                 out.printf(
                         Locale.ROOT,
-                        "%d events, one each %d ms: p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms%n",
+                        "%d events, one each %d ms: %s%n",
                         events,
                         APART_MILLIS,
-                        micros.getValueAtPercentile(50) / 1e3,
-                        micros.getValueAtPercentile(90) / 1e3,
-                        micros.getValueAtPercentile(99) / 1e3,
-                        micros.getMaxValue() / 1e3);
+                        Figures.millis("p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 90, 99, 100));
                 out.print(plane.kubectl("get", "nodehealth"));
                 out.println("aggregator: "
                         + Files.readAllLines(Path.of("/proc/" + aggregator.pid() + "/status")).stream()
@@ -167,16 +164,8 @@ final class IngestLatency {
 
     private static StoredEvent event(long sequence, boolean healthy) {
         Instant now = Instant.now();
-        HealthEvent event = HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
-                .id("e-" + sequence)
-                .nodeName(NODE)
-                .fatal(!healthy)
-                .healthy(healthy)
-                .errorCodes(List.of("79"))
-                .entities(List.of(new Entity(Entity.PCI, "0000:3b:00")))
-                .message("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.")
-                .generated(now)
-                .build();
+        HealthEvent event = LoadDaemon.event(NODE, sequence, healthy);
+
         return new StoredEvent(sequence, event, now, now, 1);
     }
 

@@ -113,14 +113,14 @@ public final class KernelLineBenchmark {
                         daemon.metric("gpuwarden_sampler_turn_duration_seconds_count") - turns,
                         (daemon.cpuSeconds() - cpu) / took,
                         Files.readString(Path.of("/proc/loadavg")).trim());
-                out.printf(
-                        Locale.ROOT,
-                        "line written to event seen by a client   p50 %.2f ms  p90 %.2f  p99 %.2f  p99.9 %.2f  max %.2f ms%n",
-                        micros.getValueAtPercentile(50) / 1e3,
-                        micros.getValueAtPercentile(90) / 1e3,
-                        micros.getValueAtPercentile(99) / 1e3,
-                        micros.getValueAtPercentile(99.9) / 1e3,
-                        micros.getMaxValue() / 1e3);
+                out.println(Figures.millis(
+                        "line written to event seen by a client   p50 %.2f ms  p90 %.2f  p99 %.2f  p99.9 %.2f  max %.2f ms",
+                        micros,
+                        50,
+                        90,
+                        99,
+                        99.9,
+                        100));
                 out.printf(
                         Locale.ROOT,
                         "of that, a transaction with its sync              p50 %.2f ms  p90 %.2f  p99 %.2f  max %.2f ms%n",

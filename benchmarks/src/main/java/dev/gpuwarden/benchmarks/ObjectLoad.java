@@ -1,5 +1,9 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.millis;
+import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.seconds;
+
 import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -221,19 +225,15 @@ final class ObjectLoad {
         double took = seconds(start);
         say(
                 out,
-                "%d objects, %d changes at %.0f/s, one of %d breaks or mends a pod: change answered to NodeHealth seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms;"
-                        + " from change sent p50 %.1f ms, p99 %.1f ms; the change itself p50 %.1f ms, p99 %.1f ms",
+                "%d objects, %d changes at %.0f/s, one of %d breaks or mends a pod: change answered to NodeHealth seen %s;"
+                        + " from change sent %s; the change itself %s",
                 objects,
                 changes,
                 changes / sending,
                 share,
-                fromAnswer.getValueAtPercentile(50) / 1e3,
-                fromAnswer.getValueAtPercentile(99) / 1e3,
-                fromAnswer.getMaxValue() / 1e3,
-                fromSent.getValueAtPercentile(50) / 1e3,
-                fromSent.getValueAtPercentile(99) / 1e3,
-                writes.getValueAtPercentile(50) / 1e3,
-                writes.getValueAtPercentile(99) / 1e3);
+                millis("p50 %.1f ms, p99 %.1f ms, longest %.1f ms", fromAnswer, 50, 99, 100),
+                millis("p50 %.1f ms, p99 %.1f ms", fromSent, 50, 99),
+                millis("p50 %.1f ms, p99 %.1f ms", writes, 50, 99));
         say(
                 out,
                 "aggregator: %.2f cores, %d MiB resident, %d changes seen of %d (a change that the next one overtook is seen once)",
@@ -241,14 +241,5 @@ final class ObjectLoad {
                 aggregator.residentMib(),
                 fromSent.getTotalCount(),
                 (changes + share - 1) / share);
-    }
-
-    private static double seconds(long since) {
-        return (System.nanoTime() - since) / 1e9;
-    }
-
-    private static void say(PrintStream out, String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-        out.flush();
     }
 }

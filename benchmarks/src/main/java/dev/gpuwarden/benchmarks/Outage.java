@@ -1,5 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.say;
+
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
@@ -125,8 +127,8 @@ final class Outage {
             double connected = Duration.between(back, Instant.now()).toMillis() / 1e3;
             second.await("gpuwarden_aggregator_nodes_queued", 0, 120);
             judge(gone);
-            say(
-                    "%d nodes, API server unreachable for %s: all nodes in their expected state %.1f s after it, all reported %.1f s"
+            say(out,
+ "%d nodes, API server unreachable for %s: all nodes in their expected state %.1f s after it, all reported %.1f s"
                             + " after it; no fault lost, no stale action",
                     cluster.names.size(), away, acted, connected);
         }
@@ -197,10 +199,5 @@ final class Outage {
         if (!so) {
             throw new IllegalStateException("not as expected: " + what);
         }
-    }
-
-    private void say(String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-        out.flush();
     }
 }

@@ -1,5 +1,9 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.millis;
+import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.seconds;
+
 import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -82,11 +86,9 @@ final class QuarantineLoad {
         }
         say(
                 out,
-                "one at a time, %d: fault sent to cordon seen p50 %.1f ms, p99 %.1f ms, longest %.1f ms",
+                "one at a time, %d: fault sent to cordon seen %s",
                 most,
-                micros.getValueAtPercentile(50) / 1e3,
-                micros.getValueAtPercentile(99) / 1e3,
-                micros.getMaxValue() / 1e3);
+                millis("p50 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 99, 100));
     }
 
     private void healed(int most) {
@@ -148,9 +150,8 @@ final class QuarantineLoad {
         LoadCluster.until(cluster.cordoned::isEmpty, 120, "all is undone");
         say(
                 out,
-                "a bare client, NodeHealth and cordon one after the other: p50 %.1f ms, p99 %.1f ms",
-                micros.getValueAtPercentile(50) / 1e3,
-                micros.getValueAtPercentile(99) / 1e3);
+                "a bare client, NodeHealth and cordon one after the other: %s",
+                millis("p50 %.1f ms, p99 %.1f ms", micros, 50, 99));
     }
 
     /** Starts the next replica after a kill. The Lease of the last one must expire first. */
@@ -177,14 +178,5 @@ final class QuarantineLoad {
                     cluster.tally.ended,
                     next.residentMib());
         }
-    }
-
-    private static double seconds(long since) {
-        return (System.nanoTime() - since) / 1e9;
-    }
-
-    private static void say(PrintStream out, String format, Object... values) {
-        out.println(String.format(Locale.ROOT, format, values));
-        out.flush();
     }
 }

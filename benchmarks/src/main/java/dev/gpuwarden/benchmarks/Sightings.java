@@ -75,12 +75,7 @@ final class Sightings {
     String line() {
         String times = micros.getTotalCount() == 0
                 ? "none seen"
-                : String.format(
-                        Locale.ROOT,
-                        "p50 %.1f ms, p99 %.1f ms, most %.1f ms",
-                        micros.getValueAtPercentile(50) / 1e3,
-                        micros.getValueAtPercentile(99) / 1e3,
-                        micros.getMaxValue() / 1e3);
+                : Figures.millis("p50 %.1f ms, p99 %.1f ms, most %.1f ms", micros, 50, 99, 100);
         return String.format(
                 Locale.ROOT,
                 "%-62s %6d, not seen %d, over 2 s %d; %s%s%s",

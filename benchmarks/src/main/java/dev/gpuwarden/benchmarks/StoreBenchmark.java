@@ -173,12 +173,9 @@ public final class StoreBenchmark {
     private static void print(PrintStream out, String what, Histogram micros, String more) {
         out.printf(
                 Locale.ROOT,
-                "%-48s p50 %6.2f ms  p99 %6.2f ms  p99.9 %6.2f ms  max %6.2f ms  %s%n",
+                "%-48s %s  %s%n",
                 what,
-                micros.getValueAtPercentile(50) / 1e3,
-                micros.getValueAtPercentile(99) / 1e3,
-                micros.getValueAtPercentile(99.9) / 1e3,
-                micros.getMaxValue() / 1e3,
+                Figures.millis("p50 %6.2f ms  p99 %6.2f ms  p99.9 %6.2f ms  max %6.2f ms", micros, 50, 99, 99.9, 100),
                 more);
     }
 
