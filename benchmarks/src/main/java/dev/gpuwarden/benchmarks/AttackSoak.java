@@ -13,13 +13,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -183,7 +181,7 @@ final class AttackSoak {
         reader.start();
         double began = System.nanoTime() / 1e9;
         double daemonCores = -daemon.cpuSeconds();
-        double aggregatorCores = -aggregator.processorSeconds();
+        double aggregatorCores = -aggregator.cpuSeconds();
         long until = System.nanoTime() + (long) (minutes * 60e9);
         Map<String, String> seen = new LinkedHashMap<>();
         while (System.nanoTime() < until && broken == null && alive(attackers)) {
@@ -200,16 +198,20 @@ final class AttackSoak {
         double seconds = System.nanoTime() / 1e9 - began;
         if (daemon.isAlive() && aggregator.isAlive()) {
             daemonCores = (daemonCores + daemon.cpuSeconds()) / seconds;
-            aggregatorCores = (aggregatorCores + aggregator.processorSeconds()) / seconds;
+            aggregatorCores = (aggregatorCores + aggregator.cpuSeconds()) / seconds;
         }
         boolean attacked = attackers.isAlive();
         attackers.getOutputStream().close();
         if (!attackers.waitFor(5, TimeUnit.SECONDS)) {
             attackers.destroyForcibly();
         }
-        say(out,
- "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
-                minutes, Files.readString(Path.of("/proc/loadavg")).trim(), daemonCores, aggregatorCores);
+        say(
+                out,
+                "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
+                minutes,
+                Files.readString(Path.of("/proc/loadavg")).trim(),
+                daemonCores,
+                aggregatorCores);
         judge(minutes, attacked);
         say(out, "the attackers:");
         reader.join(TimeUnit.SECONDS.toMillis(10));
@@ -286,11 +288,10 @@ final class AttackSoak {
         if (!daemon.isAlive() || !aggregator.isAlive()) {
             return;
         }
-        daemonMemory.look(daemon.status("VmRSS") / 1024);
+        daemonMemory.look(daemon.residentMib());
         aggregatorMemory.look(aggregator.residentMib());
-        for (Supplier<Optional<String>> scrape :
-                List.<Supplier<Optional<String>>>of(() -> daemon.get("/metrics"), aggregator::metrics)) {
-            Optional<String> text = scrape.get();
+        for (ShippedProgram program : List.of(daemon, aggregator)) {
+            Optional<String> text = program.get("/metrics");
             scrapesMissed += text.isPresent() ? 0 : 1;
             text.orElse("").lines().filter(line -> !line.startsWith("#")).forEach(line -> {
                 int value = line.lastIndexOf(' ');
@@ -318,8 +319,9 @@ final class AttackSoak {
         for (Probing probe : probes) {
             require(probe.failed() == 0, probe.answers().what() + ": expected no failure, found " + probe.failed());
         }
-        say(out,
- "watches that the daemon ended: %d; scrapes without an answer: %d; changes that the API server did not take: %d;"
+        say(
+                out,
+                "watches that the daemon ended: %d; scrapes without an answer: %d; changes that the API server did not take: %d;"
                         + " programs that ended: %d",
                 faults.watchesLost(),
                 scrapesMissed,

@@ -16,7 +16,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -148,9 +147,12 @@ final class DrainLoad implements AutoCloseable {
     private void latency(String what, List<String> nodes) {
         Histogram micros = new Histogram(600_000_000, 3);
         nodes.forEach(node -> micros.recordValue(Math.max(0, (drained.get(node) - ended.get(node)) / 1000)));
-        say(out,
- "%s, %d nodes: end of the last pod asked for to drain seen %s",
-                what, nodes.size(), millis("p50 %.0f ms, p99 %.0f ms, longest %.0f ms", micros, 50, 99, 100));
+        say(
+                out,
+                "%s, %d nodes: end of the last pod asked for to drain seen %s",
+                what,
+                nodes.size(),
+                millis("p50 %.0f ms, p99 %.0f ms, longest %.0f ms", micros, 50, 99, 100));
     }
 
     private void atOnce(FaultyApi counter, ShippedAggregator aggregator) throws Exception {
@@ -167,9 +169,14 @@ final class DrainLoad implements AutoCloseable {
         LoadCluster.until(() -> drained.keySet().containsAll(many), 900, "all are drained");
         double all = seconds(start);
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
-        say(out,
- "%d nodes of %d pods together: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
-                nodes, pods, cordons, all, nodes * pods / all);
+        say(
+                out,
+                "%d nodes of %d pods together: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
+                nodes,
+                pods,
+                cordons,
+                all,
+                nodes * pods / all);
         latency("together", many);
         say(out, "aggregator: %d MiB resident", aggregator.residentMib());
         requests(counter.calls().subList(before, counter.calls().size()), nodes);

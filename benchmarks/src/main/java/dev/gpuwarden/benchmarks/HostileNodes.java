@@ -81,10 +81,7 @@ final class HostileNodes {
     }
 
     void begin(ScheduledExecutorService timer) {
-        tally.repeat(
-                timer,
-                1000 / TOKENS_PER_SECOND,
-                () -> stranger(strangers.get(turn++ % strangers.size()), false));
+        tally.repeat(timer, 1000 / TOKENS_PER_SECOND, () -> stranger(strangers.get(turn++ % strangers.size()), false));
         tally.repeat(timer, 1000 / HANDSHAKES_PER_SECOND, () -> stranger(channel("127.0.0.13", 1 << 16), true));
         tally.repeat(timer, STUBBORN_SECONDS * 1000, this::stubborn);
         tally.repeat(timer, 500, this::silent);

@@ -5,7 +5,6 @@ import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.core.SuppressForbidden;
-import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
@@ -72,7 +71,8 @@ final class IngestLatency {
                         "%d events, one each %d ms: %s%n",
                         events,
                         APART_MILLIS,
-                        Figures.millis("p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 90, 99, 100));
+                        Figures.millis(
+                                "p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 90, 99, 100));
                 out.print(plane.kubectl("get", "nodehealth"));
                 out.println("aggregator: "
                         + Files.readAllLines(Path.of("/proc/" + aggregator.pid() + "/status")).stream()

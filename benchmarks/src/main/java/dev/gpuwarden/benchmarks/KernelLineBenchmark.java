@@ -115,12 +115,7 @@ public final class KernelLineBenchmark {
                         Files.readString(Path.of("/proc/loadavg")).trim());
                 out.println(Figures.millis(
                         "line written to event seen by a client   p50 %.2f ms  p90 %.2f  p99 %.2f  p99.9 %.2f  max %.2f ms",
-                        micros,
-                        50,
-                        90,
-                        99,
-                        99.9,
-                        100));
+                        micros, 50, 90, 99, 99.9, 100));
                 out.printf(
                         Locale.ROOT,
                         "of that, a transaction with its sync              p50 %.2f ms  p90 %.2f  p99 %.2f  max %.2f ms%n",

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -195,7 +194,7 @@ final class ObjectLoad {
                 .limit(CHANGERS)
                 .toList();
         List<String> names = new ArrayList<>(cluster.names);
-        double cpu = aggregator.processorSeconds();
+        double cpu = aggregator.cpuSeconds();
         long start = System.nanoTime();
         int changes = rate * seconds;
         for (int i = 0; i < changes; i++) {
@@ -237,7 +236,7 @@ final class ObjectLoad {
         say(
                 out,
                 "aggregator: %.2f cores, %d MiB resident, %d changes seen of %d (a change that the next one overtook is seen once)",
-                (aggregator.processorSeconds() - cpu) / took,
+                (aggregator.cpuSeconds() - cpu) / took,
                 aggregator.residentMib(),
                 fromSent.getTotalCount(),
                 (changes + share - 1) / share);

@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -127,10 +126,14 @@ final class Outage {
             double connected = Duration.between(back, Instant.now()).toMillis() / 1e3;
             second.await("gpuwarden_aggregator_nodes_queued", 0, 120);
             judge(gone);
-            say(out,
- "%d nodes, API server unreachable for %s: all nodes in their expected state %.1f s after it, all reported %.1f s"
+            say(
+                    out,
+                    "%d nodes, API server unreachable for %s: all nodes in their expected state %.1f s after it, all reported %.1f s"
                             + " after it; no fault lost, no stale action",
-                    cluster.names.size(), away, acted, connected);
+                    cluster.names.size(),
+                    away,
+                    acted,
+                    connected);
         }
     }
 

@@ -8,7 +8,6 @@ import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 

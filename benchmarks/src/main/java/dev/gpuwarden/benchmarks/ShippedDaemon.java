@@ -2,9 +2,6 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,24 +10,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The shipped daemon: the image's launcher, as a child process on a simulated node. */
-final class ShippedDaemon implements AutoCloseable {
+final class ShippedDaemon extends ShippedProgram {
 
     private static final Pattern SERVING = Pattern.compile("serving (http://\\S+)/metrics");
     private static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private final Process process;
     private final Path log;
-    private final String url;
     private final Path socket;
 
     private ShippedDaemon(Process process, Path log, String url, Path socket) {
-        this.process = process;
+        super(process, url);
         this.log = log;
-        this.url = url;
         this.socket = socket;
     }
 
@@ -72,68 +65,7 @@ final class ShippedDaemon implements AutoCloseable {
         return socket;
     }
 
-    /** Returns the address in the form "http://127.0.0.1:PORT". */
-    String url() {
-        return url;
-    }
-
     String log() throws IOException {
         return Files.readString(log);
-    }
-
-    boolean isAlive() {
-        return process.isAlive();
-    }
-
-    /** Returns the answer's text; empty for any other status than 200. */
-    java.util.Optional<String> get(String path) {
-        try (InputStream in = URI.create(url + path).toURL().openStream()) {
-            return java.util.Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            // The daemon is not ready: it answers 503, for which Java throws.
-            return java.util.Optional.empty();
-        }
-    }
-
-    /** Returns the sum of all series of that name. */
-    double metric(String name) {
-        return get("/metrics")
-                .orElse("")
-                .lines()
-                .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                .sum();
-    }
-
-    /** Returns a number of /proc/PID/status, for example "VmRSS" in KiB or "Threads". */
-    long status(String field) throws IOException {
-        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
-                .filter(line -> line.startsWith(field + ":"))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    long openFiles() throws IOException {
-        try (Stream<Path> files = Files.list(Path.of("/proc", Long.toString(process.pid()), "fd"))) {
-            return files.count();
-        }
-    }
-
-    double cpuSeconds() {
-        return process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
-    }
-
-    @Override
-    public void close() {
-        process.destroy();
-        try {
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
     }
 }
