@@ -5,6 +5,9 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.Dump;
+import org.snakeyaml.engine.v2.api.DumpSettings;
+import org.snakeyaml.engine.v2.common.FlowStyle;
 import picocli.CommandLine.Option;
 
 /** The option `-o` of every command that shows data. Add it with {@code @Mixin}. */
@@ -59,8 +62,16 @@ public final class Output {
         Json.writeLine(tree, out);
     }
 
-    /** Returns block YAML, with keys in the order of the maps and a line break at the end. */
+    /**
+     * Returns YAML 1.2 in block style, with keys in the order of the maps and a line break at the end. Characters outside
+     * ASCII are escaped.
+     */
     public static String yaml(@Nullable Object tree) {
-        return Yaml.write(tree);
+        DumpSettings settings = DumpSettings.builder()
+                .setDefaultFlowStyle(FlowStyle.BLOCK)
+                .setUseUnicodeEncoding(false)
+                .setWidth(Integer.MAX_VALUE)
+                .build();
+        return new Dump(settings).dumpToString(Tree.normal(tree));
     }
 }

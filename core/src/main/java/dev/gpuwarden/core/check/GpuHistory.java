@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.check;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.LinkMetric;
@@ -27,6 +28,25 @@ public interface GpuHistory {
      */
     Reading<Double> share(GpuMetric flags, long bits, Duration window);
 
-    /** An empty history, for a single run. */
-    GpuHistory NONE = new NoHistory();
+    /** An empty history, for a single run and for a node's first one. */
+    GpuHistory NONE = new GpuHistory() {
+        @Override
+        public Reading<Long> increase(GpuMetric counter, Duration window) {
+            return pending();
+        }
+
+        @Override
+        public Reading<Long> increase(int link, LinkMetric counter, Duration window) {
+            return pending();
+        }
+
+        @Override
+        public Reading<Double> share(GpuMetric flags, long bits, Duration window) {
+            return pending();
+        }
+
+        private static <T> Reading<T> pending() {
+            return Reading.absent(Absence.PENDING, 0, "a rate needs more than one run");
+        }
+    };
 }

@@ -15,7 +15,17 @@ public interface Limits {
     Optional<Limit> of(String name);
 
     /** No limits. */
-    Limits NONE = new NoLimits();
+    Limits NONE = new Limits() {
+        @Override
+        public Optional<Limit> of(String name, GpuIdentity gpu) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<Limit> of(String name) {
+            return Optional.empty();
+        }
+    };
 
     /**
      * A limit.
