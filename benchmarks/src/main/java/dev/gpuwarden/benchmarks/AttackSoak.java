@@ -92,10 +92,7 @@ final class AttackSoak {
         boolean kept;
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, NODES, PODS_PER_NODE);
                 SimulatedNode simulated = SimulatedNode.start("h100x8")) {
-            cluster.plane.apply(Files.readString(manifests.resolve("crds/monitorpolicies.gpuwarden.dev.yaml")));
-            cluster.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
-            cluster.plane.apply(Files.readString(manifests.resolve("monitor-policies.yaml")));
-            cluster.plane.apply(ObjectLoad.POLICY);
+            cluster.monitorPolicies();
             String node = cluster.names.get(0);
             int ingest = LoadCluster.freePort();
             int pages = LoadCluster.freePort();

@@ -48,7 +48,7 @@ final class FleetPage {
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), Path.of(args[2]), nodes, 0);
                 ShippedAggregator aggregator = new ShippedAggregator(
                         args[0],
-                        cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator")),
+                        cluster.aggregatorKubeconfig(),
                         work,
                         LoadCluster.freePort(),
                         web,

@@ -1,14 +1,10 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.WatchKind;
-import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
-import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -42,9 +38,6 @@ public final class KernelLineBenchmark {
 
     private static final List<Integer> REPEATED = List.of(13, 32, 68);
 
-    /** grpc-java's description of a channel that this side closed. */
-    private static final String OURS = "Channel shutdownNow invoked";
-
     private final SimulatedNode node;
     private final KernelLines lines;
     private final Map<Long, Long> written = new ConcurrentHashMap<>();
@@ -77,12 +70,7 @@ public final class KernelLineBenchmark {
         try (ShippedDaemon daemon = ShippedDaemon.start(node, List.of());
                 NodeClient client = NodeClient.of(daemon.socket());
                 KernelLogWriter log = new KernelLogWriter(node.kernelLog())) {
-            NodeServiceGrpc.newStub(client.channel())
-                    .watch(
-                            WatchRequest.newBuilder()
-                                    .addKinds(WatchKind.WATCH_KIND_EVENTS)
-                                    .build(),
-                            new Watching());
+            DaemonWatch.begin(client, WatchKind.WATCH_KIND_EVENTS, this::received);
             if (!watching.await(10, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("no answer to Watch:\n" + daemon.log());
             }
@@ -177,31 +165,17 @@ public final class KernelLineBenchmark {
         }
     }
 
-    private final class Watching implements StreamObserver<WatchResponse> {
-        @Override
-        public void onNext(WatchResponse response) {
-            long now = System.nanoTime();
-            watching.countDown();
-            Matcher pid = PID.matcher(response.getEvent().getEvent().getMessage());
-            if (pid.find()) {
-                Long at = written.remove(Long.parseLong(pid.group(1)));
-                if (at != null) {
-                    synchronized (micros) {
-                        micros.recordValue(Math.min(LONGEST_MICROS, (now - at) / 1000));
-                    }
+    private void received(WatchResponse response) {
+        long now = System.nanoTime();
+        watching.countDown();
+        Matcher pid = PID.matcher(response.getEvent().getEvent().getMessage());
+        if (pid.find()) {
+            Long at = written.remove(Long.parseLong(pid.group(1)));
+            if (at != null) {
+                synchronized (micros) {
+                    micros.recordValue(Math.min(LONGEST_MICROS, (now - at) / 1000));
                 }
             }
         }
-
-        @Override
-        @SuppressForbidden("a program of its own: reports its errors")
-        public void onError(Throwable error) {
-            if (!OURS.equals(Status.fromThrowable(error).getDescription())) {
-                System.err.println("the watch ended: " + error);
-            }
-        }
-
-        @Override
-        public void onCompleted() {}
     }
 }

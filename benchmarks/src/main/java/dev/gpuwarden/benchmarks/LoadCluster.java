@@ -1,5 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
@@ -92,6 +93,19 @@ final class LoadCluster implements AutoCloseable {
         objects.abandon();
     }
 
+    /** Installs the shipped MonitorPolicies and the load's own. */
+    void monitorPolicies() throws IOException {
+        plane.apply(Files.readString(manifests.resolve("crds/monitorpolicies.gpuwarden.dev.yaml")));
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+        plane.apply(Files.readString(manifests.resolve("monitor-policies.yaml")));
+        plane.apply(ObjectLoad.POLICY);
+    }
+
+    /** Returns a kubeconfig with the aggregator's rights. */
+    Path aggregatorKubeconfig() throws IOException {
+        return plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"));
+    }
+
     /** Returns the rule sets in the cluster. */
     RuleEvaluator rules() throws IOException {
         return RuleEvaluator.compile(ShippedRules.read(manifests));
@@ -119,34 +133,21 @@ final class LoadCluster implements AutoCloseable {
 
     /** Returns a token of a daemon's pod on that node. Creates the pod. */
     String token(String node) throws Exception {
-        var unused = api.create(
-                PODS,
-                Map.of(
-                        "metadata", Map.of("name", "daemon-" + node),
-                        "spec",
-                                Map.of(
-                                        "nodeName",
-                                        node,
-                                        "serviceAccountName",
-                                        "gpuwarden",
-                                        "automountServiceAccountToken",
-                                        false,
-                                        "containers",
-                                        List.of(Map.of("name", "daemon", "image", "none")))));
-        Map<String, Object> answer = api.create(
-                TOKENS,
-                Map.of(
-                        "apiVersion", "authentication.k8s.io/v1",
-                        "kind", "TokenRequest",
-                        "spec",
-                                Map.of(
-                                        "audiences", List.of("gpuwarden-aggregator"),
-                                        "boundObjectRef",
-                                                Map.of(
-                                                        "apiVersion", "v1",
-                                                        "kind", "Pod",
-                                                        "name", "daemon-" + node))));
+        var unused = api.create(PODS, object("""
+                {"metadata": {"name": "daemon-NODE"},
+                 "spec": {"nodeName": "NODE", "serviceAccountName": "gpuwarden", "automountServiceAccountToken": false,
+                          "containers": [{"name": "daemon", "image": "none"}]}}
+                """, node));
+        Map<String, Object> answer = api.create(TOKENS, object("""
+                {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+                 "spec": {"audiences": ["gpuwarden-aggregator"],
+                          "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "daemon-NODE"}}}
+                """, node));
         return String.valueOf(((Map<?, ?>) answer.getOrDefault("status", Map.of())).get("token"));
+    }
+
+    private static Map<String, Object> object(String json, String node) throws IOException {
+        return Json.readObject(json.replace("NODE", node));
     }
 
     /** Connects all daemons at the same time. Returns when all have reported their state. */

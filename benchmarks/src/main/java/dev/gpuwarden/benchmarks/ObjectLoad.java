@@ -6,7 +6,6 @@ import static dev.gpuwarden.benchmarks.Figures.seconds;
 
 import dev.gpuwarden.core.SuppressForbidden;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,14 +79,11 @@ final class ObjectLoad {
         int pods = Integer.parseInt(args[4]);
         long start = System.nanoTime();
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, nodes, pods)) {
-            cluster.plane.apply(Files.readString(manifests.resolve("crds/monitorpolicies.gpuwarden.dev.yaml")));
-            cluster.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
-            cluster.plane.apply(Files.readString(manifests.resolve("monitor-policies.yaml")));
-            cluster.plane.apply(POLICY);
+            cluster.monitorPolicies();
             cluster.withoutLeases();
             say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             ObjectLoad load = new ObjectLoad();
-            Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
+            Path kubeconfig = cluster.aggregatorKubeconfig();
             start = System.nanoTime();
             try (KubectlWatch watch = new KubectlWatch(
                             cluster.plane,

@@ -40,7 +40,7 @@ final class QuarantineLoad {
         int burst = Integer.parseInt(args[5]);
         long start = System.nanoTime();
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), Path.of(args[2]), nodes, pods)) {
-            Path kubeconfig = cluster.plane.kubeconfig(cluster.plane.token("gpuwarden", "gpuwarden-aggregator"));
+            Path kubeconfig = cluster.aggregatorKubeconfig();
             int port = LoadCluster.freePort();
             int web = LoadCluster.freePort();
             List<String> armed = List.of("--quarantine.mode=armed", LoadCluster.POOL);

@@ -2,15 +2,11 @@ package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.api.v1.Fault;
 import dev.gpuwarden.api.v1.FaultKey;
-import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.WatchKind;
-import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
-import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -45,9 +41,6 @@ public final class Soak {
     /** Intervals shorter than the defaults, so that faults of checks are raised and cleared in seconds. */
     private static final List<String> QUICKER = List.of(
             "--sampling.slow-interval=1s", "--check.interval=gpu-remapped-rows=1s", "--kernel-log.storm-window=1s");
-
-    /** grpc-java's description of a channel that this side closed. */
-    private static final String OURS = "Channel shutdownNow invoked";
 
     private record Look(int cycle, long residentKib, long threads, long files) {
         boolean grew(Look since) {
@@ -85,12 +78,7 @@ public final class Soak {
                 KernelLogWriter log = new KernelLogWriter(node.kernelLog());
                 NodeClient client = NodeClient.of(daemon.socket())) {
             Soak soak = new Soak(node, daemon, log);
-            NodeServiceGrpc.newStub(client.channel())
-                    .watch(
-                            WatchRequest.newBuilder()
-                                    .addKinds(WatchKind.WATCH_KIND_FAULTS)
-                                    .build(),
-                            soak.new Watching());
+            DaemonWatch.begin(client, WatchKind.WATCH_KIND_FAULTS, soak::received);
             level = soak.run(System.out, cycles, lines);
         }
         if (!level) {
@@ -219,31 +207,17 @@ public final class Soak {
         }
     }
 
-    private final class Watching implements StreamObserver<WatchResponse> {
-        @Override
-        public void onNext(WatchResponse response) {
-            synchronized (current) {
-                if (response.hasState()) {
-                    current.clear();
-                    response.getState().getFaultsList().forEach(fault -> current.add(fault.getKey()));
-                }
-                Stream<FaultKey> come =
-                        response.getFaults().getFaultsList().stream().map(Fault::getKey);
-                come.forEach(key -> raised += current.add(key) ? 1 : 0);
-                response.getFaults().getClearedList().forEach(current::remove);
-                current.notifyAll();
+    private void received(WatchResponse response) {
+        synchronized (current) {
+            if (response.hasState()) {
+                current.clear();
+                response.getState().getFaultsList().forEach(fault -> current.add(fault.getKey()));
             }
+            Stream<FaultKey> come =
+                    response.getFaults().getFaultsList().stream().map(Fault::getKey);
+            come.forEach(key -> raised += current.add(key) ? 1 : 0);
+            response.getFaults().getClearedList().forEach(current::remove);
+            current.notifyAll();
         }
-
-        @Override
-        @SuppressForbidden("a program of its own: reports its errors")
-        public void onError(Throwable error) {
-            if (!OURS.equals(Status.fromThrowable(error).getDescription())) {
-                System.err.println("the watch ended: " + error);
-            }
-        }
-
-        @Override
-        public void onCompleted() {}
     }
 }
