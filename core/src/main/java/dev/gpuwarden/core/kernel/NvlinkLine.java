@@ -1,7 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.kernel.NvlinkRules.Match;
-import dev.gpuwarden.core.kernel.XidReader.Explanation;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -21,7 +20,7 @@ final class NvlinkLine {
     private NvlinkLine() {}
 
     /** Explains the line, and adds its details; empty for another form. */
-    static Optional<Explanation> explain(XidLine line, Optional<Integer> driverBranch, Map<String, String> details) {
+    static Optional<Signal> explain(XidLine line, Optional<Integer> driverBranch, Map<String, String> details) {
         Matcher m = FORM.matcher(line.rest());
         if (!m.lookingAt()) {
             return Optional.empty();
@@ -30,25 +29,25 @@ final class NvlinkLine {
         details.put("unit", m.group(1));
         details.put("printed_severity", m.group(2));
         details.put("link", m.group(5));
-        String code = Integer.toString(line.code());
         if (m.group(6) == null) {
-            return Optional.of(undecoded(code, fatal, "the line ends before the words that have the details"));
+            return Optional.of(undecoded(line, fatal, details, "the line ends before the words that have the details"));
         }
         int info = Integer.parseUnsignedInt(m.group(6), 16);
         Optional<Integer> status = Optional.ofNullable(m.group(7)).map(hex -> Integer.parseUnsignedInt(hex, 16));
         details.put("intrinfo", hex(info));
         status.ifPresent(word -> details.put("error_status", hex(word)));
         return Optional.of(NvlinkRules.find(line.code(), driverBranch, m.group(1), info, status)
-                .map(match -> decoded(code, match, driverBranch, details))
+                .map(match -> decoded(line, match, driverBranch, details))
                 .orElseGet(() -> undecoded(
-                        code,
+                        line,
                         fatal,
+                        details,
                         "no rule for " + hex(info)
                                 + status.map(word -> " " + hex(word)).orElse(""))));
     }
 
-    private static Explanation decoded(
-            String code, Match match, Optional<Integer> driverBranch, Map<String, String> details) {
+    private static Signal decoded(
+            XidLine line, Match match, Optional<Integer> driverBranch, Map<String, String> details) {
         details.put("decoded_unit", match.unit());
         details.put("rule_severity", match.severity());
         String layout = match.secondLayout() ? "R575 and later" : "before R575";
@@ -56,22 +55,26 @@ final class NvlinkLine {
                 .map(branch -> "driver branch " + branch)
                 .orElse("driver branch not known, fits the rules of " + layout);
         details.put("rule_layout", layout);
-        return new Explanation(
-                code + "." + match.unit().replace(' ', '_'),
+        return XidReader.signal(
+                line,
+                line.code() + "." + match.unit().replace(' ', '_'),
                 Resolution.of(match.resolution()),
                 SOURCE + ": " + match.unit() + ", " + match.resolution() + ", then " + match.investigatory() + " ("
-                        + which + ")");
+                        + which + ")",
+                details);
     }
 
     /**
      * Explains an error without a rule by the severity that the driver prints. All rules for non-fatal errors ignore the error
      * or follow the XID 154 that comes with it.
      */
-    private static Explanation undecoded(String code, boolean fatal, String cause) {
-        return new Explanation(
-                code,
+    private static Signal undecoded(XidLine line, boolean fatal, Map<String, String> details, String cause) {
+        return XidReader.signal(
+                line,
+                Integer.toString(line.code()),
                 fatal ? Resolution.SUPPORT : Resolution.WATCH,
-                SOURCE + ": " + cause + "; the driver calls it " + (fatal ? "fatal" : "non-fatal"));
+                SOURCE + ": " + cause + "; the driver calls it " + (fatal ? "fatal" : "non-fatal"),
+                details);
     }
 
     private static String hex(int word) {

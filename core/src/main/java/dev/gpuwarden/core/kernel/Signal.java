@@ -2,6 +2,7 @@ package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.model.PciAddress;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -90,9 +91,11 @@ public record Signal(
         /** Another message of driver, PCIe or network link, by its code. */
         MESSAGE;
 
+        private final String label = name().toLowerCase(Locale.ROOT);
+
         /** Returns the name in lower case with underscores. */
         public String label() {
-            return name().toLowerCase(java.util.Locale.ROOT);
+            return label;
         }
     }
 
@@ -104,8 +107,10 @@ public record Signal(
         WARNING,
         FATAL;
 
+        private final String label = name().toLowerCase(Locale.ROOT);
+
         public String label() {
-            return name().toLowerCase(java.util.Locale.ROOT);
+            return label;
         }
     }
 }

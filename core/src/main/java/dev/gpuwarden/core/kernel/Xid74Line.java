@@ -1,6 +1,5 @@
 package dev.gpuwarden.core.kernel;
 
-import dev.gpuwarden.core.kernel.XidReader.Explanation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,22 +15,26 @@ final class Xid74Line {
 
     private Xid74Line() {}
 
-    static Explanation explain(XidLine line, Map<String, String> details) {
+    static Signal explain(XidLine line, Map<String, String> details) {
         Matcher link = LINK.matcher(line.rest());
         if (link.find()) {
             details.put("link", link.group(1));
         }
         List<Integer> registers = registers(line.rest());
         if (registers.size() != NvlinkRegisters.COUNT) {
-            return new Explanation(
-                    "74", Resolution.SUPPORT, SOURCE + ": the line does not have the seven registers with the details");
+            return XidReader.signal(
+                    line,
+                    "74",
+                    Resolution.SUPPORT,
+                    SOURCE + ": the line does not have the seven registers with the details",
+                    details);
         }
         for (int i = 0; i < registers.size(); i++) {
             details.put("register" + (i + 1), "0x" + Integer.toHexString(registers.get(i)));
         }
         Map<String, List<String>> meanings = NvlinkRegisters.meanings(registers);
         if (meanings.isEmpty()) {
-            return new Explanation("74", Resolution.SUPPORT, SOURCE + ": no bit is set");
+            return XidReader.signal(line, "74", Resolution.SUPPORT, SOURCE + ": no bit is set", details);
         }
         StringBuilder why = new StringBuilder(SOURCE).append(": ");
         meanings.forEach((meaning, bits) -> {
@@ -43,7 +46,7 @@ final class Xid74Line {
                     .append("): ")
                     .append(advice(meaning));
         });
-        return new Explanation("74", NvlinkRegisters.resolution(meanings.keySet()), why.toString());
+        return XidReader.signal(line, "74", NvlinkRegisters.resolution(meanings.keySet()), why.toString(), details);
     }
 
     private static List<Integer> registers(String rest) {

@@ -2,6 +2,7 @@ package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -34,21 +35,8 @@ final class XidReader {
         if (cause.find()) {
             details.put("caused_by", cause.group(1));
         }
-        Explanation explanation = explanation(line, details);
-        String mnemonic =
-                XidCatalog.entry(line.code()).map(XidCatalog.Entry::mnemonic).orElse("");
-        return Signal.of(Kind.XID, explanation.code, explanation.resolution, explanation.why)
-                .at(line.pci())
-                .by(line.pid(), line.process())
-                .named(mnemonic, details);
-    }
-
-    /** The part of a signal that differs between lines of one code. */
-    record Explanation(String code, Resolution resolution, String why) {}
-
-    private Explanation explanation(XidLine line, TreeMap<String, String> details) {
         if (NvlinkRules.about(line.code())) {
-            Optional<Explanation> decoded = NvlinkLine.explain(line, driverBranch.get(), details);
+            Optional<Signal> decoded = NvlinkLine.explain(line, driverBranch.get(), details);
             if (decoded.isPresent()) {
                 return decoded.get();
             }
@@ -67,8 +55,24 @@ final class XidReader {
         }
         String code = Integer.toString(line.code());
         return XidCatalog.entry(line.code())
-                .map(entry -> new Explanation(code, entry.resolution(), entry.why()))
-                .orElseGet(() -> new Explanation(code, Resolution.SUPPORT, "not in " + XidCatalog.SOURCE));
+                .map(entry -> signal(line, code, entry.resolution(), entry.why(), details))
+                .orElseGet(() -> signal(line, code, Resolution.SUPPORT, "not in " + XidCatalog.SOURCE, details));
+    }
+
+    /** Returns the signal of a line, explained by a catalogue. */
+    static Signal signal(XidLine line, String code, Resolution resolution, String why, Map<String, String> details) {
+        return new Signal(
+                Kind.XID,
+                code,
+                line.pci(),
+                Optional.empty(),
+                line.pid(),
+                line.process(),
+                XidCatalog.entry(line.code()).map(XidCatalog.Entry::mnemonic).orElse(""),
+                resolution.severity(),
+                resolution.action(),
+                why,
+                details);
     }
 
     private static void put(Pattern pattern, XidLine line, TreeMap<String, String> details, String... names) {
@@ -80,12 +84,16 @@ final class XidReader {
         }
     }
 
-    /** Returns the explanation of XID 154, whose line has the action. */
-    private static Explanation recovery(XidLine line, TreeMap<String, String> details) {
+    /** Returns the signal of XID 154, whose line has the action. */
+    private static Signal recovery(XidLine line, TreeMap<String, String> details) {
         Matcher m = RECOVERY.matcher(line.rest());
         if (!m.find()) {
-            return new Explanation(
-                    "154", Resolution.SUPPORT, "the recovery action that this line should name cannot be read");
+            return signal(
+                    line,
+                    "154",
+                    Resolution.SUPPORT,
+                    "the recovery action that this line should name cannot be read",
+                    details);
         }
         String words = m.group(4) == null
                 ? ""
@@ -97,7 +105,7 @@ final class XidReader {
                         ? m.group(1)
                         : m.group(2).substring(1, m.group(2).length() - 1));
         details.put("recovery_to", asked);
-        return new Explanation("154", recovery(words, m.group(3)), "the driver asks for: " + asked);
+        return signal(line, "154", recovery(words, m.group(3)), "the driver asks for: " + asked, details);
     }
 
     private static Resolution recovery(String words, String number) {
