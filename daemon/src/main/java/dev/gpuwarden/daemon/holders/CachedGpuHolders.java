@@ -24,38 +24,38 @@ public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
 
     private static final Duration GOOD_FOR = Duration.ofMinutes(1);
 
-    private final Supplier<Reading<GpuHolders>> look;
+    private final Supplier<Reading<GpuHolders>> lookup;
     private final LongSupplier nanoTime;
     private final Duration patience;
-    private @Nullable CompletableFuture<Reading<GpuHolders>> question;
+    private @Nullable CompletableFuture<Reading<GpuHolders>> running;
     private Reading<GpuHolders> last = Reading.absent(Absence.PENDING);
     private long lastAt;
 
     /**
      * Creates a cache.
      *
-     * @param look queries the kubelet; may block, and runs in a thread of its own
+     * @param lookup queries the kubelet; may block, and runs in a thread of its own
      */
-    public CachedGpuHolders(Supplier<Reading<GpuHolders>> look) {
-        this(look, System::nanoTime, PATIENCE);
+    public CachedGpuHolders(Supplier<Reading<GpuHolders>> lookup) {
+        this(lookup, System::nanoTime, PATIENCE);
     }
 
-    CachedGpuHolders(Supplier<Reading<GpuHolders>> look, LongSupplier nanoTime, Duration patience) {
-        this.look = look;
+    CachedGpuHolders(Supplier<Reading<GpuHolders>> lookup, LongSupplier nanoTime, Duration patience) {
+        this.lookup = lookup;
         this.nanoTime = nanoTime;
         this.patience = patience;
     }
 
     @Override
     public synchronized Reading<GpuHolders> get() {
-        CompletableFuture<Reading<GpuHolders>> asked = question;
+        CompletableFuture<Reading<GpuHolders>> asked = running;
         if (asked == null) {
-            asked = CompletableFuture.supplyAsync(look, CachedGpuHolders::launch);
-            question = asked;
+            asked = CompletableFuture.supplyAsync(lookup, CachedGpuHolders::launch);
+            running = asked;
         }
         Reading<GpuHolders> answer = await(asked);
         if (asked.isDone()) {
-            question = null;
+            running = null;
         }
         if (answer instanceof Reading.Present<GpuHolders>) {
             last = answer;
@@ -80,7 +80,7 @@ public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
         }
     }
 
-    private static void launch(Runnable question) {
-        Threads.daemon("gpuwarden-holders", question).start();
+    private static void launch(Runnable query) {
+        Threads.daemon("gpuwarden-holders", query).start();
     }
 }

@@ -128,8 +128,8 @@ final class DeviceIds {
         return only(gpu -> gpu.index() == number);
     }
 
-    private Optional<GpuIdentity> only(Predicate<GpuIdentity> wanted) {
-        List<GpuIdentity> found = gpus.stream().filter(wanted).toList();
+    private Optional<GpuIdentity> only(Predicate<GpuIdentity> condition) {
+        List<GpuIdentity> found = gpus.stream().filter(condition).toList();
         return found.size() == 1 ? Optional.of(found.get(0)) : Optional.empty();
     }
 

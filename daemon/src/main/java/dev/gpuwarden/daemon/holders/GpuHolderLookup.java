@@ -36,6 +36,6 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
         Instant asOf = clock.instant();
         List<GpuIdentity> gpus =
                 node.get().gpus().stream().map(GpuSnapshot::identity).toList();
-        return kubelet.list().map(told -> GpuHolderResolver.of(told, gpus, asOf));
+        return kubelet.list().map(response -> GpuHolderResolver.of(response, gpus, asOf));
     }
 }

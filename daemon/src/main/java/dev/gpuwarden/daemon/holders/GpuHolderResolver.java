@@ -46,9 +46,9 @@ final class GpuHolderResolver {
      *
      * @param gpus the node's GPUs as the driver last reported them
      */
-    static GpuHolders of(ListPodResourcesResponse told, List<GpuIdentity> gpus, Instant asOf) {
+    static GpuHolders of(ListPodResourcesResponse response, List<GpuIdentity> gpus, Instant asOf) {
         GpuHolderResolver all = new GpuHolderResolver(gpus);
-        for (PodResources pod : told.getPodResourcesList()) {
+        for (PodResources pod : response.getPodResourcesList()) {
             for (ContainerResources container : pod.getContainersList()) {
                 container.getDevicesList().forEach(devices -> all.plugin(pod, container, devices));
                 container.getDynamicResourcesList().forEach(claim -> all.claim(pod, container, claim));

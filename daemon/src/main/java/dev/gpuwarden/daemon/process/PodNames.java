@@ -125,21 +125,21 @@ final class PodNames {
         return container;
     }
 
-    private void listAgain(String wanted) {
+    private void listAgain(String id) {
         long now = nanoTime.getAsLong();
-        Retry last = unknown.get(wanted);
+        Retry last = unknown.get(id);
         if (last != null && now - last.atNanos < RETRY.pause(last.failures).toNanos()) {
             return;
         }
         list();
-        if (podsByUid.containsKey(wanted) || logsById.containsKey(wanted)) {
-            unknown.remove(wanted);
+        if (podsByUid.containsKey(id) || logsById.containsKey(id)) {
+            unknown.remove(id);
             return;
         }
         if (unknown.size() >= MAX_ENTRIES) {
             unknown.clear();
         }
-        unknown.put(wanted, new Retry(now, last == null ? 1 : last.failures + 1));
+        unknown.put(id, new Retry(now, last == null ? 1 : last.failures + 1));
     }
 
     private void list() {

@@ -46,26 +46,28 @@ final class Procfs {
         return stat instanceof Reading.Present<String> text ? startTicks(text.value()) : stat.map(t -> 0L);
     }
 
-    /** @param stat a line whose second field is a name in parentheses that may contain anything, also parentheses */
     static Reading<Long> startTicks(String stat) {
-        String[] fields = stat.substring(stat.lastIndexOf(')') + 1).trim().split(" ");
-        try {
-            return Reading.of(Long.parseLong(fields[19])); // proc(5): starttime is field 22, the third is fields[0]
-        } catch (ArrayIndexOutOfBoundsException | NumberFormatException e) {
-            return Reading.absent(Absence.IMPLAUSIBLE, 0, "/proc/PID/stat");
-        }
+        return field(stat, 22); // proc(5): starttime
     }
 
     /** Returns the parent's PID; 0 if the parent is invisible from here. */
     Reading<Integer> parent(int pid) {
         Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
-        return stat instanceof Reading.Present<String> text ? parent(text.value()) : stat.map(t -> 0);
+        return stat instanceof Reading.Present<String> text
+                ? field(text.value(), 4).map(Long::intValue) // proc(5): ppid
+                : stat.map(t -> 0);
     }
 
-    private static Reading<Integer> parent(String stat) {
+    /**
+     * Returns a number.
+     *
+     * @param stat a line whose second field is a name in parentheses that may contain anything, also parentheses
+     * @param field the number of the field in proc(5), from 3 on
+     */
+    private static Reading<Long> field(String stat, int field) {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 1).trim().split(" ");
         try {
-            return Reading.of(Integer.parseInt(fields[1])); // proc(5): ppid is field 4, the third is fields[0]
+            return Reading.of(Long.parseLong(fields[field - 3]));
         } catch (ArrayIndexOutOfBoundsException | NumberFormatException e) {
             return Reading.absent(Absence.IMPLAUSIBLE, 0, "/proc/PID/stat");
         }
