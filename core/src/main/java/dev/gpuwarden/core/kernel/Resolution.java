@@ -4,7 +4,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 
 /** The severity and the action that follow from a word of NVIDIA's catalogues. A fatal severity asks for an action. */
-record Resolution(Severity severity, RecommendedAction action) {
+public record Resolution(Severity severity, RecommendedAction action) {
 
     static final Resolution NOTHING = new Resolution(Severity.INFO, RecommendedAction.NONE);
     static final Resolution WATCH = new Resolution(Severity.WARNING, RecommendedAction.NONE);

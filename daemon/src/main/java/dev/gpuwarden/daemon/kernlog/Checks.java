@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.Signal;
+import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -52,7 +53,7 @@ final class Checks {
     }
 
     /** Returns the events that clear all faults of the log after a reboot. */
-    static List<HealthEvent> rebooted(Rules rules, RecordRules others, String nodeName, Instant now) {
+    static List<Occurrence> rebooted(Rules rules, RecordRules others, String nodeName, Instant now) {
         Set<Check> all = new LinkedHashSet<>(OWN);
         rules.patterns().forEach(rule -> all.add(new Check(rule.check(), rule.componentClass())));
         others.checks().forEach(name -> all.add(new Check(name, "NODE")));
@@ -62,11 +63,12 @@ final class Checks {
                         .generated(now)
                         .message("the node was booted")
                         .build())
+                .map(Occurrence::of)
                 .toList();
     }
 
     /** Returns the events that clear the faults of a GPU after its reset. The specification sets them fatal. */
-    static List<HealthEvent> reset(List<Entity> gpu, String nodeName, Instant when) {
+    static List<Occurrence> reset(List<Entity> gpu, String nodeName, Instant when) {
         return List.of(OWN.get(0), OWN.get(2), OWN.get(4)).stream()
                 .map(check -> event(check, nodeName)
                         .healthy(true)
@@ -74,6 +76,7 @@ final class Checks {
                         .entities(gpu)
                         .generated(when)
                         .build())
+                .map(Occurrence::of)
                 .toList();
     }
 }

@@ -50,7 +50,7 @@ public final class DriverSource implements LogSource {
     private final Optional<String> noLog;
     private final BooleanSupplier better;
     private final Clock clock;
-    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
+    private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
     private long count;
 
     /**

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -77,7 +78,7 @@ final class EventBatcher {
 
     private final long windowNanos;
     private final LongSupplier nanoTime;
-    private final Backoff retry = new Backoff(LONGEST_RETRY);
+    private final RetryPause retry = new RetryPause(LONGEST_RETRY);
     private final Map<Repetitions.Key, Repetitions> repetitions = new LinkedHashMap<>();
     private final List<HealthEvent> ready = new ArrayList<>();
     private int waiting;
@@ -114,21 +115,21 @@ final class EventBatcher {
     }
 
     /**
-     * Adds the events of one record. Does not wait.
+     * Adds the occurrences of one record. Does not wait.
      *
-     * @param events may be empty: the position advances all the same
+     * @param occurrences may be empty: the position advances all the same
      * @param boot the id of the record's boot
      * @param behind the position behind the record
      */
-    synchronized void add(List<HealthEvent> events, String boot, LogSource.Cursor behind) {
+    synchronized void add(List<Occurrence> occurrences, String boot, LogSource.Cursor behind) {
         bootId = boot;
         cursor = behind;
         unsaved = true;
-        for (HealthEvent event : events) {
-            if (event.healthy()) {
-                addRecovery(event);
+        for (Occurrence occurrence : occurrences) {
+            if (occurrence.healthy()) {
+                addRecovery(occurrence.event().get().build());
             } else {
-                count(event);
+                count(occurrence);
             }
         }
         if (dueNanos() - sleepsUntil < 0) {
@@ -143,9 +144,9 @@ final class EventBatcher {
         }
     }
 
-    private void count(HealthEvent event) {
+    private void count(Occurrence occurrence) {
         long now = nanoTime.getAsLong();
-        Repetitions.Key key = Repetitions.Key.of(event);
+        Repetitions.Key key = occurrence.key();
         Repetitions same = repetitions.get(key);
         if (same == null) {
             makeRoom(now);
@@ -160,7 +161,7 @@ final class EventBatcher {
             waiting++;
             due = due == Long.MAX_VALUE || same.quietUntil() - due < 0 ? Math.max(same.quietUntil(), now) : due;
         }
-        same.add(event, bootId, cursor);
+        same.add(occurrence, bootId, cursor);
     }
 
     /** Adds an event that clears faults, behind all that waits for its entities; without entities, behind all that waits. */

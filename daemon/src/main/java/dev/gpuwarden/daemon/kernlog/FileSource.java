@@ -35,7 +35,7 @@ final class FileSource implements LogSource {
     private final Start start;
     private final boolean follow;
     private final LineParser records;
-    private final Backoff backoff = new Backoff(Duration.ofSeconds(5));
+    private final RetryPause backoff = new RetryPause(Duration.ofSeconds(5));
     private Optional<FilePosition> read = Optional.empty();
     private boolean readToEnd;
     private String watchedName = "";

@@ -38,8 +38,8 @@ final class GpuNames {
     private final Map<PciAddress, String> byAddress = new LinkedHashMap<>();
     private final Map<String, PciAddress> byUuid = new LinkedHashMap<>();
     private final Map<Part, List<Entity>> entities = new HashMap<>();
-    private boolean looked;
-    private long lookedAt;
+    private boolean refreshed;
+    private long refreshedAt;
     private boolean changed;
 
     GpuNames(Supplier<Map<PciAddress, String>> listed, LongSupplier nanoTime) {
@@ -85,8 +85,8 @@ final class GpuNames {
 
     Optional<String> uuid(PciAddress pci) {
         PciAddress address = whole(pci);
-        refresh(!byAddress.containsKey(address));
-        return Optional.ofNullable(byAddress.get(address));
+        String known = byAddress.get(address);
+        return Optional.ofNullable(refresh(known == null) ? byAddress.get(address) : known);
     }
 
     Optional<PciAddress> pci(String uuid) {
@@ -94,14 +94,16 @@ final class GpuNames {
         return Optional.ofNullable(byUuid.get(uuid));
     }
 
-    private void refresh(boolean missing) {
-        long age = nanoTime.getAsLong() - lookedAt;
-        if (looked && age < (missing ? LOOKUP_NANOS : OLD_NANOS)) {
-            return;
+    /** Returns whether the driver's list was looked up again. */
+    private boolean refresh(boolean missing) {
+        long age = nanoTime.getAsLong() - refreshedAt;
+        if (refreshed && age < (missing ? LOOKUP_NANOS : OLD_NANOS)) {
+            return false;
         }
-        looked = true;
-        lookedAt = nanoTime.getAsLong();
+        refreshed = true;
+        refreshedAt = nanoTime.getAsLong();
         listed.get().forEach(this::learn);
+        return true;
     }
 
     /** Returns a GPU's entities, one for each known name. The lists are cached, because a storm needs one for every line. */

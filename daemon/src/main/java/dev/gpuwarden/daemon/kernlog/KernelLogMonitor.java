@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.kernlog;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
@@ -12,6 +11,8 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.lang.System.Logger.Level;
@@ -53,7 +54,7 @@ public final class KernelLogMonitor implements AutoCloseable {
     private final EventBatcher batcher;
     private final KernelLogStats.Counters counters;
     private final Clock clock;
-    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
+    private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
     private volatile @Nullable LogSource source;
     private @Nullable Thread reader;
     private @Nullable Thread writer;
@@ -145,8 +146,7 @@ public final class KernelLogMonitor implements AutoCloseable {
     }
 
     private static Thread launch(String name, Runnable body) {
-        Thread thread = new Thread(null, body, name, STACK_BYTES);
-        thread.setDaemon(true);
+        Thread thread = Threads.daemon(name, STACK_BYTES, body);
         thread.start();
         return thread;
     }
@@ -191,7 +191,7 @@ public final class KernelLogMonitor implements AutoCloseable {
         @Override
         public void record(KernelRecord record, LogSource.Cursor behind) {
             around.tap.accept(record);
-            List<HealthEvent> events = new ArrayList<>();
+            List<Occurrence> events = new ArrayList<>();
             if (boot.begins(record)) {
                 events.addAll(classifier.reboot());
             }
@@ -200,9 +200,9 @@ public final class KernelLogMonitor implements AutoCloseable {
             batcher.awaitRoom();
         }
 
-        private List<HealthEvent> classify(KernelRecord record) {
+        private List<Occurrence> classify(KernelRecord record) {
             try {
-                List<HealthEvent> events = classifier.classify(record);
+                List<Occurrence> events = classifier.classify(record);
                 names.news().ifPresent(text -> batcher.saveNames(boot.id(), text));
                 return events;
             } catch (RuntimeException e) {

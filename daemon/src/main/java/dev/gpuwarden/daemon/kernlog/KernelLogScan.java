@@ -10,6 +10,7 @@ import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.time.Clock;
 import java.time.Duration;
@@ -80,11 +81,8 @@ public final class KernelLogScan {
             counters.unreadable(source.name() + " is a pipe, which keeps nothing");
             return;
         }
-        ScheduledExecutorService deadline = Executors.newSingleThreadScheduledExecutor(body -> {
-            Thread thread = new Thread(body, "gpuwarden-kernel-log-deadline");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledExecutorService deadline =
+                Executors.newSingleThreadScheduledExecutor(Threads.daemon("gpuwarden-kernel-log-deadline"));
         try {
             boolean[] late = new boolean[1];
             var closing = deadline.schedule(

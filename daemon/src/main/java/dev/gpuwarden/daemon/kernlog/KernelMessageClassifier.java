@@ -2,19 +2,20 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.kernel.Resolution;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.core.kernel.WrappedMessage;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.util.Text;
+import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
 import dev.gpuwarden.daemon.kernlog.Rules.PatternRule;
-import dev.gpuwarden.daemon.kernlog.Rules.Ruling;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,8 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A classifier of kernel-log records: each record yields the health events that follow from it. An event stands for one occurrence
- * and has no id; {@link EventBatcher} counts repetitions. Does no I/O. Not thread-safe.
+ * A classifier of kernel-log records: each record yields the faults and recoveries that follow from it, each as one occurrence.
+ * {@link EventBatcher} counts repetitions, and makes an event only where it stores one. Does no I/O. Not thread-safe.
  */
 final class KernelMessageClassifier {
 
@@ -80,7 +81,7 @@ final class KernelMessageClassifier {
     }
 
     /** Returns the events of a reboot, which clear all faults of the log. */
-    List<HealthEvent> reboot() {
+    List<Occurrence> reboot() {
         xids.clearLast();
         return Checks.rebooted(rules.rules(), others, nodeName, clock.instant());
     }
@@ -91,13 +92,13 @@ final class KernelMessageClassifier {
     }
 
     /** Returns the events of one record, in order. The list is empty for nearly all records. */
-    List<HealthEvent> classify(KernelRecord record) {
+    List<Occurrence> classify(KernelRecord record) {
         counters.record(record.writer());
         // Only files split a message of the driver into several records.
         String text = record.writer() == Writer.UNTOLD ? wrapped.join(record.text()) : record.text();
         Optional<Signal> parsed = parser.parse(text);
         boolean kernels = record.writer() == Writer.KERNEL || record.writer() == Writer.UNTOLD;
-        List<HealthEvent> events = kernels ? otherMatches(record) : List.of();
+        List<Occurrence> events = kernels ? otherMatches(record) : List.of();
         if (parsed.isEmpty()) {
             return kernels && !rules.rules().patterns().isEmpty()
                     ? with(events, patternMatch(record, text).map(List::of).orElse(List.of()))
@@ -120,36 +121,37 @@ final class KernelMessageClassifier {
         };
     }
 
-    private static List<HealthEvent> with(List<HealthEvent> events, List<HealthEvent> more) {
+    private static List<Occurrence> with(List<Occurrence> events, List<Occurrence> more) {
         if (events.isEmpty() || more.isEmpty()) {
             return events.isEmpty() ? more : events;
         }
-        List<HealthEvent> all = new ArrayList<>(events);
+        List<Occurrence> all = new ArrayList<>(events);
         all.addAll(more);
         return all;
     }
 
-    private List<HealthEvent> otherMatches(KernelRecord record) {
-        List<HealthEvent> events = List.of();
+    private List<Occurrence> otherMatches(KernelRecord record) {
+        List<Occurrence> events = List.of();
         for (RecordRules.Found found : others.match(record)) {
             counters.pattern(found.code());
             // Such rules recommend no action: an operator must examine a lasting fault, and a passing one asks for
             // none.
-            HealthEvent event = event(
+            Occurrence event = occurrence(
                     new Checks.Check(found.check(), "NODE"),
                     found.code(),
                     List.of(),
                     found.lasting() ? RecommendedAction.CONTACT_SUPPORT : RecommendedAction.NONE,
                     found.lasting() ? Severity.FATAL : Severity.WARNING,
-                    cut(found.message(), LONGEST_LINE),
-                    new HashMap<>(Map.of(WHY, cut(found.origin(), LONGEST_WHY))),
+                    "",
+                    Text.head(found.message(), LONGEST_LINE),
+                    new HashMap<>(Map.of(WHY, Text.head(found.origin(), LONGEST_WHY))),
                     when(record));
             events = with(events, List.of(event));
         }
         return events;
     }
 
-    private Optional<HealthEvent> fault(Signal signal, String text, Instant when) {
+    private Optional<Occurrence> fault(Signal signal, String text, Instant when) {
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole);
         if (signal.kind() == Kind.XID) {
             xids.add(pci, signal.family(), when);
@@ -157,8 +159,8 @@ final class KernelMessageClassifier {
             counters.suppressed();
             return Optional.empty();
         }
-        Ruling ruling = rules.evaluate(signal, pci, when);
-        if (ruling.ignore() || ruling.severity() == Severity.INFO) {
+        Resolution resolution = rules.evaluate(signal, pci, when);
+        if (resolution.severity() == Severity.INFO) {
             counters.silent();
             return Optional.empty();
         }
@@ -168,15 +170,16 @@ final class KernelMessageClassifier {
         details.putAll(signal.details());
         signal.pid().ifPresent(pid -> details.put("pid", pid));
         signal.process().ifPresent(process -> details.put("process", process));
-        details.put(WHY, cut(signal.why(), LONGEST_WHY));
+        details.put(WHY, Text.head(signal.why(), LONGEST_WHY));
         boolean gpu = pci.isPresent() && (uuid.isPresent() || !signal.code().startsWith("pcie-"));
-        return Optional.of(event(
+        return Optional.of(occurrence(
                 Checks.of(signal, gpu),
                 signal.code(),
                 names.entities(pci, uuid),
-                possible(ruling.action(), uuid, details),
-                ruling.severity(),
-                message(signal.name(), text),
+                possible(resolution.action(), uuid, details),
+                resolution.severity(),
+                signal.name(),
+                line(text),
                 details,
                 when));
     }
@@ -191,7 +194,7 @@ final class KernelMessageClassifier {
         return action;
     }
 
-    private List<HealthEvent> reset(Signal signal, String text, Instant when) {
+    private List<Occurrence> reset(Signal signal, String text, Instant when) {
         Optional<String> uuid = signal.gpuUuid();
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole).or(() -> uuid.flatMap(names::pci));
         List<Entity> gpu = names.entities(pci, uuid);
@@ -202,18 +205,19 @@ final class KernelMessageClassifier {
             xids.recovered(pci);
             return Checks.reset(gpu, nodeName, when);
         }
-        return List.of(event(
+        return List.of(occurrence(
                 Checks.of(signal, true),
                 Checks.RESET_FAILURE,
                 gpu,
                 RecommendedAction.RESTART_VM,
                 Severity.FATAL,
-                message(Checks.RESET_FAILURE, text),
-                new HashMap<>(Map.of(WHY, cut(signal.why(), LONGEST_WHY))),
+                Checks.RESET_FAILURE,
+                line(text),
+                new HashMap<>(Map.of(WHY, Text.head(signal.why(), LONGEST_WHY))),
                 when));
     }
 
-    private Optional<HealthEvent> patternMatch(KernelRecord record, String text) {
+    private Optional<Occurrence> patternMatch(KernelRecord record, String text) {
         for (PatternRule rule : rules.rules().patterns()) {
             Optional<BoundedPattern.Match> match = rule.pattern().find(text);
             if (match.isEmpty()) {
@@ -225,57 +229,52 @@ final class KernelMessageClassifier {
             Instant when = when(record);
             counters.pattern(rule.code());
             List<Entity> part = names.entities(pci, uuid);
-            if (rule.ruling().severity() == Severity.INFO || !rules.reached(rule, part, when)) {
+            if (rule.resolution().severity() == Severity.INFO || !rules.reached(rule, part, when)) {
                 counters.silent();
                 return Optional.empty();
             }
-            Map<String, String> details = new HashMap<>(Map.of(WHY, cut(rule.origin(), LONGEST_WHY)));
-            return Optional.of(event(
+            Map<String, String> details = new HashMap<>(Map.of(WHY, Text.head(rule.origin(), LONGEST_WHY)));
+            return Optional.of(occurrence(
                     new Checks.Check(rule.check(), rule.componentClass()),
                     rule.code(),
                     part,
-                    possible(rule.ruling().action(), uuid, details),
-                    rule.ruling().severity(),
-                    message(rule.message(), text),
+                    possible(rule.resolution().action(), uuid, details),
+                    rule.resolution().severity(),
+                    rule.message(),
+                    line(text),
                     details,
                     when));
         }
         return Optional.empty();
     }
 
-    private HealthEvent event(
+    private Occurrence occurrence(
             Checks.Check check,
             String code,
             List<Entity> part,
             RecommendedAction action,
             Severity severity,
-            String message,
+            String name,
+            String line,
             Map<String, String> details,
             Instant when) {
         details.put(SEVERITY, severity.label());
-        return Checks.event(check, nodeName)
-                .fatal(action != RecommendedAction.NONE)
-                .message(message)
-                .action(action)
-                .errorCodes(List.of(code))
-                .entities(part)
-                .metadata(details)
-                .generated(when)
-                .build();
+        List<String> codes = List.of(code);
+        return new Occurrence(
+                new Repetitions.Key(check.componentClass(), check.name(), codes, part, action),
+                false,
+                details,
+                () -> Checks.event(check, nodeName)
+                        .fatal(action != RecommendedAction.NONE)
+                        .message(name.isEmpty() ? line : Text.head(name, LONGEST_LINE) + ": " + line)
+                        .action(action)
+                        .errorCodes(codes)
+                        .entities(part)
+                        .generated(when));
     }
 
-    private static String message(String name, String line) {
-        String text = cut(line.trim(), LONGEST_LINE);
-        return name.isEmpty() ? text : cut(name, LONGEST_LINE) + ": " + text;
-    }
-
-    private static String cut(String text, int longest) {
-        if (text.length() <= longest) {
-            return text;
-        }
-        // A character beyond the first plane is two chars, and half of one is no text.
-        boolean half = Character.isHighSurrogate(text.charAt(longest - 1));
-        return text.substring(0, half ? longest - 1 : longest);
+    private static String line(String text) {
+        return Text.head(text.trim(), LONGEST_LINE);
     }
 
     private Instant when(KernelRecord record) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.util.Threads;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -32,7 +33,7 @@ final class KmsgSource implements LogSource {
     private final Path device;
     private final boolean follow;
     private final Boot boot;
-    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
+    private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
     private final byte[] bytes = new byte[BUFFER_BYTES];
     private volatile @Nullable FileChannel channel;
     private volatile long reads;
@@ -136,18 +137,15 @@ final class KmsgSource implements LogSource {
 
     /** Closes the source when no read returns: the device has no call that reports its end without blocking. */
     private void endWhenIdle() {
-        Thread watch = new Thread(
-                () -> {
+        Threads.daemon("gpuwarden-kernel-log-end", () -> {
                     long seen = -1;
                     while (seen != reads && !backoff.isClosed()) {
                         seen = reads;
                         java.util.concurrent.locks.LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(END_MILLIS));
                     }
                     close();
-                },
-                "gpuwarden-kernel-log-end");
-        watch.setDaemon(true);
-        watch.start();
+                })
+                .start();
     }
 
     @Override

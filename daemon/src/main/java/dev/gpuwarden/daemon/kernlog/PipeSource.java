@@ -20,7 +20,7 @@ final class PipeSource implements LogSource {
 
     private final Path pipe;
     private final LineParser records;
-    private final Backoff backoff = new Backoff(Duration.ofMinutes(1));
+    private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
     private volatile @Nullable FileChannel channel;
 
     PipeSource(Path pipe, Boot boot, ZoneId zone) {

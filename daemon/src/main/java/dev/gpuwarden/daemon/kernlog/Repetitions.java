@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** The occurrences of one fault that become one event. Not thread-safe: the lock of {@link EventBatcher} guards it. */
 final class Repetitions {
@@ -26,15 +27,36 @@ final class Repetitions {
     /** The properties in which repetitions agree. */
     record Key(
             String componentClass, String check, List<String> codes, List<Entity> entities, RecommendedAction action) {
-        static Key of(HealthEvent event) {
-            return new Key(
-                    event.componentClass(), event.checkName(), event.errorCodes(), event.entities(), event.action());
+
+        /** Every line of a storm needs it, and the compiler's own is slower. */
+        @Override
+        public int hashCode() {
+            return 31 * codes.hashCode() + entities.hashCode();
+        }
+    }
+
+    /**
+     * One occurrence of a fault, or a recovery.
+     *
+     * @param details the details of this occurrence, severity included; empty for a recovery
+     * @param event makes the event, without details. Most occurrences of a storm are only counted, and need none
+     */
+    record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplier<HealthEvent.Builder> event) {
+
+        static Occurrence of(HealthEvent recovery) {
+            Key key = new Key(
+                    recovery.componentClass(),
+                    recovery.checkName(),
+                    recovery.errorCodes(),
+                    recovery.entities(),
+                    recovery.action());
+            return new Occurrence(key, true, Map.of(), recovery::toBuilder);
         }
     }
 
     private final Key key;
     private final Map<String, Set<String>> details = new HashMap<>();
-    private Optional<HealthEvent> last = Optional.empty();
+    private Optional<Occurrence> last = Optional.empty();
     private String bootId = "";
     private LogSource.Cursor behind = () -> "";
     private long count;
@@ -64,12 +86,12 @@ final class Repetitions {
     }
 
     /** @param cursor the position behind the record */
-    void add(HealthEvent event, String boot, LogSource.Cursor cursor) {
+    void add(Occurrence occurrence, String boot, LogSource.Cursor cursor) {
         count++;
-        last = Optional.of(event);
+        last = Optional.of(occurrence);
         bootId = boot;
         behind = cursor;
-        event.metadata().forEach((name, value) -> {
+        occurrence.details().forEach((name, value) -> {
             Set<String> values = details.computeIfAbsent(name, n -> new LinkedHashSet<>());
             if (values.size() < MOST_VALUES) {
                 values.add(value.length() <= LONGEST_VALUE ? value : value.substring(0, LONGEST_VALUE));
@@ -94,8 +116,8 @@ final class Repetitions {
         if (count > 1) {
             metadata.put(StoredEvent.OCCURRENCES, Long.toString(Math.min(count, MOST_OCCURRENCES)));
         }
-        HealthEvent event = last.orElseThrow();
-        return event.toBuilder().id(id(event.generated())).metadata(metadata).build();
+        HealthEvent event = last.orElseThrow().event().get().metadata(metadata).build();
+        return event.withId(id(event.generated()));
     }
 
     /**

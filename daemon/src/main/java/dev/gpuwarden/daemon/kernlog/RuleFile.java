@@ -4,11 +4,11 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.YamlSection;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.Resolution;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.daemon.kernlog.Rules.CodeRule;
 import dev.gpuwarden.daemon.kernlog.Rules.PatternRule;
-import dev.gpuwarden.daemon.kernlog.Rules.Ruling;
 import dev.gpuwarden.daemon.kernlog.Rules.Threshold;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -127,14 +127,14 @@ final class RuleFile {
         Optional<Severity> severity = severity(rule);
         Optional<RecommendedAction> action = action(rule);
         agree(rule, severity, action);
-        Ruling ruling = Rules.of(severity, action, Severity.WARNING, RecommendedAction.NONE);
+        Resolution resolution = Rules.of(severity, action, Severity.WARNING, RecommendedAction.NONE);
         return new PatternRule(
                 code,
                 new BoundedPattern(contains, expression(rule)),
                 check,
                 componentClass,
                 rule.has("message") ? rule.text("message") : "",
-                ruling,
+                resolution,
                 threshold(rule),
                 rule.origin());
     }

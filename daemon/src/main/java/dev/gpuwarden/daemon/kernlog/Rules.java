@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.Resolution;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import java.time.Duration;
@@ -36,18 +37,9 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
     }
 
     /**
-     * The decision on a signal.
-     *
-     * @param ignore makes no event; severity and action have no meaning then
-     */
-    record Ruling(boolean ignore, Severity severity, RecommendedAction action) {
-
-        static final Ruling IGNORED = new Ruling(true, Severity.INFO, RecommendedAction.NONE);
-    }
-
-    /**
      * A rule for a known code.
      *
+     * @param ignore makes no event, as the severity INFO does
      * @param code the signal's code; an XID without the unit matches all its units, and empty matches any code
      * @param severity empty for the catalogue's severity, as far as it fits the action
      * @param action empty for the catalogue's action, as far as it fits the severity
@@ -69,28 +61,30 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
                             || signal.family().equals(code));
         }
 
-        Ruling ruling(Signal signal) {
-            return ignore ? Ruling.IGNORED : of(severity, action, signal.severity(), signal.action());
+        Resolution resolution(Signal signal) {
+            return ignore
+                    ? new Resolution(Severity.INFO, RecommendedAction.NONE)
+                    : of(severity, action, signal.severity(), signal.action());
         }
     }
 
     /** Makes severity and action agree: a fatal fault asks for an action, any other asks for none. */
-    static Ruling of(
+    static Resolution of(
             Optional<Severity> severity,
             Optional<RecommendedAction> action,
             Severity usualSeverity,
             RecommendedAction usualAction) {
         if (severity.isEmpty() && action.isEmpty()) {
-            return new Ruling(false, usualSeverity, usualAction);
+            return new Resolution(usualSeverity, usualAction);
         }
         Severity is = severity.orElseGet(() -> action.get() != RecommendedAction.NONE
                 ? Severity.FATAL
                 : usualSeverity == Severity.FATAL ? Severity.WARNING : usualSeverity);
         if (is != Severity.FATAL) {
-            return new Ruling(false, is, RecommendedAction.NONE);
+            return new Resolution(is, RecommendedAction.NONE);
         }
         RecommendedAction does = action.orElse(usualAction);
-        return new Ruling(false, is, does == RecommendedAction.NONE ? RecommendedAction.CONTACT_SUPPORT : does);
+        return new Resolution(is, does == RecommendedAction.NONE ? RecommendedAction.CONTACT_SUPPORT : does);
     }
 
     /** A rule for messages that the catalogues do not have. */
@@ -100,7 +94,7 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
             String check,
             String componentClass,
             String message,
-            Ruling ruling,
+            Resolution resolution,
             Threshold threshold,
             String origin) {}
 
@@ -131,11 +125,11 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
         }
 
         /**
-         * Returns the ruling of the first rule that applies, else the catalogue's.
+         * Returns the resolution of the first rule that applies, else the catalogue's.
          *
          * @param part the part of the node; must be equal for the same part
          */
-        Ruling evaluate(Signal signal, Object part, Instant when) {
+        Resolution evaluate(Signal signal, Object part, Instant when) {
             Optional<CodeRule> first = Optional.empty();
             for (CodeRule rule : rules.codes()) {
                 // Every matching rule counts, also behind the first one that applies.
@@ -143,8 +137,8 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
                     first = Optional.of(rule);
                 }
             }
-            return first.map(rule -> rule.ruling(signal))
-                    .orElseGet(() -> new Ruling(false, signal.severity(), signal.action()));
+            return first.map(rule -> rule.resolution(signal))
+                    .orElseGet(() -> new Resolution(signal.severity(), signal.action()));
         }
 
         /** Counts a match of the pattern and returns whether its threshold is reached. */

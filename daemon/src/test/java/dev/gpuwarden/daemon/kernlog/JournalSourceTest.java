@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
+import dev.gpuwarden.daemon.kernlog.JournalSource.JournalEntry;
 import dev.gpuwarden.daemon.node.BootId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

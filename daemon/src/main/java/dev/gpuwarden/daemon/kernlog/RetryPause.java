@@ -1,20 +1,21 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.limit.Backoff;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Pauses between attempts, from 500 ms and doubled after each failure. One thread waits; any thread may close it. */
-final class Backoff {
+final class RetryPause {
 
-    private static final long FIRST_MILLIS = 500;
+    private static final Duration FIRST = Duration.ofMillis(500);
 
     private final CountDownLatch closed = new CountDownLatch(1);
-    private final long longestMillis;
-    private long nextMillis = FIRST_MILLIS;
+    private final Backoff backoff;
+    private int failures;
 
-    Backoff(Duration longest) {
-        longestMillis = longest.toMillis();
+    RetryPause(Duration longest) {
+        backoff = Backoff.exact(FIRST, longest);
     }
 
     boolean isClosed() {
@@ -28,14 +29,12 @@ final class Backoff {
 
     /** Starts with the shortest pause again, after a success. */
     void reset() {
-        nextMillis = FIRST_MILLIS;
+        failures = 0;
     }
 
     /** Waits for the next pause. Returns early when closed; an interrupt closes. */
     void await() {
-        long millis = nextMillis;
-        nextMillis = Math.min(2 * nextMillis, longestMillis);
-        pause(Duration.ofMillis(millis));
+        pause(backoff.pause(++failures));
     }
 
     /** Waits for this time. Returns early when closed; an interrupt closes. */
