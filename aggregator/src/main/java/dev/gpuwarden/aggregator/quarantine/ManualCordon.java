@@ -55,7 +55,10 @@ public final class ManualCordon {
         }
         boolean byHand = node.annotations().containsKey(NodeAnnotations.CORDONED_BY_HAND);
         if (session.active() && !session.cordoned()) {
-            return refused("its quarantine is no cordon: remove one of its taints or labels with kubectl");
+            return refused(
+                    session.taints().stream().allMatch(QuarantineState.AppliedTaint::preExisting)
+                            ? "its quarantine has neither a cordon nor a taint of its own: it ends with its faults"
+                            : "its quarantine is no cordon: remove one of its taints with kubectl");
         }
         if (session.cordoned() && session.cordonPreExisting() && !byHand) {
             return refused("another writer had cordoned it before its quarantine: kubectl uncordon ends both");

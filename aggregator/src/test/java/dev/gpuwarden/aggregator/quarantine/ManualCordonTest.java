@@ -94,9 +94,20 @@ class ManualCordonTest extends QuarantineSetup {
     void releaseRefusesAQuarantineWithoutACordon() {
         tell(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
-        assertThat(release().why()).contains("no cordon");
+        assertThat(release().why()).endsWith("no cordon: remove one of its taints with kubectl");
         assertThat(cordon().done()).isTrue();
         assertThat(node.read().unschedulable()).isTrue();
+    }
+
+    @Test
+    void releaseAdvisesNoRemovalOfLabelsWhichWouldNotEndTheQuarantine() {
+        tell(event("Labels", "GPU"));
+        act(Decision.Kind.QUARANTINE);
+        node.texts("labels").remove("gpu-fault");
+        node.changed();
+        assertThat(release().why()).endsWith("it ends with its faults");
+        act(Decision.Kind.CHANGE);
+        assertThat(node.read().labels()).containsEntry("gpu-fault", "active");
     }
 
     @Test
