@@ -224,10 +224,9 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             forget(node.name());
         }
         drain.over(over);
-        if (!drain.isComplete()) {
-            return;
+        if (drain.isComplete()) {
+            act(node, drain, before, asked, now);
         }
-        act(node, drain, before, asked, now);
     }
 
     private void act(CachedNode node, DrainState drain, DrainAnnotation before, DrainAnnotation asked, Instant now)
@@ -240,7 +239,6 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                         drain.pods(),
                         asked.gpus().values().stream().min(Instant::compareTo).orElse(now))
                 : new GpuHolderSource.Answer.Known(Map.of(), now);
-        boolean quiet = drain.written().plus(settings.times().quiet()).isAfter(now);
         DrainDecision decision = DrainDecision.decide(
                 node,
                 before,
@@ -250,7 +248,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                 drain.refusals(),
                 settings.policies(),
                 plan -> notices(node, drain).of(asked, settings.armed() ? together.of(node.name(), plan) : plan, now),
-                quiet,
+                drain.written().plus(settings.times().quiet()).isAfter(now),
                 now);
         if (!settings.armed()) {
             if (!(answer instanceof GpuHolderSource.Answer.Asked)) {
@@ -275,7 +273,12 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                 tally.finishedAfter(System.nanoTime() - drain.endNanos());
                 removals.untell(node.name());
             }
-            rest(node.name());
+            together.forget(node.name());
+            // Keeps the watch of a drained node, or lists its pods again later if too many are watched.
+            if (followed.tooManyOver()) {
+                forget(node.name());
+                againAfter.accept(node.name(), LIST_AGAIN);
+            }
             return;
         }
         List<PodPlan> due =
@@ -321,15 +324,6 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             tally.drain("cancel");
         }
         forget(node.name());
-    }
-
-    /** Keeps the watch of a drained node, or lists its pods again later if too many are watched. */
-    private void rest(String node) {
-        together.forget(node);
-        if (followed.tooManyOver()) {
-            forget(node);
-            againAfter.accept(node, LIST_AGAIN);
-        }
     }
 
     private void forget(String node) {
