@@ -1,16 +1,10 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -21,7 +15,7 @@ import java.util.OptionalLong;
  * <p>WARN at most: DCGM monitors (10, 43), Autopilot warns; gpud alone requests an inspection of the hardware.
  */
 @AutoService(HealthCheck.class)
-public final class ClocksCheck implements HealthCheck {
+public final class ClocksCheck extends GpuCheck {
 
     private static final Slowdown HARDWARE_THERMAL = new Slowdown(
             "hw-thermal-slowdown",
@@ -52,24 +46,17 @@ public final class ClocksCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(
-                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
-    }
-
-    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong now = builder.read(GpuMetric.CLOCK_EVENT_REASONS);
-        Optional<Limits.Limit> hardware = limits.of("hardware_slowdown_share", gpu.identity());
-        Optional<Limits.Limit> software = limits.of("software_thermal_share", gpu.identity());
+        Optional<Limit> hardware = builder.limit("hardware_slowdown_share");
+        Optional<Limit> software = builder.limit("software_thermal_share");
         if (now.isPresent() && hardware.isPresent() && software.isPresent()) {
-            boolean held = HARDWARE_THERMAL.evaluate(builder, history, now.getAsLong(), hardware.get());
-            held |= HARDWARE.evaluate(builder, history, now.getAsLong(), hardware.get());
-            held |= SOFTWARE_THERMAL.evaluate(builder, history, now.getAsLong(), software.get());
+            boolean held = HARDWARE_THERMAL.evaluate(builder, now.getAsLong(), hardware.get());
+            held |= HARDWARE.evaluate(builder, now.getAsLong(), hardware.get());
+            held |= SOFTWARE_THERMAL.evaluate(builder, now.getAsLong(), software.get());
             if (!held) {
                 builder.pass("clocks-free", "clocks are not held down");
             }
         }
-        return builder.finding();
     }
 }

@@ -1,18 +1,12 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -25,7 +19,7 @@ import java.util.OptionalLong;
  * XIDs report any further work. ECC that is off is a matter of configuration (DCGM 55, CONFIG).
  */
 @AutoService(HealthCheck.class)
-public final class EccCheck implements HealthCheck {
+public final class EccCheck extends GpuCheck {
 
     private static final String RESET =
             "reset the GPU when it is idle; that resets the counts and makes pending repairs";
@@ -36,28 +30,21 @@ public final class EccCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(
-                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
-    }
-
-    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong mode = builder.read(GpuMetric.ECC_MODE);
         if (mode.isPresent()) {
-            mode(builder, gpu, mode.getAsLong() == 1, limits.of("ecc_mode", gpu.identity()));
+            mode(builder, mode.getAsLong() == 1, builder.limit("ecc_mode"));
             if (mode.getAsLong() == 1) {
                 sram(builder);
-                uncorrected(builder, gpu, limits.of("ecc_volatile_uncorrected_count", gpu.identity()));
-                corrected(builder, gpu, history, limits);
+                uncorrected(builder, builder.limit("ecc_volatile_uncorrected_count"));
+                corrected(builder);
             }
         }
-        return builder.finding();
     }
 
-    private static void mode(FindingBuilder builder, GpuSnapshot gpu, boolean on, Optional<Limits.Limit> expected) {
-        if (gpu.frame().present(GpuMetric.ECC_MODE_PENDING)
-                && gpu.frame().raw(GpuMetric.ECC_MODE_PENDING) != (on ? 1 : 0)) {
+    private static void mode(FindingBuilder builder, boolean on, Optional<Limit> expected) {
+        long now = on ? 1 : 0;
+        if (builder.raw(GpuMetric.ECC_MODE_PENDING, now) != now) {
             builder.warn(
                     "ecc-mode-pending",
                     "expected one ECC mode, but it is " + word(on) + " now and " + word(!on) + " after the next reset",
@@ -81,8 +68,7 @@ public final class EccCheck implements HealthCheck {
     }
 
     private static void sram(FindingBuilder builder) {
-        OptionalLong exceeded = builder.read(GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED);
-        if (exceeded.isPresent() && exceeded.getAsLong() == 1) {
+        if (builder.isSet(GpuMetric.ECC_SRAM_THRESHOLD_EXCEEDED)) {
             builder.fail(
                     "sram-threshold-exceeded",
                     "expected SRAM errors below the field diagnostic's threshold, but they exceed it",
@@ -92,18 +78,14 @@ public final class EccCheck implements HealthCheck {
         }
     }
 
-    private static void uncorrected(FindingBuilder builder, GpuSnapshot gpu, Optional<Limits.Limit> limit) {
+    private static void uncorrected(FindingBuilder builder, Optional<Limit> limit) {
         OptionalLong read = builder.read(GpuMetric.ECC_VOLATILE_UNCORRECTED);
         if (read.isEmpty() || read.getAsLong() == 0) {
             return;
         }
         long errors = read.getAsLong();
         Measurement inLife = new Measurement(
-                "ecc_aggregate_uncorrected_count",
-                gpu.frame().present(GpuMetric.ECC_AGGREGATE_UNCORRECTED)
-                        ? gpu.frame().raw(GpuMetric.ECC_AGGREGATE_UNCORRECTED)
-                        : errors,
-                "");
+                "ecc_aggregate_uncorrected_count", builder.raw(GpuMetric.ECC_AGGREGATE_UNCORRECTED, errors), "");
         if (limit.isPresent() && errors > limit.get().value()) {
             builder.fail(
                     "ecc-uncorrected-many",
@@ -123,12 +105,12 @@ public final class EccCheck implements HealthCheck {
         }
     }
 
-    private static void corrected(FindingBuilder builder, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+    private static void corrected(FindingBuilder builder) {
         OptionalLong read = builder.read(GpuMetric.ECC_VOLATILE_CORRECTED);
         if (read.isEmpty() || read.getAsLong() == 0) {
             return;
         }
-        limits.of("ecc_volatile_corrected_count", gpu.identity())
+        builder.limit("ecc_volatile_corrected_count")
                 .filter(limit -> read.getAsLong() > limit.value())
                 .ifPresent(limit -> builder.warn(
                         "ecc-corrected-many",
@@ -136,22 +118,15 @@ public final class EccCheck implements HealthCheck {
                                 + " corrected errors since the driver was loaded, but there are " + read.getAsLong(),
                         RESET,
                         LimitText.atMost("ecc_volatile_corrected_count", read.getAsLong(), limit)));
-        limits.of("ecc_corrected_per_minute", gpu.identity())
-                .ifPresent(limit -> builder.over(
-                                Rate.perMinute(
-                                        window -> history.increase(GpuMetric.ECC_VOLATILE_CORRECTED, window),
-                                        limit.value()),
-                                "rate of corrected errors")
-                        .ifPresent(rate -> {
-                            if (rate > limit.value()) {
-                                builder.warn(
-                                        "ecc-corrected-rate",
-                                        "expected at most " + LimitText.brief(limit)
-                                                + " corrected errors a minute, but there were "
-                                                + LimitText.number(rate),
-                                        RESET,
-                                        LimitText.atMost("ecc_corrected_per_minute", rate, limit));
-                            }
-                        }));
+        builder.limit("ecc_corrected_per_minute")
+                .ifPresent(limit -> builder.perMinute(
+                                GpuMetric.ECC_VOLATILE_CORRECTED, limit, "rate of corrected errors")
+                        .filter(rate -> rate > limit.value())
+                        .ifPresent(rate -> builder.warn(
+                                "ecc-corrected-rate",
+                                "expected at most " + LimitText.brief(limit)
+                                        + " corrected errors a minute, but there were " + LimitText.number(rate),
+                                RESET,
+                                LimitText.atMost("ecc_corrected_per_minute", rate, limit))));
     }
 }

@@ -1,18 +1,12 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
-import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +22,7 @@ import java.util.OptionalLong;
  * DCGM 112).
  */
 @AutoService(HealthCheck.class)
-public final class FabricCheck implements HealthCheck {
+public final class FabricCheck extends GpuCheck {
 
     private static final long NOT_APPLICABLE = 0;
     private static final long COMPLETED = 3;
@@ -41,34 +35,32 @@ public final class FabricCheck implements HealthCheck {
                 .damped(2, 2);
     }
 
+    /**
+     * Keeps in the check's notes, by GPU, the time in milliseconds since 1970 at which its registration was first seen
+     * under way.
+     */
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(
-                context.node(), gpu -> evaluate(gpu, context.limits(), context.notes(), context.now()));
-    }
-
-    /** @param notes by GPU, the time in milliseconds since 1970 at which its registration was first seen under way */
-    static Finding evaluate(GpuSnapshot gpu, Limits limits, Map<String, Long> notes, Instant now) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong state = builder.read(GpuMetric.FABRIC_STATE);
         if (state.isPresent()) {
-            String label = gpu.identity().label();
+            String label = builder.gpu().identity().label();
+            Map<String, Long> notes = builder.context().notes();
             if (state.getAsLong() == NOT_APPLICABLE) {
                 builder.skip("no-fabric", "it belongs to no fabric");
             } else if (state.getAsLong() == COMPLETED) {
                 notes.remove(label);
-                completed(builder, gpu.frame());
+                completed(builder);
             } else {
-                Long since = notes.computeIfAbsent(label, gpuLabel -> now.toEpochMilli());
-                registering(builder, gpu, limits, state.getAsLong(), (now.toEpochMilli() - since) / 1000);
+                long now = builder.context().now().toEpochMilli();
+                Long since = notes.computeIfAbsent(label, gpuLabel -> now);
+                registering(builder, state.getAsLong(), (now - since) / 1000);
             }
         }
-        return builder.finding();
     }
 
-    private static void registering(FindingBuilder builder, GpuSnapshot gpu, Limits limits, long state, long seconds) {
+    private static void registering(FindingBuilder builder, long state, long seconds) {
         String what = "registration with the fabric " + (state == 1 ? "has not begun" : "is under way");
-        Optional<Limits.Limit> limit = limits.of("fabric_registration_seconds", gpu.identity());
+        Optional<Limit> limit = builder.limit("fabric_registration_seconds");
         if (limit.isPresent() && seconds >= limit.get().value()) {
             builder.warn(
                     "fabric-not-registered",
@@ -81,7 +73,7 @@ public final class FabricCheck implements HealthCheck {
         }
     }
 
-    private static void completed(FindingBuilder builder, GpuFrame frame) {
+    private static void completed(FindingBuilder builder) {
         OptionalLong status = builder.read(GpuMetric.FABRIC_STATUS);
         if (status.isEmpty()) {
             return;
@@ -96,8 +88,7 @@ public final class FabricCheck implements HealthCheck {
             return;
         }
         Reported reported = new Reported(
-                frame.present(GpuMetric.FABRIC_HEALTH_SUMMARY) ? frame.raw(GpuMetric.FABRIC_HEALTH_SUMMARY) : 0,
-                frame.present(GpuMetric.FABRIC_HEALTH_MASK) ? frame.raw(GpuMetric.FABRIC_HEALTH_MASK) : 0);
+                builder.raw(GpuMetric.FABRIC_HEALTH_SUMMARY, 0), builder.raw(GpuMetric.FABRIC_HEALTH_MASK, 0));
         if (reported.bad()) {
             builder.fail(
                     "fabric-unhealthy",

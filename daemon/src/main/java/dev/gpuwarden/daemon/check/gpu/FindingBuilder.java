@@ -1,18 +1,23 @@
 package dev.gpuwarden.daemon.check.gpu;
 
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.OptionalDouble;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -27,6 +32,7 @@ final class FindingBuilder {
             List.of(Outcome.FAIL, Outcome.UNKNOWN, Outcome.WARN, Outcome.PASS, Outcome.SKIPPED);
 
     private final GpuSnapshot gpu;
+    private final CheckContext context;
     private final List<Part> parts = new ArrayList<>(4);
 
     private record Part(
@@ -37,8 +43,52 @@ final class FindingBuilder {
             RecommendedAction action,
             List<Measurement> evidence) {}
 
-    FindingBuilder(GpuSnapshot gpu) {
+    FindingBuilder(GpuSnapshot gpu, CheckContext context) {
         this.gpu = gpu;
+        this.context = context;
+    }
+
+    GpuSnapshot gpu() {
+        return gpu;
+    }
+
+    GpuFrame frame() {
+        return gpu.frame();
+    }
+
+    CheckContext context() {
+        return context;
+    }
+
+    GpuHistory history() {
+        return context.history(gpu.identity());
+    }
+
+    /** Returns the limit of this name for the board. */
+    Optional<Limit> limit(String name) {
+        return context.limits().of(name, gpu.identity());
+    }
+
+    /** Returns the other GPUs of the node with the same product name that answer. They have the same capabilities. */
+    List<GpuSnapshot> peers() {
+        if (!(gpu.identity().name() instanceof Reading.Present<String>)) {
+            return List.of();
+        }
+        return context.node().gpus().stream()
+                .filter(other -> other != gpu
+                        && other.state() == GpuState.ANSWERING
+                        && other.identity().name().equals(gpu.identity().name()))
+                .toList();
+    }
+
+    /** Returns a raw value that no rule depends on, or the other value if it is absent. */
+    long raw(GpuMetric metric, long otherwise) {
+        return frame().present(metric) ? frame().raw(metric) : otherwise;
+    }
+
+    /** Returns whether a reading that a rule needs is 1; its absence becomes a part, as in {@link #read}. */
+    boolean isSet(GpuMetric flag) {
+        return read(flag).equals(OptionalLong.of(1));
     }
 
     /**
@@ -46,24 +96,20 @@ final class FindingBuilder {
      * support it, UNKNOWN otherwise.
      */
     OptionalLong read(GpuMetric metric) {
-        return read(gpu.frame().reading(metric.ordinal()), metric.label());
-    }
-
-    OptionalLong read(Reading<Long> reading, String what) {
-        if (reading instanceof Reading.Present<Long> present) {
-            return OptionalLong.of(present.value());
+        if (frame().present(metric)) {
+            return OptionalLong.of(frame().raw(metric));
         }
-        absent((Reading.Absent<?>) reading, what);
+        absent((Reading.Absent<?>) frame().reading(metric), metric.label());
         return OptionalLong.empty();
     }
 
-    /** Returns a value that needs history; empty after adding a part for its absence. */
-    OptionalDouble over(Reading<Double> rate, String what) {
-        if (rate instanceof Reading.Present<Double> present) {
-            return OptionalDouble.of(present.value());
+    /** Returns the average increase of a counter per minute; empty after adding a part for its absence. */
+    Optional<Double> perMinute(GpuMetric counter, Limit limit, String what) {
+        Reading<Double> rate = Rate.perMinute(window -> history().increase(counter, window), limit.value());
+        if (rate instanceof Reading.Absent<Double> absent) {
+            noHistory(absent, what);
         }
-        noHistory((Reading.Absent<?>) rate, what);
-        return OptionalDouble.empty();
+        return rate.asOptional();
     }
 
     /** Adds a SKIPPED part for history that does not cover its window yet or has a reset in it, which is no defect. */

@@ -1,10 +1,8 @@
 package dev.gpuwarden.daemon.check.gpu;
 
-import dev.gpuwarden.core.check.GpuHistory;
-import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuFrame;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,16 +25,14 @@ final class LinkErrors {
 
     private LinkErrors() {}
 
-    static void evaluate(FindingBuilder builder, Links links, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+    static void evaluate(FindingBuilder builder, Links links) {
         List<String> many = new ArrayList<>();
         List<Measurement> evidence = new ArrayList<>();
         for (int i = 0; i < LinkMetric.count(); i++) {
             LinkMetric counter = LinkMetric.of(i);
-            Optional<Limits.Limit> limit =
-                    LIMITS.containsKey(counter) ? limits.of(LIMITS.get(counter), gpu.identity()) : Optional.empty();
+            Optional<Limit> limit = Optional.ofNullable(LIMITS.get(counter)).flatMap(builder::limit);
             for (int link = 0; limit.isPresent() && link < links.count(); link++) {
-                double rate =
-                        rate(gpu.frame(), link, counter, history, limit.get().value());
+                double rate = rate(builder, link, counter, limit.get().value());
                 if (rate > limit.get().value()) {
                     String seen = LimitText.number(rate) + " " + counter.label().replace('_', ' ');
                     many.add(seen + " a minute on link " + link + ", limit " + LimitText.brief(limit.get()));
@@ -64,12 +60,12 @@ final class LinkErrors {
     }
 
     /** Returns 0 for a counter that is absent: a link without a counter is not held faulty. */
-    private static double rate(GpuFrame frame, int link, LinkMetric counter, GpuHistory history, double limit) {
+    private static double rate(FindingBuilder builder, int link, LinkMetric counter, double limit) {
         int slot = GpuFrame.slot(counter, link);
-        if (!frame.present(slot) || frame.raw(slot) == 0) {
+        if (!builder.frame().present(slot) || builder.frame().raw(slot) == 0) {
             return 0;
         }
-        return Rate.perMinute(window -> history.increase(link, counter, window), limit)
+        return Rate.perMinute(window -> builder.history().increase(link, counter, window), limit)
                 .asOptional()
                 .orElse(0.0);
     }

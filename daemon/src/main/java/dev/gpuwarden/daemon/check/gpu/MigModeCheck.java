@@ -1,15 +1,10 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -17,7 +12,7 @@ import java.util.OptionalLong;
  * actual partitions differ.
  */
 @AutoService(HealthCheck.class)
-public final class MigModeCheck implements HealthCheck {
+public final class MigModeCheck extends GpuCheck {
 
     @Override
     public CheckInfo info() {
@@ -25,12 +20,7 @@ public final class MigModeCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(context.node(), MigModeCheck::evaluate);
-    }
-
-    static Finding evaluate(GpuSnapshot gpu) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong mode = builder.read(GpuMetric.MIG_MODE);
         OptionalLong pending = builder.read(GpuMetric.MIG_MODE_PENDING);
         if (mode.isPresent() && pending.isPresent()) {
@@ -45,7 +35,6 @@ public final class MigModeCheck implements HealthCheck {
                         new Measurement("mig_mode_pending", pending.getAsLong(), Long.toString(mode.getAsLong())));
             }
         }
-        return builder.finding();
     }
 
     private static String word(long mode) {

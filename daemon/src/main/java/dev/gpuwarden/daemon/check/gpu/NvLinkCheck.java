@@ -1,20 +1,14 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
-import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -28,7 +22,7 @@ import java.util.OptionalLong;
  * it while this one has some. Links that are down alike on all boards may be intended, and are WARN.
  */
 @AutoService(HealthCheck.class)
-public final class NvLinkCheck implements HealthCheck {
+public final class NvLinkCheck extends GpuCheck {
 
     @Override
     public CheckInfo info() {
@@ -36,64 +30,47 @@ public final class NvLinkCheck implements HealthCheck {
                 .damped(2, 3);
     }
 
+    /** Keeps in the check's notes, by GPU, the links that were seen up, as a bit mask. */
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(
-                context.node(),
-                gpu -> evaluate(
-                        gpu, context.node(), context.history(gpu.identity()), context.limits(), context.notes()));
-    }
-
-    /** @param notes by GPU, the links that were seen up, as a bit mask */
-    static Finding evaluate(
-            GpuSnapshot gpu, NodeSnapshot node, GpuHistory history, Limits limits, Map<String, Long> notes) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong count = builder.read(GpuMetric.NVLINK_LINKS);
         if (count.isEmpty()) {
-            return builder.finding();
+            return;
         }
-        Links links = Links.of(gpu.frame());
+        Links links = Links.of(builder.frame());
         if (links.count() == 0) {
             builder.skip("no-nvlink", "it has no NVLink");
-        } else if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
+        } else if (builder.raw(GpuMetric.MIG_MODE, 0) == 1) {
             // NVIDIA, MIG User Guide: partitions have no peer-to-peer access, so the links are unused.
             builder.skip("nvlink-unused", "MIG is on, which leaves NVLink unused");
         } else if (links.unread().isPresent()) {
             builder.absent(links.unread().get(), "state of NVLinks");
         } else {
-            long before = notes.merge(gpu.identity().selector(), links.up(), (seen, now) -> seen | now);
-            state(builder, links, new Expected(gpu, node, limits, before));
-            LinkErrors.evaluate(builder, links, gpu, history, limits);
-        }
-        return builder.finding();
-    }
-
-    /** The evidence of which links should be up; {@code before} is a mask of those that were up earlier. */
-    private record Expected(GpuSnapshot gpu, NodeSnapshot node, Limits limits, long before) {
-
-        List<Links> others() {
-            return PeerGpus.like(gpu, node).stream()
-                    .map(other -> Links.of(other.frame()))
-                    .toList();
-        }
-
-        /** Returns the number of links that this board always has, if the node has another one to link with. */
-        Optional<Limits.Limit> always() {
-            return limits.of("nvlink_links_count", gpu.identity())
-                    .filter(limit -> limit.value() > 0
-                            && node.gpus().stream()
-                                            .filter(other -> other.identity()
-                                                    .name()
-                                                    .equals(gpu.identity().name()))
-                                            .count()
-                                    > 1);
+            long before = builder.context()
+                    .notes()
+                    .merge(builder.gpu().identity().selector(), links.up(), (seen, now) -> seen | now);
+            state(builder, links, before);
+            LinkErrors.evaluate(builder, links);
         }
     }
 
-    private static void state(FindingBuilder builder, Links links, Expected expected) {
-        List<Links> others = expected.others();
-        long lost = links.down() & expected.before();
-        Optional<Limits.Limit> always = expected.always();
+    /** Returns the number of links that this board always has, if the node has another one to link with. */
+    private static Optional<Limit> always(FindingBuilder builder) {
+        Reading<String> name = builder.gpu().identity().name();
+        return builder.limit("nvlink_links_count")
+                .filter(limit -> limit.value() > 0
+                        && builder.context().node().gpus().stream()
+                                        .filter(other -> other.identity().name().equals(name))
+                                        .count()
+                                > 1);
+    }
+
+    /** @param before mask of the links that were up earlier */
+    private static void state(FindingBuilder builder, Links links, long before) {
+        List<Links> others =
+                builder.peers().stream().map(other -> Links.of(other.frame())).toList();
+        long lost = links.down() & before;
+        Optional<Limit> always = always(builder);
         long due = Math.min(
                 links.count(), always.map(limit -> (long) limit.value()).orElse(0L));
         long missed = links.up() == 0 || others.isEmpty()

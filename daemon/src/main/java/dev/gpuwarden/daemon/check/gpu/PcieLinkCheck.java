@@ -1,18 +1,12 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
-import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,7 +20,7 @@ import java.util.OptionalLong;
  * NVML's "maximum" is the GPU's own even in a slot with half the lanes (L4, 550.90.07).
  */
 @AutoService(HealthCheck.class)
-public final class PcieLinkCheck implements HealthCheck {
+public final class PcieLinkCheck extends GpuCheck {
 
     /** Gbit/s per lane and generation, line coding deducted (PCI-SIG; generation 6 and 7 approximately). */
     private static final double[] LANE_RATE = {0, 2.0, 4.0, 7.877, 15.754, 31.508, 60.5, 121};
@@ -41,23 +35,18 @@ public final class PcieLinkCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(context.node(), gpu -> evaluate(gpu, context.node(), context.limits()));
-    }
-
-    static Finding evaluate(GpuSnapshot gpu, NodeSnapshot node, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong lanes = builder.read(GpuMetric.PCIE_WIDTH);
         OptionalLong generation = builder.read(GpuMetric.PCIE_GENERATION);
         OptionalLong newest = builder.read(GpuMetric.PCIE_GENERATION_MAX);
         if (lanes.isEmpty() || generation.isEmpty() || newest.isEmpty()) {
-            return builder.finding();
+            return;
         }
-        Want wantLanes = lanes(gpu, node, limits, lanes.getAsLong());
-        Want wantGeneration = generation(gpu, limits, newest.getAsLong());
+        Want wantLanes = lanes(builder, lanes.getAsLong());
+        Want wantGeneration = generation(builder, newest.getAsLong());
         boolean narrow = lanes.getAsLong() < wantLanes.value();
         boolean slow = generation.getAsLong() < wantGeneration.value();
-        if (slow && !working(gpu.frame())) {
+        if (slow && !working(builder.frame())) {
             builder.skip(
                     "pcie-link-idle",
                     "generation " + generation.getAsLong() + " of " + wantGeneration.value()
@@ -65,19 +54,11 @@ public final class PcieLinkCheck implements HealthCheck {
             slow = false;
         }
         if (narrow || slow) {
-            reduced(
-                    builder,
-                    limits,
-                    gpu,
-                    new Link(lanes.getAsLong(), generation.getAsLong()),
-                    wantLanes,
-                    wantGeneration,
-                    slow);
+            reduced(builder, new Link(lanes.getAsLong(), generation.getAsLong()), wantLanes, wantGeneration, slow);
         } else if (generation.getAsLong() >= wantGeneration.value()) {
             builder.pass(
                     "pcie-link-full", "generation " + generation.getAsLong() + " with " + lanes.getAsLong() + " lanes");
         }
-        return builder.finding();
     }
 
     /** An expected value and its source. */
@@ -89,14 +70,7 @@ public final class PcieLinkCheck implements HealthCheck {
         }
     }
 
-    private static void reduced(
-            FindingBuilder builder,
-            Limits limits,
-            GpuSnapshot gpu,
-            Link is,
-            Want lanes,
-            Want generation,
-            boolean slow) {
+    private static void reduced(FindingBuilder builder, Link is, Want lanes, Want generation, boolean slow) {
         Link should = new Link(Math.max(is.lanes(), lanes.value()), slow ? generation.value() : is.generation());
         double share = should.rate() == 0 ? 1 : is.rate() / should.rate();
         String text = "expected generation " + should.generation() + " with " + should.lanes() + " lanes ("
@@ -110,7 +84,7 @@ public final class PcieLinkCheck implements HealthCheck {
                     is.generation(),
                     slow ? "at least " + generation.value() + " (" + generation.source() + ")" : "")
         };
-        boolean crippled = limits.of("pcie_bandwidth_fail_share", gpu.identity())
+        boolean crippled = builder.limit("pcie_bandwidth_fail_share")
                 .filter(limit -> share <= limit.value() + 1e-9)
                 .isPresent();
         if (crippled) {
@@ -121,13 +95,12 @@ public final class PcieLinkCheck implements HealthCheck {
         }
     }
 
-    private static Want lanes(GpuSnapshot gpu, NodeSnapshot node, Limits limits, long now) {
-        GpuFrame frame = gpu.frame();
-        long most = frame.present(GpuMetric.PCIE_WIDTH_MAX) ? frame.raw(GpuMetric.PCIE_WIDTH_MAX) : Long.MAX_VALUE;
-        return limits.of("pcie_width_lanes", gpu.identity())
+    private static Want lanes(FindingBuilder builder, long now) {
+        long most = builder.raw(GpuMetric.PCIE_WIDTH_MAX, Long.MAX_VALUE);
+        return builder.limit("pcie_width_lanes")
                 .map(limit -> new Want(Math.min(most, (long) limit.value()), limit.source()))
                 .orElseGet(() -> new Want(
-                        PeerGpus.like(gpu, node).stream()
+                        builder.peers().stream()
                                 .filter(other -> other.frame().present(GpuMetric.PCIE_WIDTH))
                                 .mapToLong(other -> other.frame().raw(GpuMetric.PCIE_WIDTH))
                                 .max()
@@ -135,8 +108,8 @@ public final class PcieLinkCheck implements HealthCheck {
                         "another of the same boards"));
     }
 
-    private static Want generation(GpuSnapshot gpu, Limits limits, long newest) {
-        return limits.of("pcie_generation", gpu.identity())
+    private static Want generation(FindingBuilder builder, long newest) {
+        return builder.limit("pcie_generation")
                 .filter(limit -> limit.value() < newest)
                 .map(limit -> new Want((long) limit.value(), limit.source()))
                 .orElse(new Want(newest, "the maximum of GPU and slot"));

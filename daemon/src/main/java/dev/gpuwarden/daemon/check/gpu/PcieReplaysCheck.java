@@ -1,16 +1,10 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -19,7 +13,7 @@ import java.util.OptionalLong;
  * shows a failing link long before the link fails.
  */
 @AutoService(HealthCheck.class)
-public final class PcieReplaysCheck implements HealthCheck {
+public final class PcieReplaysCheck extends GpuCheck {
 
     @Override
     public CheckInfo info() {
@@ -27,29 +21,18 @@ public final class PcieReplaysCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(
-                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
-    }
-
-    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong replays = builder.read(GpuMetric.PCIE_REPLAYS);
-        Optional<Limits.Limit> limit = limits.of("pcie_replays_per_minute", gpu.identity());
+        Optional<Limit> limit = builder.limit("pcie_replays_per_minute");
         if (replays.isPresent() && replays.getAsLong() == 0) {
             builder.pass("pcie-replays-few", "no packet was sent again since the driver was loaded");
         } else if (replays.isPresent() && limit.isPresent()) {
-            builder.over(
-                            Rate.perMinute(
-                                    window -> history.increase(GpuMetric.PCIE_REPLAYS, window),
-                                    limit.get().value()),
-                            "rate of PCIe replays")
+            builder.perMinute(GpuMetric.PCIE_REPLAYS, limit.get(), "rate of PCIe replays")
                     .ifPresent(rate -> evaluate(builder, rate, limit.get()));
         }
-        return builder.finding();
     }
 
-    private static void evaluate(FindingBuilder builder, double rate, Limits.Limit limit) {
+    private static void evaluate(FindingBuilder builder, double rate, Limit limit) {
         String seen = LimitText.number(rate);
         if (rate > limit.value()) {
             builder.warn(

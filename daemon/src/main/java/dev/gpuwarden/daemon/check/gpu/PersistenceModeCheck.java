@@ -1,20 +1,15 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.OptionalLong;
 
 /** Checks that the driver stays loaded without clients (DCGM 29, CONFIG; NVIDIA, Driver Persistence). */
 @AutoService(HealthCheck.class)
-public final class PersistenceModeCheck implements HealthCheck {
+public final class PersistenceModeCheck extends GpuCheck {
 
     @Override
     public CheckInfo info() {
@@ -23,12 +18,7 @@ public final class PersistenceModeCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(context.node(), PersistenceModeCheck::evaluate);
-    }
-
-    static Finding evaluate(GpuSnapshot gpu) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong mode = builder.read(GpuMetric.PERSISTENCE_MODE);
         if (mode.isPresent() && mode.getAsLong() == 1) {
             builder.pass("persistence-on", "persistence mode is on");
@@ -40,6 +30,5 @@ public final class PersistenceModeCheck implements HealthCheck {
                     "enable the service nvidia-persistenced",
                     new Measurement("persistence_mode", 0, "1"));
         }
-        return builder.finding();
     }
 }

@@ -1,16 +1,10 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -20,7 +14,7 @@ import java.util.OptionalLong;
  * configured to.
  */
 @AutoService(HealthCheck.class)
-public final class PowerBrakeCheck implements HealthCheck {
+public final class PowerBrakeCheck extends GpuCheck {
 
     private static final Slowdown BRAKE = new Slowdown(
             "power-brake",
@@ -37,18 +31,11 @@ public final class PowerBrakeCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(
-                context.node(), gpu -> evaluate(gpu, context.history(gpu.identity()), context.limits()));
-    }
-
-    static Finding evaluate(GpuSnapshot gpu, GpuHistory history, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong now = builder.read(GpuMetric.CLOCK_EVENT_REASONS);
-        Optional<Limits.Limit> limit = limits.of("power_brake_share", gpu.identity());
-        if (now.isPresent() && limit.isPresent() && !BRAKE.evaluate(builder, history, now.getAsLong(), limit.get())) {
+        Optional<Limit> limit = builder.limit("power_brake_share");
+        if (now.isPresent() && limit.isPresent() && !BRAKE.evaluate(builder, now.getAsLong(), limit.get())) {
             builder.pass("power-brake-off", "the power brake is off");
         }
-        return builder.finding();
     }
 }

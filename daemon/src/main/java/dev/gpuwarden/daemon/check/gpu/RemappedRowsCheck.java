@@ -1,16 +1,11 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -20,7 +15,7 @@ import java.util.OptionalLong;
  * DCGM.
  */
 @AutoService(HealthCheck.class)
-public final class RemappedRowsCheck implements HealthCheck {
+public final class RemappedRowsCheck extends GpuCheck {
 
     @Override
     public CheckInfo info() {
@@ -29,12 +24,7 @@ public final class RemappedRowsCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(context.node(), RemappedRowsCheck::evaluate);
-    }
-
-    static Finding evaluate(GpuSnapshot gpu) {
-        FindingBuilder builder = new FindingBuilder(gpu);
+    void evaluate(FindingBuilder builder) {
         OptionalLong failure = builder.read(GpuMetric.REMAPPED_ROWS_FAILURE);
         if (failure.isPresent() && failure.getAsLong() == 1) {
             builder.fail(
@@ -42,7 +32,7 @@ public final class RemappedRowsCheck implements HealthCheck {
                     "expected every row remap to succeed, but one failed",
                     "drain it and have the board replaced",
                     RecommendedAction.CONTACT_SUPPORT,
-                    rows(gpu));
+                    rows(builder));
         }
         OptionalLong pending = builder.read(GpuMetric.REMAPPED_ROWS_PENDING);
         if (pending.isPresent() && pending.getAsLong() == 1) {
@@ -51,21 +41,19 @@ public final class RemappedRowsCheck implements HealthCheck {
                     "expected no row waiting to be remapped, but one waits for the next reset",
                     "drain it, then reset the GPU",
                     RecommendedAction.COMPONENT_RESET,
-                    rows(gpu));
+                    rows(builder));
         }
         if (failure.isPresent() && pending.isPresent()) {
-            banks(builder, gpu);
+            banks(builder);
         }
-        return builder.finding();
     }
 
     /**
      * Checks the spare rows of the memory banks. Not every driver reports them. Without the report, the failed remap
      * reveals a bank that has run out.
      */
-    private static void banks(FindingBuilder builder, GpuSnapshot gpu) {
-        long empty =
-                gpu.frame().present(GpuMetric.REMAP_BANKS_NONE) ? gpu.frame().raw(GpuMetric.REMAP_BANKS_NONE) : 0;
+    private static void banks(FindingBuilder builder) {
+        long empty = builder.raw(GpuMetric.REMAP_BANKS_NONE, 0);
         if (empty > 0) {
             builder.warn(
                     "row-remap-bank-exhausted",
@@ -73,15 +61,13 @@ public final class RemappedRowsCheck implements HealthCheck {
                     "the next error in such a bank cannot be repaired: plan to replace the board",
                     new Measurement("remap_banks_none_count", empty, "0"));
         } else {
-            builder.pass("rows-sound", "no row remap waits or failed", rows(gpu));
+            builder.pass("rows-sound", "no row remap waits or failed", rows(builder));
         }
     }
 
-    private static Measurement rows(GpuSnapshot gpu) {
-        long rows = 0;
-        for (GpuMetric kind : List.of(GpuMetric.REMAPPED_ROWS_CORRECTABLE, GpuMetric.REMAPPED_ROWS_UNCORRECTABLE)) {
-            rows += gpu.frame().present(kind) ? gpu.frame().raw(kind) : 0;
-        }
+    private static Measurement rows(FindingBuilder builder) {
+        long rows = builder.raw(GpuMetric.REMAPPED_ROWS_CORRECTABLE, 0)
+                + builder.raw(GpuMetric.REMAPPED_ROWS_UNCORRECTABLE, 0);
         return new Measurement("remapped_rows_count", rows, "");
     }
 }

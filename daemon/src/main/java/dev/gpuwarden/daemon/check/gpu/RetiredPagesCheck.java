@@ -1,17 +1,13 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -20,7 +16,7 @@ import java.util.OptionalLong;
  * 7, ISOLATE).
  */
 @AutoService(HealthCheck.class)
-public final class RetiredPagesCheck implements HealthCheck {
+public final class RetiredPagesCheck extends GpuCheck {
 
     @Override
     public CheckInfo info() {
@@ -28,14 +24,8 @@ public final class RetiredPagesCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(context.node(), gpu -> evaluate(gpu, context.limits()));
-    }
-
-    static Finding evaluate(GpuSnapshot gpu, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
-        OptionalLong pending = builder.read(GpuMetric.RETIRED_PAGES_PENDING);
-        if (pending.isPresent() && pending.getAsLong() == 1) {
+    void evaluate(FindingBuilder builder) {
+        if (builder.isSet(GpuMetric.RETIRED_PAGES_PENDING)) {
             builder.fail(
                     "page-retirement-pending",
                     "expected no page waiting to be retired, but some wait for the next reset",
@@ -47,15 +37,14 @@ public final class RetiredPagesCheck implements HealthCheck {
         OptionalLong twice = builder.read(GpuMetric.RETIRED_PAGES_DOUBLE_BIT);
         if (single.isPresent() && twice.isPresent()) {
             long all = single.getAsLong() + twice.getAsLong();
-            if (!tooMany(builder, gpu, limits, all, twice.getAsLong())) {
+            if (!tooMany(builder, all, twice.getAsLong())) {
                 builder.pass("pages-sound", all + " pages retired, none waiting");
             }
         }
-        return builder.finding();
     }
 
-    private static boolean tooMany(FindingBuilder builder, GpuSnapshot gpu, Limits limits, long all, long twice) {
-        var most = limits.of("retired_pages_count", gpu.identity()).filter(limit -> all >= limit.value());
+    private static boolean tooMany(FindingBuilder builder, long all, long twice) {
+        Optional<Limit> most = builder.limit("retired_pages_count").filter(limit -> all >= limit.value());
         if (most.isPresent()) {
             builder.fail(
                     "retired-pages-limit",
@@ -65,14 +54,14 @@ public final class RetiredPagesCheck implements HealthCheck {
                     LimitText.atMost("retired_pages_count", all, most.get()));
             return true;
         }
-        var many = limits.of("retired_pages_warn_count", gpu.identity()).filter(limit -> all >= limit.value());
+        Optional<Limit> many = builder.limit("retired_pages_warn_count").filter(limit -> all >= limit.value());
         many.ifPresent(limit -> builder.warn(
                 "retired-pages-many",
                 "expected fewer than " + LimitText.brief(limit) + " retired pages, but there are " + all,
                 "the board can be exchanged: plan it",
                 LimitText.atMost("retired_pages_count", all, limit)));
-        var doubles =
-                limits.of("retired_pages_double_bit_count", gpu.identity()).filter(limit -> twice > limit.value());
+        Optional<Limit> doubles =
+                builder.limit("retired_pages_double_bit_count").filter(limit -> twice > limit.value());
         doubles.ifPresent(limit -> builder.warn(
                 "retired-pages-double-bit",
                 "expected at most " + LimitText.brief(limit) + " pages retired for double-bit errors, but there are "

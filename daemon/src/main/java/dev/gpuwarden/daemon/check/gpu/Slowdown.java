@@ -31,8 +31,8 @@ record Slowdown(String code, String what, long bits, long unless, String measure
      *
      * @return whether it added a part
      */
-    boolean evaluate(FindingBuilder builder, GpuHistory history, long now, Limit limit) {
-        Reading<Double> share = share(history);
+    boolean evaluate(FindingBuilder builder, long now, Limit limit) {
+        Reading<Double> share = share(builder.history());
         if (share instanceof Reading.Absent<Double> absent) {
             boolean set = (now & bits) != 0 && (now & unless) == 0;
             if (set) {

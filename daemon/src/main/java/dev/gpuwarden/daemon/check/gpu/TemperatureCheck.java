@@ -1,16 +1,12 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
-import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.health.EachGpu;
-import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -24,7 +20,7 @@ import java.util.OptionalLong;
  * NVSentinel alone takes such a GPU out of service.
  */
 @AutoService(HealthCheck.class)
-public final class TemperatureCheck implements HealthCheck {
+public final class TemperatureCheck extends GpuCheck {
 
     private static final String REMEDY = "check air flow, fans, and the GPUs beside it";
 
@@ -35,24 +31,18 @@ public final class TemperatureCheck implements HealthCheck {
     }
 
     @Override
-    public List<Finding> run(CheckContext context) {
-        return EachGpu.answering(context.node(), gpu -> evaluate(gpu, context.limits()));
+    void evaluate(FindingBuilder builder) {
+        core(builder);
+        memory(builder, builder.frame());
     }
 
-    static Finding evaluate(GpuSnapshot gpu, Limits limits) {
-        FindingBuilder builder = new FindingBuilder(gpu);
-        core(builder, gpu, limits);
-        memory(builder, gpu.frame());
-        return builder.finding();
-    }
-
-    private static void core(FindingBuilder builder, GpuSnapshot gpu, Limits limits) {
+    private static void core(FindingBuilder builder) {
         OptionalLong now = builder.read(GpuMetric.TEMPERATURE);
-        Optional<Limits.Limit> margin = limits.of("temperature_margin_celsius", gpu.identity());
+        Optional<Limit> margin = builder.limit("temperature_margin_celsius");
         if (now.isEmpty() || margin.isEmpty()) {
             return;
         }
-        Optional<Long> left = left(builder, gpu, now.getAsLong(), limits);
+        Optional<Long> left = left(builder, now.getAsLong());
         if (left.isEmpty()) {
             builder.skip("not-supported", "the board reports no temperature limit");
         } else if (left.get() < margin.get().value()) {
@@ -72,11 +62,11 @@ public final class TemperatureCheck implements HealthCheck {
     }
 
     /** Returns the degrees to the highest temperature of normal operation; negative above it. */
-    private static Optional<Long> left(FindingBuilder builder, GpuSnapshot gpu, long now, Limits limits) {
-        GpuFrame frame = gpu.frame();
+    private static Optional<Long> left(FindingBuilder builder, long now) {
+        GpuFrame frame = builder.frame();
         if (frame.present(GpuMetric.TEMPERATURE_MARGIN)) {
             long margin = frame.raw(GpuMetric.TEMPERATURE_MARGIN);
-            Optional<Limits.Limit> credible = limits.of("temperature_margin_credible_celsius", gpu.identity());
+            Optional<Limit> credible = builder.limit("temperature_margin_credible_celsius");
             if (margin <= 0 && credible.isPresent() && now < credible.get().value()) {
                 builder.skip(
                         "margin-not-credible",
@@ -91,7 +81,7 @@ public final class TemperatureCheck implements HealthCheck {
                 return Optional.of(frame.raw(limit) - now);
             }
         }
-        return limits.of("temperature_max_operating_celsius", gpu.identity()).map(limit -> (long) limit.value() - now);
+        return builder.limit("temperature_max_operating_celsius").map(limit -> (long) limit.value() - now);
     }
 
     /** Evaluates the memory's temperature of boards that report it and its limit. */

@@ -22,7 +22,8 @@ class DocumentationTest {
 
     private static final Pattern CODE =
             Pattern.compile("(?:builder\\.(?:warn|fail|skip|unknown)|new Slowdown)\\(\\s*\"([a-z0-9-]+)\"");
-    private static final Pattern LIMIT = Pattern.compile("(?:limits\\.of\\(|LinkMetric\\.[A-Z_]+, )\"([a-z0-9_]+)\"");
+    private static final Pattern LIMIT =
+            Pattern.compile("(?:builder\\s*\\.limit\\(|LinkMetric\\.[A-Z_]+, )\"([a-z0-9_]+)\"");
 
     @Test
     void everyCheckHasARow() throws IOException {

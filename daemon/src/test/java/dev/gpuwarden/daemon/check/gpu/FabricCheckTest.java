@@ -3,8 +3,10 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Snapshots;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
@@ -23,7 +25,11 @@ class FabricCheckTest {
     private final Map<String, Long> notes = new HashMap<>();
 
     private Finding at(int second, GpuSnapshot gpu) {
-        return FabricCheck.evaluate(gpu, LIMITS, notes, NOW.plusSeconds(second));
+        return new FabricCheck()
+                .finding(
+                        gpu,
+                        new Gpus.Context(
+                                Snapshots.running(1, gpu), GpuHistory.NONE, LIMITS, notes, NOW.plusSeconds(second)));
     }
 
     private static GpuSnapshot in(long state, long status) {

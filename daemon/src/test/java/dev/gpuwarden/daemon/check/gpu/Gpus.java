@@ -1,16 +1,24 @@
 package dev.gpuwarden.daemon.check.gpu;
 
+import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.GpuHistory;
+import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Snapshots;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** Hand-made GPUs. */
@@ -68,5 +76,40 @@ final class Gpus {
                 return share;
             }
         };
+    }
+
+    /** Evaluates one GPU, alone on its node and in the first run. */
+    static Finding finding(GpuCheck check, GpuSnapshot gpu, GpuHistory history, Limits limits) {
+        return check.finding(gpu, context(Snapshots.running(1, gpu), history, limits));
+    }
+
+    /** Returns the context of a first run. */
+    static CheckContext context(NodeSnapshot node, GpuHistory history, Limits limits) {
+        return new Context(node, history, limits, new HashMap<>(), Instant.EPOCH);
+    }
+
+    /** The inputs of a check, with the same history for each GPU and without file trees. */
+    record Context(NodeSnapshot node, GpuHistory history, Limits limits, Map<String, Long> notes, Instant now)
+            implements CheckContext {
+
+        @Override
+        public GpuHistory history(GpuIdentity gpu) {
+            return history;
+        }
+
+        @Override
+        public Reading<Long> increase(String counter, long value, Duration window) {
+            throw new UnsupportedOperationException("no counters of the node");
+        }
+
+        @Override
+        public Path sysfs() {
+            throw new UnsupportedOperationException("no /sys");
+        }
+
+        @Override
+        public Path procfs() {
+            throw new UnsupportedOperationException("no /proc");
+        }
     }
 }

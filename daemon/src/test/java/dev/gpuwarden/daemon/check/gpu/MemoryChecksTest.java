@@ -37,7 +37,7 @@ class MemoryChecksTest {
     }
 
     private static Finding judged(GpuSnapshot gpu) {
-        return EccCheck.evaluate(gpu, GpuHistory.NONE, LIMITS);
+        return Gpus.finding(new EccCheck(), gpu, GpuHistory.NONE, LIMITS);
     }
 
     @Test
@@ -102,7 +102,8 @@ class MemoryChecksTest {
     void userLimitAllowsEccOff() {
         Limits off = LIMITS.overriddenBy(List.of(new BoardLimits.Row("NVIDIA H100", "ecc_mode", 0, "l.yaml:2")));
         GpuSnapshot gpu = Gpus.gpu(frame -> Gpus.put(frame, GpuMetric.ECC_MODE, 0));
-        assertThat(EccCheck.evaluate(gpu, GpuHistory.NONE, off).outcome()).isEqualTo(Outcome.SKIPPED);
+        assertThat(Gpus.finding(new EccCheck(), gpu, GpuHistory.NONE, off).outcome())
+                .isEqualTo(Outcome.SKIPPED);
     }
 
     @ParameterizedTest
@@ -112,7 +113,8 @@ class MemoryChecksTest {
     })
     void correctedErrorsHaveARate(long inTenMinutes, String judged) {
         GpuSnapshot gpu = ecc(frame -> Gpus.put(frame, GpuMetric.ECC_VOLATILE_CORRECTED, 1_000_000));
-        Finding finding = EccCheck.evaluate(gpu, Gpus.history(Reading.of(inTenMinutes), Reading.of(0.0)), LIMITS);
+        Finding finding =
+                Gpus.finding(new EccCheck(), gpu, Gpus.history(Reading.of(inTenMinutes), Reading.of(0.0)), LIMITS);
         assertThat(finding.outcome() + " " + finding.code()).isEqualTo(judged);
     }
 
@@ -121,14 +123,17 @@ class MemoryChecksTest {
         GpuSnapshot gpu = ecc(frame -> Gpus.put(frame, GpuMetric.ECC_VOLATILE_CORRECTED, 10));
         for (Absence hole : List.of(Absence.PENDING, Absence.IMPLAUSIBLE, Absence.STALE)) {
             GpuHistory none = Gpus.history(Reading.absent(hole, 0, "hole"), Reading.absent(hole));
-            assertThat(EccCheck.evaluate(gpu, none, LIMITS).outcome()).isEqualTo(Outcome.PASS);
+            assertThat(Gpus.finding(new EccCheck(), gpu, none, LIMITS).outcome())
+                    .isEqualTo(Outcome.PASS);
         }
     }
 
     @Test
     void faultsAreReportedWithoutLimits() {
         GpuSnapshot gpu = ecc(frame -> Gpus.put(frame, GpuMetric.ECC_VOLATILE_UNCORRECTED, 20_000));
-        assertThat(EccCheck.evaluate(gpu, GpuHistory.NONE, Limits.NONE).code()).isEqualTo("ecc-uncorrected");
+        assertThat(Gpus.finding(new EccCheck(), gpu, GpuHistory.NONE, Limits.NONE)
+                        .code())
+                .isEqualTo("ecc-uncorrected");
     }
 
     @Test
@@ -138,7 +143,7 @@ class MemoryChecksTest {
             Gpus.put(frame, GpuMetric.REMAPPED_ROWS_PENDING, 1);
             Gpus.put(frame, GpuMetric.REMAP_BANKS_NONE, 2);
         });
-        Finding finding = RemappedRowsCheck.evaluate(gpu);
+        Finding finding = Gpus.finding(new RemappedRowsCheck(), gpu, GpuHistory.NONE, LIMITS);
         assertThat(finding.code()).isEqualTo("row-remap-failure");
         assertThat(finding.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
         assertThat(finding.message()).contains("one waits for the next reset", "2 have none left");
@@ -150,7 +155,9 @@ class MemoryChecksTest {
             Gpus.put(frame, GpuMetric.REMAPPED_ROWS_FAILURE, 0);
             Gpus.absent(frame, Absence.FAILED, GpuMetric.REMAPPED_ROWS_PENDING);
         });
-        assertThat(RemappedRowsCheck.evaluate(gpu).outcome()).isEqualTo(Outcome.UNKNOWN);
+        assertThat(Gpus.finding(new RemappedRowsCheck(), gpu, GpuHistory.NONE, LIMITS)
+                        .outcome())
+                .isEqualTo(Outcome.UNKNOWN);
     }
 
     @ParameterizedTest
@@ -168,7 +175,7 @@ class MemoryChecksTest {
             Gpus.put(frame, GpuMetric.RETIRED_PAGES_SINGLE_BIT, single);
             Gpus.put(frame, GpuMetric.RETIRED_PAGES_DOUBLE_BIT, twice);
         });
-        Finding finding = RetiredPagesCheck.evaluate(gpu, LIMITS);
+        Finding finding = Gpus.finding(new RetiredPagesCheck(), gpu, GpuHistory.NONE, LIMITS);
         assertThat(finding.outcome() + " " + finding.code()).isEqualTo(judged);
     }
 }

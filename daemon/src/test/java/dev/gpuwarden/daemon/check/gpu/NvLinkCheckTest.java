@@ -15,6 +15,7 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.LinkMetric;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -54,7 +55,8 @@ class NvLinkCheckTest {
     }
 
     private static Finding first(NodeSnapshot node, Map<String, Long> notes) {
-        return NvLinkCheck.evaluate(node.gpus().get(0), node, GpuHistory.NONE, LIMITS, notes);
+        return new NvLinkCheck()
+                .finding(node.gpus().get(0), new Gpus.Context(node, GpuHistory.NONE, LIMITS, notes, Instant.EPOCH));
     }
 
     private static String judged(NodeSnapshot node) {
@@ -132,12 +134,7 @@ class NvLinkCheckTest {
                 frame.put(GpuFrame.slot(LinkMetric.RECOVERIES, link), 7);
             }
         });
-        Finding finding = NvLinkCheck.evaluate(
-                gpu,
-                Snapshots.running(1, gpu),
-                Gpus.history(Reading.of(50L), Reading.of(0.0)),
-                LIMITS,
-                new HashMap<>());
+        Finding finding = Gpus.finding(new NvLinkCheck(), gpu, Gpus.history(Reading.of(50L), Reading.of(0.0)), LIMITS);
         assertThat(finding.code()).isEqualTo("nvlink-errors");
         assertThat(finding.message()).hasSizeLessThan(700).endsWith(" and 18 more");
         assertThat(finding.evidence()).hasSize(6);

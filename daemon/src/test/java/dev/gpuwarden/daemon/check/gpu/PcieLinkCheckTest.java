@@ -3,9 +3,11 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Snapshots;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
@@ -29,8 +31,13 @@ class PcieLinkCheckTest {
     }
 
     private static String judged(Limits limits, GpuSnapshot... gpus) {
-        Finding finding = PcieLinkCheck.evaluate(gpus[0], Snapshots.running(gpus.length, gpus), limits);
+        Finding finding = finding(limits, gpus);
         return finding.outcome() + " " + finding.code();
+    }
+
+    private static Finding finding(Limits limits, GpuSnapshot... gpus) {
+        NodeSnapshot node = Snapshots.running(gpus.length, gpus);
+        return new PcieLinkCheck().finding(gpus[0], Gpus.context(node, GpuHistory.NONE, limits));
     }
 
     @ParameterizedTest
@@ -67,8 +74,7 @@ class PcieLinkCheckTest {
                 new BoardLimits.Row(BoardLimits.ANY, "pcie_width_lanes", 8, "l.yaml:1"),
                 new BoardLimits.Row(BoardLimits.ANY, "pcie_generation", 3, "l.yaml:2")));
         assertThat(judged(pinned, linked(0, "NVIDIA A100-SXM4-80GB", 3, 8))).isEqualTo("PASS pcie-link-full");
-        Finding finding = PcieLinkCheck.evaluate(
-                linked(0, "NVIDIA A40", 2, 8), Snapshots.running(1, linked(0, "NVIDIA A40", 2, 8)), pinned);
+        Finding finding = finding(pinned, linked(0, "NVIDIA A40", 2, 8));
         assertThat(finding.message())
                 .endsWith("expected generation 3 with 8 lanes (l.yaml:2), but the link has generation 2 with 8 lanes,"
                         + " 51 % of the rate");

@@ -3,14 +3,11 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
-import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.telemetry.DrivenNode;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,21 +20,21 @@ class RatesTest {
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final BoardLimits LIMITS = BoardLimits.shipped();
 
-    private static Finding run(DrivenNode node, BiFunction<GpuSnapshot, GpuHistory, Finding> check) {
+    private static Finding run(DrivenNode node, GpuCheck check) {
         GpuSnapshot gpu = node.snapshot().gpus().get(0);
-        return check.apply(gpu, node.history().of(gpu.identity()));
+        return Gpus.finding(check, gpu, node.history().of(gpu.identity()), LIMITS);
     }
 
     private static Finding clocks(DrivenNode node) {
-        return run(node, (gpu, history) -> ClocksCheck.evaluate(gpu, history, LIMITS));
+        return run(node, new ClocksCheck());
     }
 
     private static Finding brake(DrivenNode node) {
-        return run(node, (gpu, history) -> PowerBrakeCheck.evaluate(gpu, history, LIMITS));
+        return run(node, new PowerBrakeCheck());
     }
 
     private static Finding replays(DrivenNode node) {
-        return run(node, (gpu, history) -> PcieReplaysCheck.evaluate(gpu, history, LIMITS));
+        return run(node, new PcieReplaysCheck());
     }
 
     /** Sets these reasons for so many seconds of each minute, none for the rest, over this time. */
@@ -135,7 +132,8 @@ class RatesTest {
 
     private static Finding links(DrivenNode node) {
         GpuSnapshot gpu = node.snapshot().gpus().get(1);
-        return NvLinkCheck.evaluate(gpu, node.snapshot(), node.history().of(gpu.identity()), LIMITS, new HashMap<>());
+        return new NvLinkCheck()
+                .finding(gpu, Gpus.context(node.snapshot(), node.history().of(gpu.identity()), LIMITS));
     }
 
     private static String counted(DrivenNode node, int from, int perMinute, int minutes) {
@@ -154,7 +152,7 @@ class RatesTest {
                 node.simulated().set("gpu.0.ecc.volatile.corrected", Integer.toString(1000 + minute * 20_000));
                 node.pass(MINUTE);
             }
-            Finding finding = run(node, (gpu, history) -> EccCheck.evaluate(gpu, history, LIMITS));
+            Finding finding = run(node, new EccCheck());
             assertThat(finding.code()).isEqualTo("ecc-corrected-rate");
             assertThat(finding.outcome()).isEqualTo(Outcome.WARN);
         }

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
@@ -25,7 +26,7 @@ class TemperatureCheckTest {
     }
 
     private static String judged(GpuSnapshot gpu) {
-        Finding finding = TemperatureCheck.evaluate(gpu, LIMITS);
+        Finding finding = Gpus.finding(new TemperatureCheck(), gpu, GpuHistory.NONE, LIMITS);
         return finding.outcome() + " " + finding.code();
     }
 
@@ -66,7 +67,11 @@ class TemperatureCheckTest {
     void userLimitWarnsEarlier() {
         var limits = LIMITS.overriddenBy(
                 List.of(new BoardLimits.Row(BoardLimits.ANY, "temperature_margin_celsius", 10, "l.yaml:1")));
-        Finding finding = TemperatureCheck.evaluate(at("NVIDIA B200", 80, GpuMetric.TEMPERATURE_MARGIN, 9), limits);
+        Finding finding = Gpus.finding(
+                new TemperatureCheck(),
+                at("NVIDIA B200", 80, GpuMetric.TEMPERATURE_MARGIN, 9),
+                GpuHistory.NONE,
+                limits);
         assertThat(finding.message())
                 .endsWith("expected at least 10 (l.yaml:1) degrees to the end of normal operation, but there are 9 at"
                         + " 80 °C");
