@@ -41,9 +41,7 @@ public final class Damper {
     private final Map<String, CheckInfo> checks = new HashMap<>();
     private int parts;
 
-    /**
-     * Restores a fault from before a restart, so that the first runs neither raise it again nor clear it without proof.
-     */
+    /** Restores a fault from before a restart, so that the first runs neither raise it again nor clear it without proof. */
     public void restore(CheckInfo check, Subject subject, Meaning meaning) {
         DampedPart part = part(check, subject);
         if (part != null) {

@@ -11,9 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/**
- * A reader of tables of limits: board, name, value and source, separated by tabs. Lines that begin with # are comments.
- */
+/** A reader of tables of limits: board, name, value and source, separated by tabs. Lines that begin with # are comments. */
 final class LimitTable {
 
     private static final String SHIPPED = "limits.tsv";

@@ -6,9 +6,7 @@ import java.util.Optional;
 /** The limits that checks compare with. */
 public interface Limits {
 
-    /**
-     * Returns the limit for this GPU: the user's, else the board's, else the general one; empty where there is none.
-     */
+    /** Returns the limit for this GPU: the user's, else the board's, else the general one; empty where there is none. */
     Optional<Limit> of(String name, GpuIdentity gpu);
 
     /** Returns the limit for the node; empty where there is none. */

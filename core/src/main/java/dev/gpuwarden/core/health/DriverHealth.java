@@ -8,9 +8,7 @@ import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
 import java.util.List;
 
-/**
- * The check for a driver that lists the GPUs. It fails only where the PCI bus shows a GPU that needs the driver. Pure.
- */
+/** The check for a driver that lists the GPUs. It fails only where the PCI bus shows a GPU that needs the driver. Pure. */
 public final class DriverHealth {
 
     private DriverHealth() {}

@@ -9,9 +9,7 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
 
-/**
- * The check whether the driver requests a recovery action for a GPU (nvml.h 13.3, nvmlDeviceGpuRecoveryAction_t). Pure.
- */
+/** The check whether the driver requests a recovery action for a GPU (nvml.h 13.3, nvmlDeviceGpuRecoveryAction_t). Pure. */
 public final class RecoveryAction {
 
     private RecoveryAction() {}

@@ -19,9 +19,7 @@ public record MemoryShare(Owner owner, Reading<Long> bytes, int processes) {
     private static final Owner PODS = new Owner.Unit("(pods)");
     private static final Owner CONTAINERS = new Owner.Unit("(containers)");
 
-    /**
-     * Returns shares by pod; processes outside a pod are listed individually. Empty where the processes are unknown.
-     */
+    /** Returns shares by pod; processes outside a pod are listed individually. Empty where the processes are unknown. */
     public static List<MemoryShare> byPod(GpuMemoryUse gpu) {
         return group(gpu, MemoryShare::pod);
     }

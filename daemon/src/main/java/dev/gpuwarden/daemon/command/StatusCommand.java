@@ -44,9 +44,7 @@ public final class StatusCommand extends ClientCommand {
         return ScanCommand.exitCode(report.verdict());
     }
 
-    /**
-     * Returns whether events can be stored. The daemon reports it through the health service, which reporters use too.
-     */
+    /** Returns whether events can be stored. The daemon reports it through the health service, which reporters use too. */
     static boolean storing(NodeClient node) {
         return HealthGrpc.newBlockingStub(node.channel())
                         .withDeadlineAfter(10, TimeUnit.SECONDS)

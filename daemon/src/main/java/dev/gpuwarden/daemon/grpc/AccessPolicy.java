@@ -17,9 +17,7 @@ record AccessPolicy(int ownUid, Set<Integer> adminUids) {
 
     private static final int ROOT = 0;
 
-    /**
-     * Returns true if the peer may report events: processes that may open the socket, and clients with a certificate.
-     */
+    /** Returns true if the peer may report events: processes that may open the socket, and clients with a certificate. */
     boolean mayReport(Peer peer) {
         return !(peer instanceof Peer.Anonymous);
     }

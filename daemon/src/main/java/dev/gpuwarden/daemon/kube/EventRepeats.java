@@ -68,9 +68,7 @@ final class EventRepeats {
         }
     }
 
-    /**
-     * Returns true if Kubernetes has this Event for exactly one event of this node, so that its count can be updated.
-     */
+    /** Returns true if Kubernetes has this Event for exactly one event of this node, so that its count can be updated. */
     synchronized boolean countsOne(EventObject event) {
         return single.contains(event.name());
     }
