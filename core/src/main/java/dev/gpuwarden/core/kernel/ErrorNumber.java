@@ -3,7 +3,6 @@ package dev.gpuwarden.core.kernel;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -40,17 +39,11 @@ public record ErrorNumber(
     private static final int NVLINK_ERROR = 74;
     private static final String RUNBOOKS = "docs/runbooks/";
 
-    private record Plain(int code, String meaning, String runbook) {}
+    private record Plain(String meaning, String runbook) {}
 
     private static final class Loaded {
-        static final Map<Integer, Plain> PLAIN = load();
-
-        private static Map<Integer, Plain> load() {
-            Map<Integer, Plain> plain = new HashMap<>();
-            TsvResource.read("xid-meanings.tsv", 3, c -> new Plain(Integer.parseInt(c[0]), c[1], c[2]))
-                    .forEach(row -> plain.put(row.code(), row));
-            return plain;
-        }
+        static final Map<Integer, Plain> PLAIN =
+                TsvResource.byNumber("xid-meanings.tsv", 3, c -> new Plain(c[1], c[2]));
     }
 
     /**
@@ -63,7 +56,7 @@ public record ErrorNumber(
     }
 
     private static ErrorNumber xid(int number) {
-        Plain plain = Loaded.PLAIN.getOrDefault(number, new Plain(number, "", "xid.md"));
+        Plain plain = Loaded.PLAIN.getOrDefault(number, new Plain("", "xid.md"));
         Optional<XidCatalog.Entry> entry = XidCatalog.entry(number);
         Resolution resolution = entry.map(XidCatalog.Entry::resolution).orElse(Resolution.SUPPORT);
         return new ErrorNumber(

@@ -1,7 +1,11 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
+import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.core.model.PciAddress;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -13,6 +17,9 @@ import java.util.function.Supplier;
  * <p>Thread-safe. Nearly all lines have no such message. For them the parser reads the beginning of each word and allocates nothing.
  */
 public final class KernelLogParser {
+
+    /** The syslog tag of NVSentinel's job that resets a GPU. Other jobs must use the same tag. */
+    public static final String RESET_JOB = "nvsentinel-gpu-reset";
 
     private static final KernelLogParser STANDARD = new KernelLogParser(Optional::empty);
 
@@ -100,7 +107,7 @@ public final class KernelLogParser {
         }
         LinePrefix prefix = LinePrefix.of(text);
         boolean kernels = prefix.tag().isEmpty() || prefix.tag().equals(LinePrefix.KERNEL);
-        boolean resetJobs = text.charAt(i) == 'G' && prefix.tag().equals(ResetLine.PROGRAM);
+        boolean resetJobs = text.charAt(i) == 'G' && prefix.tag().equals(RESET_JOB);
         return text.length() - prefix.text().length() == i && (kernels || resetJobs);
     }
 
@@ -116,11 +123,11 @@ public final class KernelLogParser {
             return driverMessage(cursor, start);
         }
         if (cursor.skip("nvidia-nvswitch")) {
-            Optional<Signal> sxid = SxidReader.read(cursor);
+            Optional<Signal> sxid = SxidCatalog.SxidReader.read(cursor);
             return sxid.isPresent() ? sxid : MessageCatalog.find(text, start);
         }
         if (cursor.skip("GPU reset ")) {
-            return ResetLine.read(cursor);
+            return reset(cursor);
         }
         Optional<Signal> found = MessageCatalog.find(text, start);
         return found.isPresent() && text.startsWith(HUNG_TASK, start)
@@ -225,5 +232,101 @@ public final class KernelLogParser {
                 ? Optional.empty()
                 : Optional.of(NCCL_SEGFAULT.by(
                         Optional.of(text.substring(open + 1, at)), Optional.of(text.substring(0, open))));
+    }
+
+    /** Reads the line of a job behind "GPU reset ". Jobs are programs, so it is no message of the kernel. */
+    private static Optional<Signal> reset(Cursor cursor) {
+        if (cursor.skip("occurred:")) {
+            return cursor.skipSpaces().gpuUuid().map(uuid -> reset(uuid, true));
+        }
+        if (!cursor.skip("executed:")) {
+            return Optional.empty();
+        }
+        Optional<String> uuid = cursor.skipSpaces().gpuUuid();
+        if (uuid.isEmpty() || !cursor.skip(",") || !cursor.skipSpaces().skip("success:")) {
+            return Optional.empty();
+        }
+        boolean success = cursor.skipSpaces().skip("true");
+        return success || cursor.skip("false") ? Optional.of(reset(uuid.get(), success)) : Optional.empty();
+    }
+
+    private static Signal reset(String uuid, boolean success) {
+        Signal signal = success
+                ? Signal.of(Kind.GPU_RESET, "reset", Resolution.NOTHING, "a job reports that it reset this GPU")
+                : Signal.of(
+                        Kind.GPU_RESET,
+                        "reset-failed",
+                        Resolution.of("RESTART_VM"),
+                        "a job reports that it could not reset this GPU");
+        return signal.ofGpu(uuid);
+    }
+
+    /** The catalogue of messages without a number, by the texts in them. Loaded on first use. */
+    private static final class MessageCatalog {
+
+        private enum Place {
+            FIRST,
+            LAST,
+            NONE
+        }
+
+        private record Row(
+                String family, List<String> texts, String code, Resolution resolution, Place place, String why) {
+
+            static Row of(String[] c) {
+                return new Row(
+                        c[0],
+                        List.of(c[1].split("\\|", -1)),
+                        c[2],
+                        new Resolution(
+                                Severity.valueOf(c[3].toUpperCase(Locale.ROOT)), RecommendedAction.valueOf(c[4])),
+                        Place.valueOf(c[5].toUpperCase(Locale.ROOT)),
+                        c[6]);
+            }
+
+            boolean fits(String text, int start) {
+                if (!text.startsWith(family, start)) {
+                    return false;
+                }
+                int from = start + family.length();
+                for (String part : texts) {
+                    int found = text.indexOf(part, from);
+                    if (found < 0) {
+                        return false;
+                    }
+                    from = found + part.length();
+                }
+                return true;
+            }
+
+            Signal signal(String text, int start) {
+                Optional<PciAddress> pci = switch (place) {
+                    case FIRST -> PrintedAddress.first(text, start + family.length());
+                    case LAST -> PrintedAddress.last(text, start + family.length());
+                    case NONE -> Optional.empty();
+                };
+                return Signal.of(Kind.MESSAGE, code, resolution, why).at(pci);
+            }
+        }
+
+        private MessageCatalog() {}
+
+        private static final class Loaded {
+            static final List<Row> ROWS = List.copyOf(TsvResource.read("messages.tsv", 7, Row::of));
+        }
+
+        /**
+         * Returns the signal of the first row that fits; empty where none does.
+         *
+         * @param start the position of the message in the text
+         */
+        static Optional<Signal> find(String text, int start) {
+            for (Row row : Loaded.ROWS) {
+                if (row.fits(text, start)) {
+                    return Optional.of(row.signal(text, start));
+                }
+            }
+            return Optional.empty();
+        }
     }
 }

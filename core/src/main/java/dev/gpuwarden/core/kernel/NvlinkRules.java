@@ -3,8 +3,11 @@ package dev.gpuwarden.core.kernel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The meanings of the two words of an XID from 144 to 150 (NVLink 5). The first word, "interrupt info", has one layout in drivers
@@ -16,8 +19,8 @@ final class NvlinkRules {
     static final int SECOND_LAYOUT_BRANCH = 575;
 
     /** A pattern of 32 bits, of which some are free. */
-    private record Pattern(int mask, int value) {
-        static Pattern of(String bits) {
+    private record Bits(int mask, int value) {
+        static Bits of(String bits) {
             if (bits.length() != 32) {
                 throw new IllegalArgumentException("expected 32 bits, seen " + bits.length());
             }
@@ -27,7 +30,7 @@ final class NvlinkRules {
                 mask = mask << 1 | (bits.charAt(i) == '-' ? 0 : 1);
                 value = value << 1 | (bits.charAt(i) == '1' ? 1 : 0);
             }
-            return new Pattern(mask, value);
+            return new Bits(mask, value);
         }
 
         boolean fits(int word) {
@@ -36,10 +39,9 @@ final class NvlinkRules {
     }
 
     /** A rule in one layout: the unit's name, its pattern, and the pattern of the rule's other resolution. */
-    private record Layout(String unit, Pattern pattern, Optional<Pattern> also) {
+    private record Layout(String unit, Bits pattern, Optional<Bits> also) {
         static Layout of(String unit, String pattern, String also) {
-            return new Layout(
-                    unit, Pattern.of(pattern), also.equals("-") ? Optional.empty() : Optional.of(Pattern.of(also)));
+            return new Layout(unit, Bits.of(pattern), also.equals("-") ? Optional.empty() : Optional.of(Bits.of(also)));
         }
     }
 
@@ -136,5 +138,81 @@ final class NvlinkRules {
             }
         }
         return found;
+    }
+
+    /** The rest of a line of XID 144 to 150: `RLW_REMAP Nonfatal XC1 i0 Link 10 (0x00000082 0x00000040 …)`. */
+    static final class NvlinkLine {
+
+        private static final Pattern FORM = Pattern.compile(
+                "(\\w[\\w/ ]{0,60}?)\\s+(Fatal|Non-?fatal)\\s+(\\S{1,20})\\s+(\\S{1,20})"
+                        + "\\s+Link\\s+(-?\\d{1,4})\\s*(?:\\(\\s*(?:0x)?([0-9a-f]{1,8})\\b(?:[\\s,]+(?:0x)?([0-9a-f]{1,8})\\b)?)?",
+                Pattern.CASE_INSENSITIVE);
+
+        private static final String SOURCE = XidCatalog.SOURCE + ", decode table of 144 to 150";
+
+        private NvlinkLine() {}
+
+        /** Explains the line, and adds its details; empty for another form. */
+        static Optional<Signal> explain(XidLine line, Optional<Integer> driverBranch, Map<String, String> details) {
+            Matcher m = FORM.matcher(line.rest());
+            if (!m.lookingAt()) {
+                return Optional.empty();
+            }
+            boolean fatal = m.group(2).toLowerCase(Locale.ROOT).equals("fatal");
+            details.put("unit", m.group(1));
+            details.put("printed_severity", m.group(2));
+            details.put("link", m.group(5));
+            if (m.group(6) == null) {
+                return Optional.of(
+                        undecoded(line, fatal, details, "the line ends before the words that have the details"));
+            }
+            int info = Integer.parseUnsignedInt(m.group(6), 16);
+            Optional<Integer> status = Optional.ofNullable(m.group(7)).map(hex -> Integer.parseUnsignedInt(hex, 16));
+            details.put("intrinfo", hex(info));
+            status.ifPresent(word -> details.put("error_status", hex(word)));
+            return Optional.of(NvlinkRules.find(line.code(), driverBranch, m.group(1), info, status)
+                    .map(match -> decoded(line, match, driverBranch, details))
+                    .orElseGet(() -> undecoded(
+                            line,
+                            fatal,
+                            details,
+                            "no rule for " + hex(info)
+                                    + status.map(word -> " " + hex(word)).orElse(""))));
+        }
+
+        private static Signal decoded(
+                XidLine line, Match match, Optional<Integer> driverBranch, Map<String, String> details) {
+            details.put("decoded_unit", match.unit());
+            details.put("rule_severity", match.severity());
+            String layout = match.secondLayout() ? "R575 and later" : "before R575";
+            String which = driverBranch
+                    .map(branch -> "driver branch " + branch)
+                    .orElse("driver branch not known, fits the rules of " + layout);
+            details.put("rule_layout", layout);
+            return XidReader.signal(
+                    line,
+                    line.code() + "." + match.unit().replace(' ', '_'),
+                    Resolution.of(match.resolution()),
+                    SOURCE + ": " + match.unit() + ", " + match.resolution() + ", then " + match.investigatory() + " ("
+                            + which + ")",
+                    details);
+        }
+
+        /**
+         * Explains an error without a rule by the severity that the driver prints. All rules for non-fatal errors ignore the error
+         * or follow the XID 154 that comes with it.
+         */
+        private static Signal undecoded(XidLine line, boolean fatal, Map<String, String> details, String cause) {
+            return XidReader.signal(
+                    line,
+                    Integer.toString(line.code()),
+                    fatal ? Resolution.SUPPORT : Resolution.WATCH,
+                    SOURCE + ": " + cause + "; the driver calls it " + (fatal ? "fatal" : "non-fatal"),
+                    details);
+        }
+
+        private static String hex(int word) {
+            return String.format(Locale.ROOT, "0x%08x", word);
+        }
     }
 }

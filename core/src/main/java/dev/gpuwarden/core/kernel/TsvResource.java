@@ -7,13 +7,22 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 
 /** A reader of the tables in this module's jar: columns between tabs, and lines with `#` that name their source. */
 final class TsvResource {
 
     private TsvResource() {}
+
+    /** Reads a table whose first column is a number, and returns its rows by that number. */
+    static <T> Map<Integer, T> byNumber(String name, int columns, Function<String[], T> row) {
+        Map<Integer, T> rows = new HashMap<>();
+        read(name, columns, cells -> rows.put(Integer.valueOf(cells[0]), row.apply(cells)));
+        return rows;
+    }
 
     /** @throws IllegalStateException with table and row where a table is broken, which is an error of the program */
     static <T> List<T> read(String name, int columns, Function<String[], T> row) {

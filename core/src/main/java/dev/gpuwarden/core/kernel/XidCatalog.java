@@ -1,12 +1,11 @@
 package dev.gpuwarden.core.kernel;
 
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /** NVIDIA's catalogue of XIDs. Loaded on first use. */
-final class XidCatalog {
+public final class XidCatalog {
 
     /** The catalogue's name in explanations. */
     static final String SOURCE = "NVIDIA Xid catalogue 2025-10";
@@ -45,18 +44,17 @@ final class XidCatalog {
     private XidCatalog() {}
 
     private static final class Loaded {
-        static final Map<Integer, Entry> ENTRIES = load();
-
-        private static Map<Integer, Entry> load() {
-            Map<Integer, Entry> entries = new HashMap<>();
-            TsvResource.read("xid.tsv", 4, c -> new Entry(Integer.parseInt(c[0]), c[1], c[2], c[3]))
-                    .forEach(entry -> entries.put(entry.code(), entry));
-            return entries;
-        }
+        static final Map<Integer, Entry> ENTRIES =
+                TsvResource.byNumber("xid.tsv", 4, c -> new Entry(Integer.parseInt(c[0]), c[1], c[2], c[3]));
     }
 
     static Optional<Entry> entry(int code) {
         return Optional.ofNullable(Loaded.ENTRIES.get(code));
+    }
+
+    /** Returns the mnemonic; empty for a code that is not in the catalogue. */
+    public static Optional<String> mnemonic(int code) {
+        return entry(code).map(Entry::mnemonic);
     }
 
     static boolean isApplication(int code) {

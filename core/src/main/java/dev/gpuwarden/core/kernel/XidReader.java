@@ -36,7 +36,7 @@ final class XidReader {
             details.put("caused_by", cause.group(1));
         }
         if (NvlinkRules.about(line.code())) {
-            Optional<Signal> decoded = NvlinkLine.explain(line, driverBranch.get(), details);
+            Optional<Signal> decoded = NvlinkRules.NvlinkLine.explain(line, driverBranch.get(), details);
             if (decoded.isPresent()) {
                 return decoded.get();
             }
@@ -68,7 +68,7 @@ final class XidReader {
                 Optional.empty(),
                 line.pid(),
                 line.process(),
-                XidCatalog.entry(line.code()).map(XidCatalog.Entry::mnemonic).orElse(""),
+                XidCatalog.mnemonic(line.code()).orElse(""),
                 resolution.severity(),
                 resolution.action(),
                 why,

@@ -77,9 +77,6 @@ final class XidDecoder {
     /** A decoder of lines of `journalctl -o json`. */
     static final class Journal {
 
-        /** The one program besides the kernel whose messages count: it logs that it reset a GPU. */
-        private static final String RESET_JOB = "nvsentinel-gpu-reset";
-
         private static final JsonFactory FACTORY = new JsonFactory();
 
         private Journal() {}
@@ -121,7 +118,8 @@ final class XidDecoder {
             boolean named = transport.isEmpty() && (identifier.isEmpty() || identifier.equals("kernel"));
             // Messages that a program writes to /dev/kmsg have the kernel's transport too, but not its facility.
             boolean kernel = (transport.equals("kernel") || named) && (facility.isEmpty() || facility.equals("0"));
-            boolean resetJob = identifier.equals(RESET_JOB) && message.startsWith("GPU reset ");
+            // The one program besides the kernel whose messages count: it logs that it reset a GPU.
+            boolean resetJob = identifier.equals(KernelLogParser.RESET_JOB) && message.startsWith("GPU reset ");
             return kernel || resetJob ? Optional.of(message) : Optional.empty();
         }
 

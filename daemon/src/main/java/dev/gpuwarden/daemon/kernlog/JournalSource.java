@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.kernlog;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
@@ -143,7 +144,9 @@ final class JournalSource implements LogSource {
             command.addAll(List.of("--follow", "--no-tail"));
         }
         List<String> matches = List.of(
-                "_TRANSPORT=kernel", "SYSLOG_IDENTIFIER=" + LineParser.RESET_TAG, "MESSAGE_ID=" + JournalEntry.MISSED);
+                "_TRANSPORT=kernel",
+                "SYSLOG_IDENTIFIER=" + KernelLogParser.RESET_JOB,
+                "MESSAGE_ID=" + JournalEntry.MISSED);
         for (String match : matches) {
             if (!match.equals(matches.get(0))) {
                 command.add("+");

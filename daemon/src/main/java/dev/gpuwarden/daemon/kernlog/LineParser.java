@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.LinePrefix;
@@ -16,9 +17,6 @@ import java.util.Optional;
 
 /** A parser of lines of a file, in the form of /dev/kmsg or of syslog, journalctl and dmesg. Not thread-safe. */
 final class LineParser {
-
-    /** The syslog tag of NVSentinel's reset job, which root writes. */
-    static final String RESET_TAG = "nvsentinel-gpu-reset";
 
     private static final DateTimeFormatter ISO = new DateTimeFormatterBuilder()
             .append(DateTimeFormatter.ISO_LOCAL_DATE)
@@ -91,7 +89,7 @@ final class LineParser {
         // A file does not record whether the kernel wrote a line, but other programs' lines have their names as tags.
         boolean kernel = prefix.tag().isEmpty()
                 || prefix.tag().equals("kernel")
-                || prefix.tag().equals(RESET_TAG);
+                || prefix.tag().equals(KernelLogParser.RESET_JOB);
         return new KernelRecord(time(prefix.stamp(), boot, zone), kernel ? Writer.UNTOLD : Writer.USER, prefix.text());
     }
 

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.core.holder.GpuHolders;
-import dev.gpuwarden.core.kernel.XidNames;
+import dev.gpuwarden.core.kernel.XidCatalog;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
 import dev.gpuwarden.core.model.PciAddress;
@@ -104,7 +104,7 @@ public final class DcgmCollector implements Collector {
         if (gpu.pci() instanceof Reading.Present<PciAddress> pci) {
             PciAddress at = pci.value();
             int code = last.getOrDefault(new PciAddress(at.domain(), at.bus(), at.device(), 0), 0);
-            String name = code == 0 ? "No Error" : XidNames.of(code).orElse("Unknown Error");
+            String name = code == 0 ? "No Error" : XidCatalog.mnemonic(code).orElse("Unknown Error");
             out.add(
                     DcgmFields.XID_ERRORS,
                     labels.merge(Labels.of("err_code", Integer.toString(code), "err_msg", name)),
