@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.LinePrefix;
+import dev.gpuwarden.daemon.kernlog.logfile.FilePosition;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -33,7 +33,8 @@ final class BootStart {
             while (to > 0 && size - to < FARTHEST) {
                 long from = Math.max(0, to - BLOCK);
                 // Overlap, so that a line on the border is whole in one of the two.
-                byte[] block = read(open, from, Math.min(size, to + LONGEST_PREFIX + FIRST_WORDS.length()) - from);
+                int length = (int) (Math.min(size, to + LONGEST_PREFIX + FIRST_WORDS.length()) - from);
+                byte[] block = FilePosition.read(open, from, length);
                 Optional<Long> found = last(block, from == 0).map(at -> from + at);
                 if (found.isPresent()) {
                     return found;
@@ -42,14 +43,6 @@ final class BootStart {
             }
         }
         return Optional.empty();
-    }
-
-    private static byte[] read(FileChannel open, long from, long length) throws IOException {
-        ByteBuffer block = ByteBuffer.allocate((int) length);
-        while (block.hasRemaining() && open.read(block, from + block.position()) >= 0) {
-            // Until the block is full, or the file has become shorter.
-        }
-        return java.util.Arrays.copyOf(block.array(), block.position());
     }
 
     private static Optional<Long> last(byte[] block, boolean whole) {

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** One reading of the kernel log of this boot, without a store. */
 public final class KernelLogScan {
@@ -64,7 +65,14 @@ public final class KernelLogScan {
         KernelMessageClassifier classifier =
                 new KernelMessageClassifier(nodeName, parser, settings.rules(), names, counters, clock);
         classifier.alsoMatch(others);
-        Reader reader = new Reader(classifier, boot, settings.stormWindow, counters, clock);
+        Reader reader = new Reader(
+                classifier,
+                boot,
+                new EventBatcher(settings.stormWindow, System::nanoTime),
+                counters,
+                clock,
+                new FaultTable(),
+                new AtomicLong());
         SourceSelector.Choice choice =
                 new SourceSelector(settings, boot, Optional.empty()).choose(LogSource.Start.FIRST, false);
         if (choice.source().isEmpty()) {
@@ -101,27 +109,15 @@ public final class KernelLogScan {
         }
     }
 
-    private static final class Reader implements LogSource.Sink {
-        private final KernelMessageClassifier classifier;
-        private final Boot boot;
-        private final EventBatcher batcher;
-        private final KernelLogStats.Counters counters;
-        private final Clock clock;
-        private final FaultTable table = new FaultTable();
-        private long sequence;
-
-        Reader(
-                KernelMessageClassifier classifier,
-                Boot boot,
-                Duration window,
-                KernelLogStats.Counters counters,
-                Clock clock) {
-            this.classifier = classifier;
-            this.boot = boot;
-            this.batcher = new EventBatcher(window, System::nanoTime);
-            this.counters = counters;
-            this.clock = clock;
-        }
+    private record Reader(
+            KernelMessageClassifier classifier,
+            Boot boot,
+            EventBatcher batcher,
+            KernelLogStats.Counters counters,
+            Clock clock,
+            FaultTable table,
+            AtomicLong sequence)
+            implements LogSource.Sink {
 
         @Override
         public void record(KernelRecord record, LogSource.Cursor behind) {
@@ -133,7 +129,7 @@ public final class KernelLogScan {
 
         private void apply(List<HealthEvent> events) {
             for (HealthEvent event : FaultPolicy.keepFatal(events, table.faults())) {
-                table.apply(event, ++sequence, event.generated());
+                table.apply(event, sequence.incrementAndGet(), event.generated());
             }
         }
 

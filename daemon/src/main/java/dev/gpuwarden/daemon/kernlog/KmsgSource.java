@@ -11,13 +11,12 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The kernel's ring of messages. A read returns one record and blocks at the end of the ring. Closing the channel ends the read: the
  * JDK wakes threads that block on a channel with a signal. While the kernel writes nothing, nothing runs.
  */
-final class KmsgSource implements LogSource {
+final class KmsgSource extends ChannelSource {
 
     static final String KIND = "kmsg";
 
@@ -30,19 +29,14 @@ final class KmsgSource implements LogSource {
     /** A read that lasts this long has reached the end, because the ring is memory. */
     private static final long END_MILLIS = 100;
 
-    private final Path device;
-    private final boolean follow;
     private final Boot boot;
-    private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
     private final byte[] bytes = new byte[BUFFER_BYTES];
-    private volatile @Nullable FileChannel channel;
     private volatile long reads;
     private boolean begun;
     private long next;
 
     KmsgSource(Path device, Start start, boolean follow, Boot boot) {
-        this.device = device;
-        this.follow = follow;
+        super(device, follow, StandardOpenOption.READ);
         this.boot = boot;
         Optional<Long> last = start.ofThisBoot(KIND).flatMap(KmsgSource::sequence);
         next = last.map(sequence -> sequence + 1).orElse(0L);
@@ -59,36 +53,11 @@ final class KmsgSource implements LogSource {
     }
 
     @Override
-    public String name() {
-        return device.toString();
-    }
-
-    @Override
-    public void read(Sink sink) {
-        do {
-            try (FileChannel opened = FileChannel.open(device, StandardOpenOption.READ)) {
-                channel = opened;
-                if (backoff.isClosed()) {
-                    return;
-                }
-                sink.readable();
-                backoff.reset();
-                if (!follow) {
-                    endWhenIdle();
-                }
-                readAll(opened, sink);
-            } catch (ClosedChannelException e) {
-                return;
-            } catch (IOException e) {
-                sink.unreadable(device + ": " + e.getMessage());
-                if (follow) {
-                    backoff.await();
-                }
-            }
-        } while (follow && !backoff.isClosed());
-    }
-
-    private void readAll(FileChannel opened, Sink sink) throws IOException {
+    void readAll(FileChannel opened, Sink sink) throws IOException {
+        backoff.reset();
+        if (!follow) {
+            endWhenIdle();
+        }
         ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
         int failures = 0;
         while (true) {
@@ -125,7 +94,7 @@ final class KmsgSource implements LogSource {
         }
         if (begun && sequence > next) {
             long lost = sequence - next;
-            sink.gap(lost, lost + " records were overwritten in " + device + " before they were read");
+            sink.gap(lost, lost + " records were overwritten in " + file + " before they were read");
         }
         begun = true;
         next = sequence + 1;
@@ -146,18 +115,5 @@ final class KmsgSource implements LogSource {
                     close();
                 })
                 .start();
-    }
-
-    @Override
-    public void close() {
-        backoff.close();
-        FileChannel open = channel;
-        if (open != null) {
-            try {
-                open.close();
-            } catch (IOException e) {
-                // The reader sees a closed channel all the same.
-            }
-        }
     }
 }

@@ -16,8 +16,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The choice of the source of the kernel log, by the settings and by what can be read. */
-final class SourceSelector {
+/**
+ * The choice of the source of the kernel log, by the settings and by what can be read.
+ *
+ * @param driver the driver's events for nodes without a readable log; empty for a scan, which does not wait for events
+ */
+record SourceSelector(
+        KernelLogSettings settings,
+        Boot boot,
+        Optional<DriverEvents> driver,
+        List<Path> journals,
+        List<String> journalctl,
+        Path device) {
 
     private static final Path KMSG = Path.of("/dev/kmsg");
     private static final String JOURNALCTL = "journalctl";
@@ -25,31 +35,8 @@ final class SourceSelector {
     /** The journal on disk and in memory (sd_journal_open(3)). */
     private static final List<Path> JOURNALS = List.of(Path.of("/var/log/journal"), Path.of("/run/log/journal"));
 
-    private final KernelLogSettings settings;
-    private final Boot boot;
-    private final Optional<DriverEvents> driver;
-    private final List<Path> journals;
-    private final List<String> journalctl;
-    private final Path device;
-
-    /** @param driver the driver's events for nodes without a readable log; empty for a scan, which does not wait for events */
     SourceSelector(KernelLogSettings settings, Boot boot, Optional<DriverEvents> driver) {
         this(settings, boot, driver, JOURNALS, List.of(JOURNALCTL), KMSG);
-    }
-
-    SourceSelector(
-            KernelLogSettings settings,
-            Boot boot,
-            Optional<DriverEvents> driver,
-            List<Path> journals,
-            List<String> journalctl,
-            Path device) {
-        this.settings = settings;
-        this.boot = boot;
-        this.driver = driver;
-        this.journals = journals;
-        this.journalctl = journalctl;
-        this.device = device;
     }
 
     /** @param addresses returns the address of the GPU with a UUID */

@@ -90,7 +90,7 @@ record KubeAccess(
      * @throws IOException with the name of the file that cannot be used
      */
     void tryFiles() throws IOException {
-        var unused = List.of(KubeTls.read(this).context(), authorization());
+        var unused = List.of(new KubeTls(this).context(), authorization());
     }
 
     /** Returns the Authorization header; empty without a token. Reads the current token. */
@@ -123,7 +123,8 @@ record KubeAccess(
         private final KubeAccess access;
         private final List<byte[]> read = new ArrayList<>();
 
-        private KubeTls(KubeAccess access) throws IOException {
+        /** Reads the files. */
+        KubeTls(KubeAccess access) throws IOException {
             this.access = access;
             if (access.ca().isPresent()) {
                 read.add(access.ca().get().read());
@@ -132,11 +133,6 @@ record KubeAccess(
                 read.add(access.identity().get().certificate().read());
                 read.add(access.identity().get().key().read());
             }
-        }
-
-        /** Reads the files. */
-        static KubeTls read(KubeAccess access) throws IOException {
-            return new KubeTls(access);
         }
 
         boolean same(@Nullable KubeTls other) {

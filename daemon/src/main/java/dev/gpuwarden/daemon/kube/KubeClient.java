@@ -182,7 +182,7 @@ final class KubeClient implements AutoCloseable {
     }
 
     private HttpClient http() throws IOException {
-        KubeAccess.KubeTls now = KubeAccess.KubeTls.read(access);
+        KubeAccess.KubeTls now = new KubeAccess.KubeTls(access);
         HttpClient client = http;
         if (client == null || !now.same(tls)) {
             client = HttpClient.newBuilder()

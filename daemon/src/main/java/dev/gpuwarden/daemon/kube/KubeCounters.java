@@ -5,50 +5,37 @@ import java.time.Instant;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** Counters of requests to the API server, by kind. Thread-safe. */
 final class KubeCounters {
 
-    private final Map<Kind, Kinds> kinds = new EnumMap<>(Kind.class);
+    private static final KubeStats NONE = new KubeStats(0, 0, 0, "", Optional.empty());
 
-    private static final class Kinds {
-        long ok;
-        long refused;
-        long failed;
-        String lastError = "";
-        Optional<Instant> lastSuccess = Optional.empty();
-    }
+    private final Map<Kind, KubeStats> kinds = new EnumMap<>(Kind.class);
 
     synchronized void worked(Kind kind, Instant at) {
-        Kinds of = of(kind);
-        of.ok++;
-        of.lastError = "";
-        of.lastSuccess = Optional.of(at);
+        KubeStats of = kinds.getOrDefault(kind, NONE);
+        kinds.put(kind, new KubeStats(of.ok() + 1, of.refused(), of.failed(), "", Optional.of(at)));
     }
 
     synchronized void failed(Kind kind, KubeException cause) {
-        Kinds of = of(kind);
-        if (cause.status() == 0 || cause.status() >= 500) {
-            of.failed++;
-        } else {
-            of.refused++;
-        }
-        of.lastError = String.valueOf(cause.getMessage());
+        KubeStats of = kinds.getOrDefault(kind, NONE);
+        int failed = cause.status() == 0 || cause.status() >= 500 ? 1 : 0;
+        String error = String.valueOf(cause.getMessage());
+        kinds.put(
+                kind, new KubeStats(of.ok(), of.refused() + 1 - failed, of.failed() + failed, error, of.lastSuccess()));
     }
 
     /** Clears the last errors except those of Events: the Node has the desired state. */
     synchronized void settled() {
-        kinds.forEach((kind, of) -> of.lastError = kind == Kind.events ? of.lastError : "");
-    }
-
-    private Kinds of(Kind kind) {
-        return kinds.computeIfAbsent(kind, any -> new Kinds());
+        kinds.replaceAll((kind, of) ->
+                kind == Kind.events ? of : new KubeStats(of.ok(), of.refused(), of.failed(), "", of.lastSuccess()));
     }
 
     synchronized Map<String, KubeStats> stats() {
-        Map<String, KubeStats> stats = new java.util.TreeMap<>();
-        kinds.forEach((kind, of) ->
-                stats.put(kind.name(), new KubeStats(of.ok, of.refused, of.failed, of.lastError, of.lastSuccess)));
+        Map<String, KubeStats> stats = new TreeMap<>();
+        kinds.forEach((kind, of) -> stats.put(kind.name(), of));
         return stats;
     }
 }

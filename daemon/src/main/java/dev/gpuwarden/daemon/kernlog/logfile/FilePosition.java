@@ -44,13 +44,17 @@ public record FilePosition(long inode, long offset, int headBytes, int headSum) 
         return ((Number) Files.getAttribute(file, "unix:ino")).longValue();
     }
 
-    /** Returns the first bytes, or fewer where the file is shorter. */
     static byte[] head(FileChannel open, int length) throws IOException {
-        ByteBuffer head = ByteBuffer.allocate(length);
-        while (head.hasRemaining() && open.read(head, head.position()) >= 0) {
+        return read(open, 0, length);
+    }
+
+    /** Returns the bytes from this offset on, or fewer where the file is shorter. */
+    public static byte[] read(FileChannel open, long from, int length) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(length);
+        while (bytes.hasRemaining() && open.read(bytes, from + bytes.position()) >= 0) {
             // Until full, or at the end.
         }
-        return Arrays.copyOf(head.array(), head.position());
+        return Arrays.copyOf(bytes.array(), bytes.position());
     }
 
     private static int sum(byte[] head) {
