@@ -18,4 +18,9 @@ public record Fault(FaultKey key, HealthEvent cause, long sequence, Instant sinc
     public static final Comparator<Fault> FATAL_THEN_NEWEST = Comparator.comparing(
                     (Fault fault) -> !fault.cause().fatal())
             .thenComparing(Fault::since, Comparator.reverseOrder());
+
+    /** Returns whether the fault alone makes the node unfit: it is fatal, and programs may act on it. */
+    public boolean decides() {
+        return cause.fatal() && cause.strategy().actedOn();
+    }
 }

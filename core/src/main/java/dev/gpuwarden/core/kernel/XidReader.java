@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The explanation of XID lines by the catalogues. */
-final class XidReader {
+record XidReader(Supplier<Optional<Integer>> driverBranch) {
 
     /** The recovery action of XID 154: `from 0x0 (None) to 0x1 (GPU Reset Required)`. */
     private static final Pattern RECOVERY =
@@ -21,12 +21,6 @@ final class XidReader {
     private static final Pattern FAULT =
             Pattern.compile("faulted @ (0x[0-9a-fA-F_]{1,20})\\. Fault is of type (\\w{1,40})");
     private static final Pattern LINK = Pattern.compile("\\blink (\\d{1,3})\\b");
-
-    private final Supplier<Optional<Integer>> driverBranch;
-
-    XidReader(Supplier<Optional<Integer>> driverBranch) {
-        this.driverBranch = driverBranch;
-    }
 
     Signal explain(XidLine line) {
         TreeMap<String, String> details = new TreeMap<>();

@@ -120,7 +120,8 @@ class BoardLimitsTest {
                 "*\tlanes_count\t5\ttwice",
             })
     void wrongTableNamesItsLine(String line) {
-        assertThatThrownBy(() -> LimitTable.read("t.tsv", List.of("# head", "*\tlanes_count\t4\thouse", line)))
+        assertThatThrownBy(
+                        () -> BoardLimits.LimitTable.read("t.tsv", List.of("# head", "*\tlanes_count\t4\thouse", line)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith("t.tsv:3: ");
     }

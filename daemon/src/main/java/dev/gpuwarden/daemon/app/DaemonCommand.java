@@ -15,6 +15,7 @@ import dev.gpuwarden.cli.web.WebStats;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
@@ -28,6 +29,8 @@ import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.CachedGpuHolders;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
+import dev.gpuwarden.daemon.kernlog.DriverBranch;
+import dev.gpuwarden.daemon.kernlog.DriverSource;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
@@ -65,6 +68,7 @@ import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.FaultLogger;
 import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.telemetry.DriverEvents;
 import dev.gpuwarden.daemon.telemetry.GpuIdentityStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
@@ -167,7 +171,8 @@ public final class DaemonCommand implements Callable<Integer> {
         Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
         NodeChecks wanted = NodeChecks.of(checks, node.get());
-        KernelLogSetup kernel = KernelLogSetup.of(kernelLog, checks.logRules(), node, paths);
+        RecordRules logRules = checks.logRules();
+        kernelLog.validate();
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             NodeHistory history = new NodeHistory(sampling.fastInterval());
@@ -194,19 +199,13 @@ public final class DaemonCommand implements Callable<Integer> {
                     access);
             Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
-            KernelLogMonitor follower = parts.add(kernel.start(sampler, store, lines));
+            KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
+            Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
-                    ? Optional.of(parts.add(GrpcServer.start(
-                            grpc,
-                            sources(
-                                    sampler,
-                                    memory,
-                                    store,
-                                    runner,
-                                    () -> EventForwarding.unreached(sending.get(), cluster)))))
+                    ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner, unreached))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, runner, store, lines);
             WebStats stats = new WebStats();
@@ -227,6 +226,27 @@ public final class DaemonCommand implements Callable<Integer> {
             running.await();
         }
         return ExitCode.OK;
+    }
+
+    /** Starts the kernel-log monitor; the store receives its events, and the lines receive every record. */
+    private KernelLogMonitor follower(
+            NodeSampler sampler, EventStore store, RecentKernelLines lines, RecordRules others) {
+        DriverEvents driver = sampler.events();
+        KernelLogMonitor log = new KernelLogMonitor(
+                kernelLog,
+                new KernelLogMonitor.Surroundings(
+                        node,
+                        paths,
+                        DriverBranch.parser(() -> sampler.snapshot().driver()),
+                        sampler::snapshot,
+                        store,
+                        store::faults,
+                        sampler::awaitFirst,
+                        new DriverSource.Feed(driver::await, driver::end),
+                        lines));
+        log.alsoMatch(others);
+        log.start();
+        return log;
     }
 
     private List<Collector> collectors(

@@ -107,8 +107,7 @@ record StatusReport(
     /** Returns the number of fatal faults that may be acted on. */
     long fatal() {
         return faults.stream()
-                .filter(fault ->
-                        fault.cause().fatal() && fault.cause().strategy().actedOn())
+                .filter(Fault::decides)
                 .map(Fault::sequence)
                 .distinct()
                 .count();

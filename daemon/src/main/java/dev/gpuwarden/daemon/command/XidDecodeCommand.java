@@ -8,6 +8,8 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.kernel.ErrorNumber;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.Signal.Kind;
+import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,9 +21,11 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -100,7 +104,7 @@ final class XidDecodeCommand implements Callable<Integer> {
             if (all || driverBranch.isPresent()) {
                 throw new UserError("--all and --driver-branch are for logs; leave them out for numbers");
             }
-            new XidNumbers(inputs).write(output.format(), spec.commandLine().getOut());
+            XidNumbers.of(inputs).write(output.format(), spec.commandLine().getOut());
             return ExitCode.OK;
         }
         Run run = new Run(spec.commandLine().getOut());
@@ -204,42 +208,14 @@ final class XidDecodeCommand implements Callable<Integer> {
     /** @param taker accepts a line, and returns whether to go on */
     static void read(InputStream in, Predicate<String> taker) throws IOException {
         InputStream plain = unpacked(new BufferedInputStream(in, BUFFER_BYTES));
+        boolean[] open = {true};
+        LineSplitter.Lines lines = (bytes, from, to, end) -> open[0] = open[0] && taker.test(text(bytes, from, to));
+        LineSplitter splitter = new LineSplitter(0, LONGEST_BYTES);
         byte[] buffer = new byte[BUFFER_BYTES];
-        byte[] line = new byte[1024];
-        int length = 0;
-        boolean open = false;
-        for (int size = plain.read(buffer); size >= 0; size = plain.read(buffer)) {
-            int from = 0;
-            for (int i = 0; i < size; i++) {
-                if (buffer[i] == '\n') {
-                    if (length == 0) {
-                        open = taker.test(text(buffer, from, Math.min(i, from + LONGEST_BYTES)));
-                    } else {
-                        line = with(line, length, buffer, from, i);
-                        open = taker.test(text(line, 0, Math.min(LONGEST_BYTES, length + i - from)));
-                    }
-                    if (!open) {
-                        return;
-                    }
-                    length = 0;
-                    from = i + 1;
-                }
-            }
-            line = with(line, length, buffer, from, size);
-            length = Math.min(LONGEST_BYTES, length + size - from);
+        for (int size = plain.read(buffer); open[0] && size >= 0; size = plain.read(buffer)) {
+            splitter.feed(buffer, size, lines);
         }
-        if (length > 0) {
-            var unused = taker.test(text(line, 0, length));
-        }
-    }
-
-    /** Returns the line with more at its end, as far as it is kept. */
-    private static byte[] with(byte[] line, int length, byte[] more, int from, int to) {
-        int count = Math.min(to - from, LONGEST_BYTES - length);
-        byte[] longer =
-                length + count <= line.length ? line : Arrays.copyOf(line, Math.max(length + count, 2 * line.length));
-        System.arraycopy(more, from, longer, length, count);
-        return longer;
+        splitter.end(lines);
     }
 
     private static String text(byte[] bytes, int from, int to) {
@@ -252,5 +228,76 @@ final class XidDecodeCommand implements Callable<Integer> {
         boolean gzip = in.read() == 0x1f && in.read() == 0x8b;
         in.reset();
         return gzip ? new GZIPInputStream(in, BUFFER_BYTES) : in;
+    }
+
+    /** Numbers of XIDs and SXIDs as a user typed them, explained by the catalogues. */
+    private record XidNumbers(List<ErrorNumber> errors) {
+
+        /** @throws UserError naming the first text that is not a number */
+        static XidNumbers of(List<String> texts) {
+            return new XidNumbers(texts.stream().map(XidNumbers::number).toList());
+        }
+
+        private static ErrorNumber number(String text) {
+            return ErrorNumber.of(ErrorNumber.parse(text)
+                    .orElseThrow(() -> new UserError(Table.escape(text)
+                            + ": expected the number of an Xid or SXid, such as 79; one log goes alone")));
+        }
+
+        /** Writes one object a line as JSON, one document each as YAML, or paragraphs. */
+        void write(Output.Format format, PrintWriter out) {
+            boolean first = true;
+            for (ErrorNumber error : errors) {
+                switch (format) {
+                    case json -> out.println(Output.jsonLine(tree(error)));
+                    case yaml -> out.print("---\n" + Output.yaml(tree(error)));
+                    case table -> print(error, first, out);
+                }
+                first = false;
+            }
+            out.flush();
+        }
+
+        /** The keys of a decoded line, and more. Absent things are left out. */
+        private static Map<String, Object> tree(ErrorNumber error) {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("signal", error.kind().label());
+            tree.put("code", Integer.toString(error.number()));
+            tree.put("known", error.known());
+            put(tree, "name", error.name());
+            put(tree, "meaning", error.meaning());
+            tree.put("severity", error.severity().label());
+            tree.put("fatal", error.severity() == Severity.FATAL);
+            tree.put("action", error.action().label());
+            tree.put("advice", XidTable.advice(error.action(), error.severity()));
+            tree.put("why", error.source());
+            put(tree, "note", error.note());
+            tree.put("runbook", error.runbook());
+            return tree;
+        }
+
+        private static void put(Map<String, Object> tree, String key, String text) {
+            if (!text.isEmpty()) {
+                tree.put(key, text);
+            }
+        }
+
+        private static void print(ErrorNumber error, boolean first, PrintWriter out) {
+            String title = (error.kind() == Kind.XID ? "Xid " : "SXid ") + error.number();
+            out.println(
+                    (first ? "" : System.lineSeparator()) + title + "  " + (error.known() ? error.name() : "unknown"));
+            line(out, "meaning", error.meaning());
+            line(out, "severity", error.severity().label() + (error.known() ? "" : ", as for each unknown number"));
+            line(out, "action", error.action().label() + ": " + XidTable.advice(error.action(), error.severity()));
+            line(out, "note", error.note());
+            line(out, "source", error.source());
+            line(out, "runbook", error.runbook());
+        }
+
+        private static void line(PrintWriter out, String name, String text) {
+            if (!text.isEmpty()) {
+                out.println(String.format(Locale.ROOT, "  %-9s ", name) + text);
+            }
+        }
     }
 }

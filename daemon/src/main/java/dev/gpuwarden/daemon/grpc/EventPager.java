@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Pages of events for ListEvents. Reads the store. */
-final class EventPager {
+record EventPager(EventReader book) {
 
     private static final int DEFAULT_SIZE = 100;
     private static final int MAX_SIZE = 1000;
@@ -23,12 +23,6 @@ final class EventPager {
     private static final int STEP = 50;
     /** The size after which a page ends, so that a page of long messages stays within gRPC's default message size. */
     private static final int MAX_BYTES = 1 << 20;
-
-    private final EventReader book;
-
-    EventPager(EventReader book) {
-        this.book = book;
-    }
 
     /** @throws StatusRuntimeException INVALID_ARGUMENT if the request is not valid */
     ListEventsResponse page(ListEventsRequest request) {

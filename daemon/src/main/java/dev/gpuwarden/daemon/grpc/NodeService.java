@@ -127,7 +127,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                 .get()
                 .forEach((receiver, why) -> node.addUnreached(
                         Unreached.newBuilder().setReceiver(receiver).setWhy(why)));
-        VerdictReasons.of(results, faults).forEach(finding -> node.addReasons(CheckCodec.toWire(finding)));
+        NodeVerdict.reasons(results, faults).forEach(finding -> node.addReasons(CheckCodec.toWire(finding)));
         return node.build();
     }
 

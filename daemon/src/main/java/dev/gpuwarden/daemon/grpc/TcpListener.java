@@ -20,19 +20,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The TCP address for queries. Addresses other than loopback require mutual TLS. */
-final class TcpListener {
-
-    private final @Nullable ListenAddress listen;
-    private final Optional<MutualTls> tls;
-
-    private TcpListener(@Nullable ListenAddress listen, Optional<MutualTls> tls) {
-        this.listen = listen;
-        this.tls = tls;
-    }
+record TcpListener(@Nullable ListenAddress listen, Optional<MutualTls> tls) {
 
     /** @throws UserError if the options contradict each other or would expose the node without authentication */
     static TcpListener of(GrpcOptions options) {
@@ -54,11 +45,7 @@ final class TcpListener {
 
     private static Optional<MutualTls> tls(GrpcOptions options) {
         if (options.tlsCert == null || options.tlsKey == null || options.tlsClientCa == null) {
-            if (Stream.of(
-                            Optional.ofNullable(options.tlsCert),
-                            Optional.ofNullable(options.tlsKey),
-                            Optional.ofNullable(options.tlsClientCa))
-                    .anyMatch(Optional::isPresent)) {
+            if (options.tlsCert != null || options.tlsKey != null || options.tlsClientCa != null) {
                 throw new UserError("--grpc.tls-cert, --grpc.tls-key and --grpc.tls-client-ca go together");
             }
             return Optional.empty();

@@ -20,7 +20,7 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  * for each use. Settings that this client does not support are errors: credential plugins, proxies, and above all
  * skipping the verification of the server's certificate.
  */
-final class Kubeconfig {
+record Kubeconfig(Path file, JsonObject root) {
 
     private static final Set<String> CLUSTER = Set.of(
             "server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "extensions");
@@ -34,14 +34,6 @@ final class Kubeconfig {
             "extensions");
     private static final String SUPPORTED =
             "supported are client-certificate and client-key (or their -data), token and tokenFile";
-
-    private final Path file;
-    private final JsonObject root;
-
-    private Kubeconfig(Path file, JsonObject root) {
-        this.file = file;
-        this.root = root;
-    }
 
     /** @throws UserError with the file, the key and the supported settings */
     static KubeAccess read(Path file) {

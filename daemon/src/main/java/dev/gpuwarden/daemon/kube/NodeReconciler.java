@@ -269,11 +269,8 @@ public final class NodeReconciler implements AutoCloseable {
      */
     static Map<String, @Nullable String> labelChanges(
             List<CheckResult> results, boolean complete, List<Fault> faults, NodeView there) {
-        boolean fatal = faults.stream()
-                .anyMatch(fault ->
-                        fault.cause().fatal() && fault.cause().strategy().actedOn());
         Map<String, @Nullable String> changes = new LinkedHashMap<>();
-        if (!complete && !fatal) {
+        if (!complete && faults.stream().noneMatch(Fault::decides)) {
             return changes;
         }
         Map<String, String> wanted = NodeLabels.of(results, faults);

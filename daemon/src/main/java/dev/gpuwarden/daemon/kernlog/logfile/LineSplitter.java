@@ -1,11 +1,12 @@
 package dev.gpuwarden.daemon.kernlog.logfile;
 
-/** A splitter of bytes into lines. It skips the part of a line beyond {@link #LONGEST}. Not thread-safe. */
+/** A splitter of bytes into lines. It skips the part of a line beyond the longest one. Not thread-safe. */
 public final class LineSplitter {
 
     /** The longest line, in bytes: four times a record of the kernel, for prefixes and escapes. */
     static final int LONGEST = 32 * 1024;
 
+    private final int longest;
     private byte[] line = new byte[1024];
     private int length;
     private long consumed;
@@ -19,6 +20,15 @@ public final class LineSplitter {
 
     /** @param offset the offset of the first byte in the input */
     public LineSplitter(long offset) {
+        this(offset, LONGEST);
+    }
+
+    /**
+     * @param offset the offset of the first byte in the input
+     * @param longest the longest line, in bytes
+     */
+    public LineSplitter(long offset, int longest) {
+        this.longest = longest;
         consumed = offset;
         ended = offset;
     }
@@ -64,12 +74,12 @@ public final class LineSplitter {
     }
 
     private void keep(byte[] bytes, int from, int to) {
-        int more = Math.min(to - from, LONGEST - length);
+        int more = Math.min(to - from, longest - length);
         if (more <= 0) {
             return;
         }
         if (length + more > line.length) {
-            line = java.util.Arrays.copyOf(line, Math.min(LONGEST, Math.max(length + more, 2 * line.length)));
+            line = java.util.Arrays.copyOf(line, Math.min(longest, Math.max(length + more, 2 * line.length)));
         }
         System.arraycopy(bytes, from, line, length, more);
         length += more;
