@@ -50,10 +50,7 @@ public interface CheckContext {
         return Reading.absent(Absence.PENDING, 0, "the kernel log");
     }
 
-    /**
-     * Returns the faults that found no room among the current ones; NOT_SUPPORTED in a single run, which keeps no
-     * faults.
-     */
+    /** Returns the faults that found no room among the current ones; NOT_SUPPORTED in a single run, which keeps no faults. */
     default Reading<LeftOut> leftOut() {
         return Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults");
     }

@@ -10,10 +10,7 @@ public interface EventReader {
     /** Returns the current faults, oldest first. Reads memory and never waits for the disk. */
     List<Fault> faults();
 
-    /**
-     * Returns the reports whose faults found no room among the current ones. Reads memory and never waits for the
-     * disk.
-     */
+    /** Returns the reports whose faults found no room among the current ones. Reads memory and never waits for the disk. */
     default LeftOut leftOut() {
         return LeftOut.NONE;
     }

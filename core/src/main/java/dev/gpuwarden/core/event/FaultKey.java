@@ -1,5 +1,11 @@
 package dev.gpuwarden.core.event;
 
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
 /**
  * The identity of a fault.
  *
@@ -15,5 +21,20 @@ public record FaultKey(
                 && componentClass.equals(other.componentClass)
                 && checkName.equals(other.checkName)
                 && nodeName.equals(other.nodeName);
+    }
+
+    /** Returns the entities of these faults by check and code, as a key without an entity; both in the order of the faults. */
+    public static Map<FaultKey, Set<Entity>> entitiesByCode(List<Fault> faults) {
+        Map<FaultKey, Set<Entity>> entities = new LinkedHashMap<>();
+        for (Fault fault : faults) {
+            FaultKey key = fault.key();
+            entities.computeIfAbsent(key.with(Entity.WHOLE), whole -> new LinkedHashSet<>())
+                    .add(key.entity);
+        }
+        return entities;
+    }
+
+    private FaultKey with(Entity other) {
+        return new FaultKey(agent, componentClass, checkName, nodeName, other, errorCode);
     }
 }

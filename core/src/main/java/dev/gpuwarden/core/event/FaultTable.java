@@ -25,10 +25,7 @@ public final class FaultTable {
     /** Far beyond the faults of one node: eight GPUs with every NVLink broken in three ways are 432. */
     public static final int MOST_FAULTS = 2048;
 
-    /**
-     * Characters of all causes together, so that long messages are bounded too; a cause counts for each of its
-     * faults.
-     */
+    /** Characters of all causes together, so that long messages are bounded too; a cause counts for each of its faults. */
     public static final int MOST_CHARACTERS = 4 << 20;
 
     private final Map<FaultKey, Fault> current = new LinkedHashMap<>();

@@ -24,10 +24,7 @@ public interface Driver extends AutoCloseable {
     /** Returns each optional function with its purpose, and whether this library has it. */
     List<Capability> capabilities();
 
-    /**
-     * Returns answers of the library that were refused because they contradict themselves, the most recent last;
-     * bounded.
-     */
+    /** Returns answers of the library that were refused because they contradict themselves, the most recent last; bounded. */
     List<Refusal> refusals();
 
     /** Returns the number of GPUs that the driver lists. */

@@ -23,7 +23,6 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -233,22 +232,11 @@ public final class SetHealthyCommand extends ClientCommand {
                     .toList();
         }
 
-        /** Faults of one check with one code, which a single request can name exactly. */
-        private record Group(String agent, String componentClass, String checkName, String errorCode) {
-            static Group of(FaultKey key) {
-                return new Group(key.agent(), key.componentClass(), key.checkName(), key.errorCode());
-            }
-        }
-
         /** Returns requests that name these faults, and none that is raised after they were listed. */
         static List<SetHealthyRequest> requests(List<Fault> faults, String reason) {
-            Map<Group, Set<Entity>> groups = new LinkedHashMap<>();
-            for (Fault fault : faults) {
-                groups.computeIfAbsent(Group.of(fault.key()), group -> new LinkedHashSet<>())
-                        .add(fault.key().entity());
-            }
             List<SetHealthyRequest> requests = new ArrayList<>();
-            groups.forEach((group, entities) -> {
+            // A single request can name exactly the faults of one check with one code.
+            FaultKey.entitiesByCode(faults).forEach((group, entities) -> {
                 SetHealthyRequest.Builder request = SetHealthyRequest.newBuilder()
                         .setReason(reason)
                         .setAgent(group.agent())

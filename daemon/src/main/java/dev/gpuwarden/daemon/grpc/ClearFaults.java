@@ -8,8 +8,6 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -65,22 +63,11 @@ final class ClearFaults {
     /** @param by the peer, for messages */
     record Request(String reason, String by, Instant at) {}
 
-    /** Faults of one check with one code: an event for them clears no others. */
-    private record Group(String agent, String componentClass, String checkName, String nodeName, String errorCode) {
-        static Group of(FaultKey key) {
-            return new Group(key.agent(), key.componentClass(), key.checkName(), key.nodeName(), key.errorCode());
-        }
-    }
-
     /** Returns the events that clear these faults. */
     static List<HealthEvent> events(List<Fault> selected, Request request) {
-        Map<Group, Set<Entity>> groups = new LinkedHashMap<>();
-        for (Fault fault : selected) {
-            groups.computeIfAbsent(Group.of(fault.key()), group -> new LinkedHashSet<>())
-                    .add(fault.key().entity());
-        }
         List<HealthEvent> events = new ArrayList<>();
-        groups.forEach((group, entities) -> {
+        // Faults of one check with one code: an event for them clears no others.
+        FaultKey.entitiesByCode(selected).forEach((group, entities) -> {
             List<Entity> some = new ArrayList<>();
             int characters = 0;
             for (Entity entity : entities) {
@@ -101,7 +88,7 @@ final class ClearFaults {
      * Returns one event. It names entity and code even if the fault has none, by {@link Entity#WHOLE} and "": an
      * event without any would clear all other faults of the check too.
      */
-    private static HealthEvent event(Group group, List<Entity> entities, Request request) {
+    private static HealthEvent event(FaultKey group, List<Entity> entities, Request request) {
         return HealthEvent.of(group.agent(), group.componentClass(), group.checkName())
                 .healthy(true)
                 .message("set healthy by " + request.by() + ": " + request.reason())

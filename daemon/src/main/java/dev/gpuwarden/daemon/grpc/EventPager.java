@@ -97,6 +97,6 @@ record EventPager(EventReader book) {
     }
 
     private static StatusRuntimeException invalid(String why) {
-        return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
+        return NodeService.status(Status.INVALID_ARGUMENT, why);
     }
 }

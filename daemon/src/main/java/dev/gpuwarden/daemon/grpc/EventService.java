@@ -61,9 +61,8 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         boolean stored = receipts.stream().allMatch(EventService::kept);
         if (!stored) {
             refused.run();
-            throw Status.UNAVAILABLE
-                    .withDescription("the store takes nothing now; send the same events again later")
-                    .asRuntimeException();
+            throw NodeService.status(
+                    Status.UNAVAILABLE, "the store takes nothing now; send the same events again later");
         }
         return Empty.getDefaultInstance();
     }
@@ -73,7 +72,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         try {
             return intake.accept(events, Optional.empty());
         } catch (IllegalArgumentException e) {
-            throw Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asRuntimeException();
+            throw NodeService.status(Status.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
         }
     }
 

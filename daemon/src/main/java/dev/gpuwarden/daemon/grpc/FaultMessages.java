@@ -69,10 +69,7 @@ final class FaultMessages {
         }
     }
 
-    /**
-     * Faults in the wire format: fatal ones first, then the newest, as many as fit into gRPC's default message size.
-     * Pure.
-     */
+    /** Faults in the wire format: fatal ones first, then the newest, as many as fit into gRPC's default message size. Pure. */
     record FaultList(List<dev.gpuwarden.api.v1.Fault> faults, int leftOut) {
 
         private static final int MAX_BYTES = 3 << 20;

@@ -5,15 +5,22 @@ import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.BindableService;
 import io.grpc.HandlerRegistry;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.InternalNettyServerBuilder;
 import io.grpc.netty.InternalNettyServerCredentials;
 import io.grpc.netty.InternalProtocolNegotiator;
 import io.grpc.netty.InternalProtocolNegotiators;
 import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
@@ -32,6 +39,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -258,6 +266,61 @@ public final class GrpcServer implements AutoCloseable {
         @Override
         public List<ServerServiceDefinition> getServices() {
             return services.values().stream().map(Supplier::get).toList();
+        }
+    }
+
+    /**
+     * The `grpc.health.v1` service. It reports whether the part behind a service works, not only whether the service
+     * answers. Thread-safe.
+     */
+    private static final class HealthService {
+
+        private final boolean queries;
+        private final BooleanSupplier storing;
+        /** Created on the first call. */
+        private @Nullable HealthStatusManager statuses;
+
+        /**
+         * @param queries true if the server answers queries
+         * @param storing true while the store takes events; evaluated on each call
+         */
+        HealthService(boolean queries, BooleanSupplier storing) {
+            this.queries = queries;
+            this.storing = storing;
+        }
+
+        synchronized ServerServiceDefinition service() {
+            HealthStatusManager made = new HealthStatusManager();
+            if (queries) {
+                made.setStatus(NodeServiceGrpc.SERVICE_NAME, ServingStatus.SERVING);
+            }
+            statuses = made;
+            return ServerInterceptors.intercept(RequestGuard.before(made.getHealthService()), new StatusUpdater());
+        }
+
+        /** Updates the status of a store that has stopped or started to take events. Queries continue without it. */
+        synchronized void update() {
+            if (statuses != null) {
+                statuses.setStatus(
+                        PlatformConnectorGrpc.SERVICE_NAME,
+                        storing.getAsBoolean() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING);
+            }
+        }
+
+        private final class StatusUpdater implements ServerInterceptor {
+            @Override
+            public <Q, A> ServerCall.Listener<Q> interceptCall(
+                    ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                update();
+                return next.startCall(call, headers);
+            }
+        }
+
+        /** Reports to watchers that the daemon stops. */
+        synchronized void stop() {
+            if (statuses != null) {
+                statuses.enterTerminalState();
+            }
         }
     }
 }

@@ -335,7 +335,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                         + Peer.current());
     }
 
-    private static StatusRuntimeException status(Status status, String why) {
+    static StatusRuntimeException status(Status status, String why) {
         return status.withDescription(why).asRuntimeException();
     }
 }

@@ -85,16 +85,14 @@ final class WatchHub implements AutoCloseable {
         Set<WatchKind> kinds = EnumSet.noneOf(WatchKind.class);
         kinds.addAll(request.getKindsList());
         if (kinds.contains(WatchKind.UNRECOGNIZED) || kinds.contains(WatchKind.WATCH_KIND_UNSPECIFIED)) {
-            client.onError(Status.INVALID_ARGUMENT
-                    .withDescription("kinds: expected kinds of this version, but at least one is unknown")
-                    .asRuntimeException());
+            client.onError(NodeService.status(
+                    Status.INVALID_ARGUMENT, "kinds: expected kinds of this version, but at least one is unknown"));
             return;
         }
         if (watchers.size() >= MAX_WATCHERS) {
             stats.refused(CallStats.Refusal.WATCHERS);
-            client.onError(Status.RESOURCE_EXHAUSTED
-                    .withDescription("there are " + MAX_WATCHERS + " watchers already")
-                    .asRuntimeException());
+            client.onError(
+                    NodeService.status(Status.RESOURCE_EXHAUSTED, "there are " + MAX_WATCHERS + " watchers already"));
             return;
         }
         Set<WatchKind> wanted = kinds.isEmpty() ? EnumSet.allOf(WatchKind.class) : kinds;
@@ -270,8 +268,7 @@ final class WatchHub implements AutoCloseable {
 
         /** Ends the watch because the daemon stops. */
         void end() {
-            loop.execute(() -> client.onError(
-                    Status.UNAVAILABLE.withDescription("the daemon stops").asRuntimeException()));
+            loop.execute(() -> client.onError(NodeService.status(Status.UNAVAILABLE, "the daemon stops")));
         }
 
         private void send() {

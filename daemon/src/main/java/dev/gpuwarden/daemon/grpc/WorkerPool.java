@@ -13,10 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/**
- * A small pool of threads for answers that may wait for a disk, with a short queue. The threads end when they are
- * idle.
- */
+/** A small pool of threads for answers that may wait for a disk, with a short queue. The threads end when they are idle. */
 final class WorkerPool implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(WorkerPool.class.getName());

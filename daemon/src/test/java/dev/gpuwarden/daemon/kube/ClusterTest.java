@@ -151,7 +151,7 @@ class ClusterTest extends ClusterFixture {
         accept(Told.xid79("0000:3b:00"));
         until(() -> eventLines().equals("Warning SysLogsXIDErrorIsNotHealthy 1\n"));
         KubeClient client = new KubeClient(Kubeconfig.read(kubeconfig), false, Clock.systemUTC(), new KubeCounters());
-        EventSink sink = new EventSink(node, false, client, new EventRepeats());
+        KubernetesNode.EventSink sink = new KubernetesNode.EventSink(node, false, client, new EventRepeats());
         var stored = store.events(dev.gpuwarden.core.event.EventFilter.all());
         sink.send(stored);
         assertThat(eventLines()).isEqualTo("Warning SysLogsXIDErrorIsNotHealthy 1\n");
