@@ -66,27 +66,27 @@ final class AggregatorMetrics {
                 "gpuwarden_aggregator_refused",
                 "Messages of nodes that were refused, by reason.",
                 "reason",
-                tally.refusals()));
+                tally.refusals.sums()));
         all.add(counter(
                 "gpuwarden_aggregator_streams_ended",
                 "Streams and calls that the aggregator ended, by gRPC status.",
                 "status",
-                tally.endings()));
+                tally.endings.sums()));
         all.add(counter(
                 "gpuwarden_aggregator_lookups",
                 "Requests to nodes for the holders of their GPUs, and signals for their pods, by outcome.",
                 "outcome",
-                tally.lookups()));
+                tally.lookups.sums()));
         all.add(counter(
                 "gpuwarden_aggregator_access_reviews",
                 "Tokens that users presented to nodes, by the outcome of the review.",
                 "outcome",
-                tally.reviews()));
+                tally.reviews.sums()));
         all.add(counter(
                 "gpuwarden_aggregator_write_failures",
                 "Writes of a NodeHealth that failed, by the API server's answer.",
                 "answer",
-                tally.failures()));
+                tally.failures.sums()));
         all.add(seconds(
                 "gpuwarden_aggregator_write_seconds",
                 "Time from a node's report to its NodeHealth written.",

@@ -99,7 +99,7 @@ final class AccessReviews implements AutoCloseable {
     }
 
     private void refuse(AccessReview review, String why, Consumer<Acknowledgement> answer) {
-        tally.reviewed("refused");
+        tally.reviews.add("refused");
         answer.accept(AccessCodec.verdict(review.getId(), AccessOutcome.ACCESS_OUTCOME_UNKNOWN, why));
     }
 
@@ -122,7 +122,7 @@ final class AccessReviews implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             end(node);
-            tally.reviewed(
+            tally.reviews.add(
                     switch (outcome) {
                         case ACCESS_OUTCOME_ALLOWED -> "allowed";
                         case ACCESS_OUTCOME_DENIED -> "denied";

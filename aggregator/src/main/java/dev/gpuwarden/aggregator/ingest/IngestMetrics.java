@@ -17,35 +17,30 @@ public final class IngestMetrics {
     public final LongAdder events = new LongAdder();
     public final LongAdder generations = new LongAdder();
     public final LongAdder writes = new LongAdder();
-    private final Map<String, LongAdder> refusals = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> endings = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> lookups = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> reviews = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> failures = new ConcurrentHashMap<>();
+
+    /** The refused messages, by reason. */
+    public final Counts refusals = new Counts();
+
+    /** The streams that this side ended, by status. */
+    public final Counts endings = new Counts();
+
+    /** The requests for the holders of a node's GPUs, by outcome. */
+    public final Counts lookups = new Counts();
+
+    /** The tokens that users have shown to nodes, by the outcome of their review. */
+    public final Counts reviews = new Counts();
+
+    /** The writes that the API server did not accept, by its answer. */
+    public final Counts failures = new Counts();
+
     private final Histogram written = new Histogram(LONGEST_MICROS, 2);
 
     void refused(Reason reason) {
-        add(refusals, reason.name().toLowerCase(java.util.Locale.ROOT));
+        refusals.add(reason.name().toLowerCase(java.util.Locale.ROOT));
     }
 
     void ended(Status.Code code) {
-        add(endings, code.name());
-    }
-
-    void looked(String outcome) {
-        add(lookups, outcome);
-    }
-
-    void reviewed(String outcome) {
-        add(reviews, outcome);
-    }
-
-    void writeFailed(String kind) {
-        add(failures, kind);
-    }
-
-    private static void add(Map<String, LongAdder> counts, String key) {
-        counts.computeIfAbsent(key, any -> new LongAdder()).increment();
+        endings.add(code.name());
     }
 
     /** Records the time from a write's first report until the API server has it. */
@@ -63,34 +58,19 @@ public final class IngestMetrics {
         }
     }
 
-    /** Returns the refused messages, by reason. */
-    public Map<String, Long> refusals() {
-        return sums(refusals);
-    }
+    /** Counts by a label. Thread-safe. */
+    public static final class Counts {
 
-    /** Returns the streams that this side ended, by status. */
-    public Map<String, Long> endings() {
-        return sums(endings);
-    }
+        private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
 
-    /** Returns the requests for the holders of a node's GPUs, by outcome. */
-    public Map<String, Long> lookups() {
-        return sums(lookups);
-    }
+        void add(String label) {
+            counts.computeIfAbsent(label, any -> new LongAdder()).increment();
+        }
 
-    /** Returns the tokens that users have shown to nodes, by the outcome of their review. */
-    public Map<String, Long> reviews() {
-        return sums(reviews);
-    }
-
-    /** Returns the writes that the API server did not accept, by its answer. */
-    public Map<String, Long> failures() {
-        return sums(failures);
-    }
-
-    private static Map<String, Long> sums(Map<String, LongAdder> counts) {
-        Map<String, Long> sums = new TreeMap<>();
-        counts.forEach((key, count) -> sums.put(key, count.sum()));
-        return sums;
+        public Map<String, Long> sums() {
+            Map<String, Long> sums = new TreeMap<>();
+            counts.forEach((label, count) -> sums.put(label, count.sum()));
+            return sums;
+        }
     }
 }

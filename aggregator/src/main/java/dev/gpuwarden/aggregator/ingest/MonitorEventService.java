@@ -114,10 +114,10 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
         } catch (NoRoom e) {
             refuse(client, Reason.LIMIT, Status.RESOURCE_EXHAUSTED, e.getMessage());
         } catch (UnreadableNodeHealth e) {
-            tally.writeFailed("unreadable");
+            tally.failures.add("unreadable");
             end(client, Status.FAILED_PRECONDITION, e.getMessage());
         } catch (ApiException e) {
-            tally.writeFailed(e.kind());
+            tally.failures.add(e.kind());
             end(
                     client,
                     Status.UNAVAILABLE,

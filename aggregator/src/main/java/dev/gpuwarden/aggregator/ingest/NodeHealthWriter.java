@@ -96,7 +96,7 @@ final class NodeHealthWriter implements AutoCloseable {
 
     /** This state must not be written any more. */
     private void over(NodeSession record, String why, Status end) {
-        tally.writeFailed(why);
+        tally.failures.add(why);
         record.forget();
         record.stream().ifPresent(stream -> stream.end(end));
     }
@@ -112,7 +112,7 @@ final class NodeHealthWriter implements AutoCloseable {
 
     private long failed(NodeSession record, Draft draft, Exception cause) {
         record.notKept(draft);
-        tally.writeFailed(cause instanceof ApiException answered ? answered.kind() : "bug");
+        tally.failures.add(cause instanceof ApiException answered ? answered.kind() : "bug");
         int times = failing.merge(record, 1, Integer::sum);
         if (times == 1) {
             LOG.log(

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -41,25 +42,27 @@ final class NodeRequests implements AutoCloseable {
     /** Together a minute. By then the requester has asked again, or goes on without an answer. */
     private static final int MOST_TRIES = 8;
 
-    /** One kind of requests. @param <Q> a request */
-    private interface Kind<Q> {
-
-        /** Returns the requests of a NodeHealth that have no answer. */
-        List<Q> open(Map<String, Object> health);
-
-        NodeStream.Asked send(NodeStream stream, Q request);
-
-        /** Returns the answer for a node whose daemon does not support such requests. */
-        Map<String, Object> unsupported(Q request);
-
-        /** Returns whether the answer is stored; false if the request is not open any more. */
+    /** Returns whether the answer is stored; false if the request is not open any more. */
+    private interface Answerer<Q> {
         boolean write(String node, Q request, Map<String, Object> answer) throws ApiException, InterruptedException;
-
-        String asked();
-
-        /** Returns the answer in words, for the log. */
-        String what(String node);
     }
+
+    /**
+     * One kind of requests.
+     *
+     * @param <Q> a request
+     * @param open returns the requests of a NodeHealth that have no answer
+     * @param unsupported returns the answer for a node whose daemon does not support such requests
+     * @param asked the outcome of a request in the metrics
+     * @param what the answer in words, for the log, before the name of the node
+     */
+    private record Kind<Q>(
+            Function<Map<String, Object>, List<Q>> open,
+            BiFunction<NodeStream, Q, NodeStream.Asked> send,
+            Function<Q, Map<String, Object>> unsupported,
+            Answerer<Q> answerer,
+            String asked,
+            String what) {}
 
     private final IngestMetrics metrics;
     private final Clock clock;
@@ -83,8 +86,25 @@ final class NodeRequests implements AutoCloseable {
         this.metrics = metrics;
         this.clock = clock;
         this.streams = streams;
-        this.lookups = new Lookups(holders);
-        this.signals = new Signals(pods);
+        Reading<GpuHolders> noHolders = Reading.absent(
+                Absence.NOT_SUPPORTED,
+                0,
+                "gpuwarden on the node is of a version that does not report who holds its GPUs");
+        this.lookups = new Kind<>(
+                health -> LookupRequest.open(health).stream().toList(),
+                NodeStream::lookUp,
+                request -> GpuHoldersJson.of(request.id(), noHolders, clock.instant()),
+                (node, request, answer) -> holders.answer(node, request.id(), answer),
+                "asked",
+                "the answer about the holders of the GPUs of ");
+        String noSignals = "gpuwarden on the node is of a version that sends no signals";
+        this.signals = new Kind<>(
+                SignalRequest::open,
+                NodeStream::signal,
+                request -> SignalAnswer.tree(request.id(), 0, noSignals, clock.instant()),
+                pods::answer,
+                "signal_asked",
+                "the answer about a signal for a pod of ");
         threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         cache.follow(this::open);
     }
@@ -96,7 +116,7 @@ final class NodeRequests implements AutoCloseable {
     }
 
     private <Q> void open(Kind<Q> kind, String node, Map<String, Object> health) {
-        List<Q> open = kind.open(health);
+        List<Q> open = kind.open().apply(health);
         if (!open.isEmpty()) {
             later(() -> open.forEach(request -> send(kind, node, request)), 0);
         }
@@ -107,12 +127,12 @@ final class NodeRequests implements AutoCloseable {
         if (stream.isEmpty()) {
             return;
         }
-        switch (kind.send(stream.get(), request)) {
+        switch (kind.send().apply(stream.get(), request)) {
             case NOT_NOW -> {}
-            case ASKED -> metrics.looked(kind.asked());
+            case ASKED -> metrics.lookups.add(kind.asked());
             case CANNOT -> {
-                metrics.looked("unsupported");
-                write(kind, node, request, kind.unsupported(request), 1);
+                metrics.lookups.add("unsupported");
+                write(kind, node, request, kind.unsupported().apply(request), 1);
             }
         }
     }
@@ -121,11 +141,11 @@ final class NodeRequests implements AutoCloseable {
     void received(NodeStream stream, String node, Holdings answer) {
         Optional<LookupRequest> request = stream.answered(answer.getId());
         if (request.isEmpty()) {
-            metrics.looked("unasked");
+            metrics.lookups.add("unasked");
             return;
         }
         Reading<GpuHolders> holders = HoldingsCodec.parse(answer);
-        metrics.looked(holders instanceof Reading.Present<?> ? "answered" : "failed");
+        metrics.lookups.add(holders instanceof Reading.Present<?> ? "answered" : "failed");
         write(lookups, node, request.get(), GpuHoldersJson.of(answer.getId(), holders, clock.instant()));
     }
 
@@ -133,10 +153,10 @@ final class NodeRequests implements AutoCloseable {
     void received(NodeStream stream, String node, Signalled answer) {
         Optional<SignalRequest> request = stream.signalled(answer.getId());
         if (request.isEmpty()) {
-            metrics.looked("unasked");
+            metrics.lookups.add("unasked");
             return;
         }
-        metrics.looked(answer.getError().isEmpty() ? "signal_sent" : "signal_failed");
+        metrics.lookups.add(answer.getError().isEmpty() ? "signal_sent" : "signal_failed");
         write(
                 signals,
                 node,
@@ -151,8 +171,8 @@ final class NodeRequests implements AutoCloseable {
     /** Writes until the answer is stored, for about a minute. */
     private <Q> void write(Kind<Q> kind, String node, Q request, Map<String, Object> answer, int tries) {
         try {
-            if (!kind.write(node, request, answer)) {
-                metrics.looked("late");
+            if (!kind.answerer().write(node, request, answer)) {
+                metrics.lookups.add("late");
             }
         } catch (ApiException e) {
             if (tries < MOST_TRIES) {
@@ -160,8 +180,8 @@ final class NodeRequests implements AutoCloseable {
                         () -> write(kind, node, request, answer, tries + 1),
                         RETRY.pause(tries).toMillis());
             } else {
-                metrics.looked("unwritten");
-                LOG.log(Level.WARNING, kind.what(node) + " cannot be written: " + e.getMessage());
+                metrics.lookups.add("unwritten");
+                LOG.log(Level.WARNING, kind.what() + node + " cannot be written: " + e.getMessage());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -179,88 +199,5 @@ final class NodeRequests implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow();
-    }
-
-    private final class Lookups implements Kind<LookupRequest> {
-        private final GpuHolderRequests requests;
-
-        Lookups(GpuHolderRequests requests) {
-            this.requests = requests;
-        }
-
-        @Override
-        public List<LookupRequest> open(Map<String, Object> health) {
-            return LookupRequest.open(health).stream().toList();
-        }
-
-        @Override
-        public NodeStream.Asked send(NodeStream stream, LookupRequest request) {
-            return stream.lookUp(request);
-        }
-
-        @Override
-        public Map<String, Object> unsupported(LookupRequest request) {
-            Reading<GpuHolders> none = Reading.absent(
-                    Absence.NOT_SUPPORTED,
-                    0,
-                    "gpuwarden on the node is of a version that does not report who holds its GPUs");
-            return GpuHoldersJson.of(request.id(), none, clock.instant());
-        }
-
-        @Override
-        public boolean write(String node, LookupRequest request, Map<String, Object> answer)
-                throws ApiException, InterruptedException {
-            return requests.answer(node, request.id(), answer);
-        }
-
-        @Override
-        public String asked() {
-            return "asked";
-        }
-
-        @Override
-        public String what(String node) {
-            return "the answer about the holders of the GPUs of " + node;
-        }
-    }
-
-    private final class Signals implements Kind<SignalRequest> {
-        private final SignalRequests requests;
-
-        Signals(SignalRequests requests) {
-            this.requests = requests;
-        }
-
-        @Override
-        public List<SignalRequest> open(Map<String, Object> health) {
-            return SignalRequest.open(health);
-        }
-
-        @Override
-        public NodeStream.Asked send(NodeStream stream, SignalRequest request) {
-            return stream.signal(request);
-        }
-
-        @Override
-        public Map<String, Object> unsupported(SignalRequest request) {
-            return SignalAnswer.tree(
-                    request.id(), 0, "gpuwarden on the node is of a version that sends no signals", clock.instant());
-        }
-
-        @Override
-        public boolean write(String node, SignalRequest request, Map<String, Object> answer)
-                throws ApiException, InterruptedException {
-            return requests.answer(node, request, answer);
-        }
-
-        @Override
-        public String asked() {
-            return "signal_asked";
-        }
-
-        @Override
-        public String what(String node) {
-            return "the answer about a signal for a pod of " + node;
-        }
     }
 }

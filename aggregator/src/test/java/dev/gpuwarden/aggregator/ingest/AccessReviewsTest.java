@@ -65,7 +65,7 @@ class AccessReviewsTest {
         assertThat(answer()).startsWith("1 ALLOWED");
         ask("n2", "2", "good-n1");
         assertThat(answer()).isEqualTo("2 DENIED good-n1 may not");
-        assertThat(tally.reviews()).containsEntry("allowed", 1L).containsEntry("denied", 1L);
+        assertThat(tally.reviews.sums()).containsEntry("allowed", 1L).containsEntry("denied", 1L);
     }
 
     @Test
@@ -118,7 +118,7 @@ class AccessReviewsTest {
         now.addAndGet(TimeUnit.SECONDS.toNanos(1));
         ask("n1", "4", "good-n1");
         assertThat(answer()).startsWith("4 ALLOWED");
-        assertThat(tally.reviews()).containsEntry("refused", 1L);
+        assertThat(tally.reviews.sums()).containsEntry("refused", 1L);
     }
 
     @Test

@@ -86,12 +86,12 @@ class GreetClusterTest extends IngestSetup {
                 node,
                 "",
                 "1",
-                Samples.SEEN,
-                new StreamEpoch(Samples.SEEN, "a"),
+                TestFaults.SEEN,
+                new StreamEpoch(TestFaults.SEEN, "a"),
                 1,
                 7,
                 0,
-                List.of(Samples.fault(node, "79")),
+                List.of(TestFaults.fault(node, "79")),
                 PartNames.NONE);
         long before = between.count(ApiCall.any());
         assertThat(healths.write(state, greeted).acknowledged()).isEqualTo(7);

@@ -43,14 +43,14 @@ class IngestClusterTest extends IngestSetup {
             told.faults(41, 0);
             assertThat(told.hear().getGeneration()).isEqualTo(41);
             assertThat(health(".status.state")).isEqualTo("Healthy");
-            told.event(1, Samples.xid(node, "79"));
+            told.event(1, TestFaults.xid(node, "79"));
             assertThat(told.hear().getSequence()).isEqualTo(1);
             assertThat(health(".status.state")).isEqualTo("Faulty");
             assertThat(health(".status.faults[0].errorCode")).isEqualTo("79");
             assertThat(health(".metadata.ownerReferences[0].kind")).isEqualTo("Node");
             assertThat(plane.kubectl("get", "nodehealth", node))
                     .contains("STATE", "Faulty", "SysLogsXIDError 79 PCI:0000:3b:00", "RESTART_BM");
-            told.event(2, Samples.mended(node));
+            told.event(2, TestFaults.mended(node));
             assertThat(told.hear().getSequence()).isEqualTo(2);
             assertThat(health(".status.state")).isEqualTo("Healthy");
             assertThat(health(".status.faults")).isEqualTo("[]");
@@ -61,10 +61,10 @@ class IngestClusterTest extends IngestSetup {
     void newGenerationEndsFaultsThatItLacks() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
-            told.faults(1, 0, Samples.fault(node, "79"), Samples.fault(node, "48"));
+            told.faults(1, 0, TestFaults.fault(node, "79"), TestFaults.fault(node, "48"));
             told.hear();
             assertThat(health(".status.faultCount")).isEqualTo("2");
-            told.faults(2, 0, Samples.fault(node, "48"));
+            told.faults(2, 0, TestFaults.fault(node, "48"));
             told.hear();
             assertThat(health(".status.faults[*].errorCode")).isEqualTo("48");
         }
@@ -119,14 +119,14 @@ class IngestClusterTest extends IngestSetup {
             blamer.hear();
             blamer.faults(1, 0);
             blamer.hear();
-            blamer.event(1, Samples.xid(node, "79"));
+            blamer.event(1, TestFaults.xid(node, "79"));
             assertThat(blamer.hear().getRefused().getSequence()).isEqualTo(1);
-            blamer.faults(2, 1, Samples.fault(node, "79"));
+            blamer.faults(2, 1, TestFaults.fault(node, "79"));
             assertThat(blamer.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
             honest.faults(1, 0);
             assertThat(honest.hear().getGeneration()).isEqualTo(1);
             assertThat(health(".status.state")).isEqualTo("Healthy");
-            assertThat(server.tally().refusals()).containsEntry("other_node", 3L);
+            assertThat(server.tally().refusals.sums()).containsEntry("other_node", 3L);
         }
     }
 
@@ -157,8 +157,8 @@ class IngestClusterTest extends IngestSetup {
             told.faults(1, 0);
             told.hear();
             relay.away();
-            told.event(1, Samples.xid(node, "79"));
-            told.event(2, Samples.xid(node, "48"));
+            told.event(1, TestFaults.xid(node, "79"));
+            told.event(2, TestFaults.xid(node, "48"));
             until(() -> server.behind() == 1);
             assertThat(told.unheard()).isZero();
             assertThat(health(".status.state")).isEqualTo("Healthy");
@@ -175,7 +175,7 @@ class IngestClusterTest extends IngestSetup {
             told.hear();
             told.faults(1, 0);
             told.hear();
-            told.event(17, Samples.xid(node, "79"));
+            told.event(17, TestFaults.xid(node, "79"));
             told.hear();
             server.close();
             assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
@@ -197,7 +197,7 @@ class IngestClusterTest extends IngestSetup {
             told.hear();
             long start = System.nanoTime();
             for (int i = 1; i <= events; i++) {
-                told.event(i, Samples.xid(node, "79"));
+                told.event(i, TestFaults.xid(node, "79"));
             }
             told.awaitSequence(events);
             long paces = (System.nanoTime() - start) / PACE.each().toNanos();
@@ -210,10 +210,10 @@ class IngestClusterTest extends IngestSetup {
     void deletedNodeHealthReturnsWithTheNextReport() throws Exception {
         try (TestUplink told = connect()) {
             told.hear();
-            told.faults(1, 0, Samples.fault(node, "79"));
+            told.faults(1, 0, TestFaults.fault(node, "79"));
             told.hear();
             plane.client().delete("nodehealth/" + node);
-            told.event(2, Samples.xid(node, "48"));
+            told.event(2, TestFaults.xid(node, "48"));
             told.hear();
             assertThat(health(".status.faultCount")).isEqualTo("2");
         }
@@ -229,9 +229,9 @@ class IngestClusterTest extends IngestSetup {
                         .message(wide + wide)
                         .customAction(wide)
                         .metadata(Map.of("k", wide + wide))
-                        .generated(Samples.SEEN)
+                        .generated(TestFaults.SEEN)
                         .build())
-                .map(Samples::fault)
+                .map(TestFaults::fault)
                 .toArray(Fault[]::new);
         try (TestUplink told = connect()) {
             told.hear();

@@ -112,10 +112,10 @@ class IngestFaultsTest extends IngestSetup {
             assertThat(end.getCode()).as(end.toString()).isEqualTo(Status.Code.UNAVAILABLE);
             return false;
         }
-        told.faults(1, 0, Samples.fault(node, "79"));
+        told.faults(1, 0, TestFaults.fault(node, "79"));
         assertThat(told.hear().getGeneration()).isEqualTo(1);
         assertThat(status()).containsEntry("faultCount", 1L).containsEntry("generation", 1L);
-        told.event(2, Samples.xid(node, "48"));
+        told.event(2, TestFaults.xid(node, "48"));
         assertThat(told.hear().getSequence()).isEqualTo(2);
         assertThat(status()).containsEntry("faultCount", 2L).containsEntry("acknowledgedSequence", 2L);
         return true;
@@ -128,7 +128,7 @@ class IngestFaultsTest extends IngestSetup {
             told.faults(1, 0);
             told.hear();
             for (int i = 1; i <= 5; i++) {
-                told.event(i, Samples.xid(node, Integer.toString(i)));
+                told.event(i, TestFaults.xid(node, Integer.toString(i)));
                 told.awaitSequence(i);
             }
         }

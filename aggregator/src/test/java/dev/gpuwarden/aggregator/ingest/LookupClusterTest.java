@@ -26,7 +26,7 @@ class LookupClusterTest extends QuestionsSetup {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
         try (TestUplink told = connect(b, true)) {
-            told.faults(1, 0, Samples.fault(node, "79"));
+            told.faults(1, 0, TestFaults.fault(node, "79"));
             told.hear();
             LookupRequest first = a.ask();
             assertThat(hearLookup(told)).isEqualTo(first.id());
@@ -39,7 +39,7 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(health(".status.holdings.holders[0].device")).isEqualTo(GPU + "::3");
 
             // The node's own reports go on beside it, and remove nothing of it.
-            told.event(2, Samples.xid(node, "48"));
+            told.event(2, TestFaults.xid(node, "48"));
             told.awaitSequence(2);
             assertThat(health(".status.reporter") + ": " + health(".status.faults[*].errorCode"))
                     .isEqualTo("b: 48 79");
@@ -52,8 +52,8 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(((Answered) a.awaitAnswer(second)).holders().holders()).isEmpty();
             assertThat(a.answer(first)).isEqualTo(new Failed("a newer request replaced this one"));
         }
-        assertThat(b.server.tally().lookups()).containsEntry("asked", 2L).containsEntry("answered", 2L);
-        assertThat(a.server.tally().lookups()).isEmpty();
+        assertThat(b.server.tally().lookups.sums()).containsEntry("asked", 2L).containsEntry("answered", 2L);
+        assertThat(a.server.tally().lookups.sums()).isEmpty();
     }
 
     @Test
@@ -123,7 +123,7 @@ class LookupClusterTest extends QuestionsSetup {
             told.say(holdings(second.id(), holder("newer")));
             Answered answered = (Answered) a.awaitAnswer(second);
             assertThat(answered.holders().podsOf(GPU).toString()).isEqualTo("[ml/new]");
-            until(() -> a.server.tally().lookups().getOrDefault("unasked", 0L) == 3);
+            until(() -> a.server.tally().lookups.sums().getOrDefault("unasked", 0L) == 3);
             assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
         }
     }
@@ -164,7 +164,7 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(hearLookup(told)).isEqualTo(first.id());
             relay.away();
             told.say(holdings(first.id(), holder("old")));
-            until(() -> a.server.tally().lookups().containsKey("answered"));
+            until(() -> a.server.tally().lookups.sums().containsKey("answered"));
             second = b.ask();
         }
         try (TestUplink told = connect(b, true)) {
@@ -172,7 +172,7 @@ class LookupClusterTest extends QuestionsSetup {
             told.say(holdings(second.id(), holder("new")));
             b.awaitAnswer(second);
             relay.back();
-            until(() -> a.server.tally().lookups().containsKey("late"));
+            until(() -> a.server.tally().lookups.sums().containsKey("late"));
             assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
         }
     }

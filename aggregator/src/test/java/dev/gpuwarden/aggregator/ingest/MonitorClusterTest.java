@@ -87,7 +87,7 @@ class MonitorClusterTest extends IngestSetup {
         return HealthEvent.of("fabric-monitor", "SWITCH", check)
                 .nodeName(node)
                 .errorCodes(List.of("DOWN"))
-                .generated(Samples.SEEN);
+                .generated(TestFaults.SEEN);
     }
 
     private NodeHealth read() throws Exception {
@@ -123,7 +123,7 @@ class MonitorClusterTest extends IngestSetup {
         unused = storage.healthEventOccurredV1(call(event("Disk").build()));
         try (TestUplink told = connect(server)) {
             told.hear();
-            told.faults(1, 0, Samples.fault(node, "79"));
+            told.faults(1, 0, TestFaults.fault(node, "79"));
             told.hear();
             assertThat(checks()).containsExactly("Disk", "Leaf", "Spine", "SysLogsXIDError");
             unused = fabric.healthEventOccurredV1(
@@ -174,7 +174,7 @@ class MonitorClusterTest extends IngestSetup {
                 .healthEventOccurredV1(call(event("Leaf").build())));
         assertThat(daemon.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         assertThat(daemon.getDescription()).contains("--ingest.monitor");
-        assertThat(server.tally().refusals()).containsEntry("other_node", 1L);
+        assertThat(server.tally().refusals.sums()).containsEntry("other_node", 1L);
         for (String token : List.of(token("stranger"), "not.a.token", plane.token("gpuwarden", "fabric"))) {
             assertThat(refusal(() -> stub(server, token)
                                     .healthEventOccurredV1(call(event("Leaf").build())))
@@ -194,7 +194,7 @@ class MonitorClusterTest extends IngestSetup {
                 call(event("Leaf").build(), event("Leaf").nodeName("nowhere").build())));
         assertThat(unknown.getCode()).isEqualTo(Status.Code.NOT_FOUND);
         assertThat(unknown.getDescription()).isEqualTo("the cluster has no Node 'nowhere'");
-        assertThat(server.tally().refusals()).containsEntry("no_node", 1L);
+        assertThat(server.tally().refusals.sums()).containsEntry("no_node", 1L);
         assertThat(read().faults()).isEmpty();
         assertThat(refusal(() -> fabric.healthEventOccurredV1(
                                 call(event("Leaf").nodeName("").build())))

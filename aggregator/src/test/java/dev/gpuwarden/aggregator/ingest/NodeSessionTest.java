@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** The content and the time of a node's writes; without a stream there are no acknowledgements. */
 class NodeSessionTest {
 
-    private static final Instant NOW = Samples.SEEN;
+    private static final Instant NOW = TestFaults.SEEN;
 
     private final NodeSession record = new NodeSession(
             Hello.newBuilder().setNodeName("n1").build(),
@@ -27,11 +27,11 @@ class NodeSessionTest {
             new StoredHealth("u", "7", Optional.empty(), 12));
 
     private boolean told(long generation) {
-        return record.told(new Told(generation, List.of(Samples.fault("n1", "79"))), NOW);
+        return record.told(new Told(generation, List.of(TestFaults.fault("n1", "79"))), NOW);
     }
 
     private boolean happened(long sequence, boolean history) {
-        return record.happened(new Happened(sequence, Samples.mended("n1"), NOW, history), NOW);
+        return record.happened(new Happened(sequence, TestFaults.mended("n1"), NOW, history), NOW);
     }
 
     @Test
@@ -72,7 +72,7 @@ class NodeSessionTest {
     @Test
     void faultAheadOfItsEventStaysUntilTheEventArrives() {
         told(1);
-        Fault cause = Samples.fault("n1", "48");
+        Fault cause = TestFaults.fault("n1", "48");
         Fault ahead = new Fault(cause.key(), cause.cause(), 9, NOW, NOW, 1);
         record.ahead(ahead, NOW);
         assertThat(record.begin().state().faults()).hasSize(2).contains(ahead);
@@ -80,7 +80,7 @@ class NodeSessionTest {
         assertThat(record.begin().state().faults())
                 .as("an older event clears the check, and no later fault")
                 .containsExactly(ahead);
-        record.happened(new Happened(9, Samples.xid("n1", "48"), NOW, false), NOW);
+        record.happened(new Happened(9, TestFaults.xid("n1", "48"), NOW, false), NOW);
         assertThat(record.begin().state().faults())
                 .extracting(Fault::key, Fault::sequence)
                 .containsExactly(tuple(ahead.key(), 9L));
@@ -91,7 +91,7 @@ class NodeSessionTest {
     @Test
     void newGenerationReplacesFaultsThatCameAhead() {
         told(1);
-        record.ahead(Samples.fault("n1", "48"), NOW);
+        record.ahead(TestFaults.fault("n1", "48"), NOW);
         told(2);
         assertThat(record.begin().state().faults()).hasSize(1);
     }

@@ -94,7 +94,7 @@ final class TestUplink implements AutoCloseable {
     }
 
     void event(long sequence, HealthEvent event) {
-        say(UplinkCodec.report(Samples.stored(sequence, event)));
+        say(UplinkCodec.report(TestFaults.stored(sequence, event)));
     }
 
     void say(NodeReport report) {

@@ -31,21 +31,21 @@ class TwoAggregatorsTest extends IngestSetup {
     void delayedWriteDoesNotReplaceTheOtherAggregatorsWrite() throws Exception {
         try (TestUplink told = connect(a)) {
             told.hear();
-            told.faults(1, 0, Samples.fault(node, "79"));
+            told.faults(1, 0, TestFaults.fault(node, "79"));
             told.hear();
             relay.away();
-            told.event(2, Samples.xid(node, "48"));
+            told.event(2, TestFaults.xid(node, "48"));
             until(() -> a.behind() == 1);
         }
         try (TestUplink told = connect(b)) {
             assertThat(told.hear().hasWelcome()).isTrue();
-            told.faults(1, 2, Samples.fault(node, "13"));
+            told.faults(1, 2, TestFaults.fault(node, "13"));
             told.hear();
             relay.back();
-            until(() -> a.tally().failures().containsKey("superseded"));
+            until(() -> a.tally().failures.sums().containsKey("superseded"));
             until(() -> a.behind() == 0);
             assertThat(codes()).isEqualTo("b: 13");
-            told.event(3, Samples.xid(node, "31"));
+            told.event(3, TestFaults.xid(node, "31"));
             told.awaitSequence(3);
             assertThat(codes()).isEqualTo("b: 13 31");
         }
@@ -61,10 +61,10 @@ class TwoAggregatorsTest extends IngestSetup {
     void delayedWriteBeforeTheOtherAggregatorsWriteIsReplaced() throws Exception {
         try (TestUplink told = connect(a)) {
             told.hear();
-            told.faults(1, 0, Samples.fault(node, "79"));
+            told.faults(1, 0, TestFaults.fault(node, "79"));
             told.hear();
             relay.away();
-            told.event(2, Samples.xid(node, "48"));
+            told.event(2, TestFaults.xid(node, "48"));
             until(() -> a.behind() == 1);
         }
         try (TestUplink told = connect(b)) {
@@ -83,13 +83,13 @@ class TwoAggregatorsTest extends IngestSetup {
             older.hear();
             try (TestUplink newer = connect(a)) {
                 newer.hear();
-                newer.faults(1, 0, Samples.fault(node, "79"));
+                newer.faults(1, 0, TestFaults.fault(node, "79"));
                 newer.hear();
                 older.faults(1, 0);
                 Status end = older.end();
                 assertThat(end.getCode()).isEqualTo(Status.Code.ABORTED);
                 assertThat(end.getDescription()).isEqualTo("the node has opened a newer stream to a");
-                newer.event(1, Samples.xid(node, "48"));
+                newer.event(1, TestFaults.xid(node, "48"));
                 newer.awaitSequence(1);
                 assertThat(codes()).isEqualTo("a: 48 79");
             }
@@ -103,7 +103,7 @@ class TwoAggregatorsTest extends IngestSetup {
             told.faults(1, 0);
             told.hear();
             plane.client().patch("nodehealth/" + node, "{\"metadata\": {\"annotations\": {\"somebody\": \"else\"}}}");
-            told.event(1, Samples.xid(node, "79"));
+            told.event(1, TestFaults.xid(node, "79"));
             told.awaitSequence(1);
             assertThat(codes()).isEqualTo("b: 79");
             assertThat(health(".metadata.annotations.somebody")).isEqualTo("else");
@@ -114,12 +114,12 @@ class TwoAggregatorsTest extends IngestSetup {
     void reportOfADeletedNodeIsNotWrittenForItsSuccessor() throws Exception {
         try (TestUplink told = connect(b)) {
             told.hear();
-            told.faults(1, 0, Samples.fault(node, "79"));
+            told.faults(1, 0, TestFaults.fault(node, "79"));
             told.hear();
             plane.client().delete("node/" + node);
             plane.client().delete("nodehealth/" + node);
             TestCluster.node(plane, node);
-            told.event(2, Samples.xid(node, "48"));
+            told.event(2, TestFaults.xid(node, "48"));
             assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
             assertThat(codes()).isEqualTo(": ");
         }

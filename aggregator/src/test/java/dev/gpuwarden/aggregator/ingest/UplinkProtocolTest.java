@@ -60,17 +60,17 @@ class UplinkProtocolTest {
     }
 
     private static NodeReport event(long sequence) {
-        return UplinkCodec.report(Samples.stored(sequence, Samples.xid("n1", "79")));
+        return UplinkCodec.report(TestFaults.stored(sequence, TestFaults.xid("n1", "79")));
     }
 
     private static NodeReport ahead(long sequence, String code) {
-        Fault fault = Samples.fault("n1", code);
+        Fault fault = TestFaults.fault("n1", code);
         return UplinkCodec.ahead(
                 new Fault(fault.key(), fault.cause(), sequence, fault.since(), fault.lastSeen(), fault.occurrences()));
     }
 
     private static Fault fault(String node) {
-        return Samples.fault(node, "79");
+        return TestFaults.fault(node, "79");
     }
 
     static Stream<Arguments> ends() {
@@ -131,7 +131,7 @@ class UplinkProtocolTest {
                         "a fault ahead of its event that could wait for it",
                         Status.Code.INVALID_ARGUMENT,
                         Reason.LIMIT,
-                        List.of(hello, all, UplinkCodec.ahead(Samples.hugeFault("n1", 1)))),
+                        List.of(hello, all, UplinkCodec.ahead(TestFaults.hugeFault("n1", 1)))),
                 Arguments.of(
                         "more faults ahead of their events than may be",
                         Status.Code.INVALID_ARGUMENT,
@@ -186,7 +186,7 @@ class UplinkProtocolTest {
                         "a fault with 100,000 entities",
                         Status.Code.INVALID_ARGUMENT,
                         Reason.LIMIT,
-                        List.of(hello, page(1, 0, true, Samples.hugeFault("n1", 100_000)))),
+                        List.of(hello, page(1, 0, true, TestFaults.hugeFault("n1", 100_000)))),
                 Arguments.of(
                         "more faults than a node can have",
                         Status.Code.INVALID_ARGUMENT,
@@ -236,7 +236,7 @@ class UplinkProtocolTest {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
         assertThat(conversation.hear(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
-        assertThat(conversation.hear(page(7, 4, true, Samples.fault("n1", "48"))))
+        assertThat(conversation.hear(page(7, 4, true, TestFaults.fault("n1", "48"))))
                 .isInstanceOfSatisfying(Told.class, told -> {
                     assertThat(told.generation()).isEqualTo(7);
                     assertThat(told.faults()).hasSize(2);
@@ -283,11 +283,11 @@ class UplinkProtocolTest {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
         conversation.hear(hello("n1"));
         conversation.hear(page(1, 0, true));
-        assertThat(conversation.hear(UplinkCodec.report(Samples.stored(1, Samples.xid("n2", "79")))))
+        assertThat(conversation.hear(UplinkCodec.report(TestFaults.stored(1, TestFaults.xid("n2", "79")))))
                 .isInstanceOfSatisfying(
                         Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.OTHER_NODE));
         assertThat(conversation.hear(UplinkCodec.report(
-                        Samples.stored(2, Samples.hugeFault("n1", 100_000).cause()))))
+                        TestFaults.stored(2, TestFaults.hugeFault("n1", 100_000).cause()))))
                 .isInstanceOfSatisfying(
                         Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.LIMIT));
         assertThat(conversation.hear(event(3))).isInstanceOf(Happened.class);

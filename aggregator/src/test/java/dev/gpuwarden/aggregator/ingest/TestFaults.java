@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** Events and faults of a node's daemon. */
-public final class Samples {
+public final class TestFaults {
 
     public static final Instant SEEN = Instant.parse("2026-11-22T01:02:03Z");
 
-    private Samples() {}
+    private TestFaults() {}
 
     public static HealthEvent xid(String node, String code) {
         return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
