@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
-import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.PolicyAssessor;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import dev.gpuwarden.cli.Spelling;
 import java.time.Duration;
@@ -110,8 +110,8 @@ final class KindInformer implements AutoCloseable {
         }
     }
 
-    StatusOf.Standing standing() {
-        return new StatusOf.Standing(trouble, mirror != null && watch.isComplete(), objects());
+    PolicyAssessor.Standing standing() {
+        return new PolicyAssessor.Standing(trouble, mirror != null && watch.isComplete(), objects());
     }
 
     boolean watching() {

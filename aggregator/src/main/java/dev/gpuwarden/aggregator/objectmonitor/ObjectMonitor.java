@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
-import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.PolicyAssessor;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -229,7 +229,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
 
     private void tell() {
         statuses().stream()
-                .filter(status -> !status.reason().equals(StatusOf.LISTING) && teller.wants(status))
+                .filter(status -> !status.reason().equals(PolicyAssessor.LISTING) && teller.wants(status))
                 .forEach(status -> told.add(status.policy()));
     }
 

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
-import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.PolicyAssessor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -65,13 +65,13 @@ final class PolicyStandings {
     private boolean holds(String policy) {
         Optional<PolicyStore.Entry> entry = shelf.entry(policy);
         boolean complete = entry.flatMap(this::standing)
-                .filter(StatusOf.Standing::complete)
+                .filter(PolicyAssessor.Standing::complete)
                 .isPresent();
         return !complete
                 || !entry.get().confirmed() && tooMuch(policy, entry.get()).isPresent();
     }
 
-    private Optional<StatusOf.Standing> standing(PolicyStore.Entry entry) {
+    private Optional<PolicyAssessor.Standing> standing(PolicyStore.Entry entry) {
         return entry.run().map(run -> followers.get(run.source().resource())).map(KindInformer::standing);
     }
 
@@ -79,7 +79,7 @@ final class PolicyStandings {
         // The match of a new object can be known before the object is counted.
         int matches = book.count(policy);
         int objects = Math.max(
-                matches, standing(entry).map(StatusOf.Standing::objects).orElse(0));
+                matches, standing(entry).map(PolicyAssessor.Standing::objects).orElse(0));
         return entry.readable()
                 .flatMap(source -> new Reach(
                                 objects,
@@ -102,7 +102,7 @@ final class PolicyStandings {
 
     private PolicyStatus status(String policy, PolicyStore.Entry entry) {
         Set<String> none = missing.get();
-        return StatusOf.policy(
+        return PolicyAssessor.policy(
                 policy,
                 entry,
                 settings.erring(),

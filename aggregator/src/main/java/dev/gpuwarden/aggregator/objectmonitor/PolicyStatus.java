@@ -29,10 +29,6 @@ public record PolicyStatus(
         long withoutNode,
         long erring) {
 
-    static PolicyStatus idle(String policy, long generation, String reason, String message, long matches) {
-        return new PolicyStatus(policy, generation, false, reason, message, 0, matches, 0, 0);
-    }
-
     /** Returns the condition in the form of the resource's status, without the time of its last change. */
     Map<String, Object> condition() {
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -54,7 +50,7 @@ public record PolicyStatus(
     }
 
     /** The computation of statuses. Pure, except that it reads the counts of policies in use. */
-    static final class StatusOf {
+    static final class PolicyAssessor {
 
         static final String LISTING = "Listing";
 
@@ -66,7 +62,7 @@ public record PolicyStatus(
          */
         record Standing(Optional<Trouble> trouble, boolean complete, int objects) {}
 
-        private StatusOf() {}
+        private PolicyAssessor() {}
 
         /**
          * Returns the status of a policy.
@@ -85,60 +81,13 @@ public record PolicyStatus(
                 int matches,
                 int ofMissing,
                 Set<String> missing) {
-            if (entry.run().isEmpty()) {
-                Trouble trouble = entry.trouble().orElse(new Trouble("Invalid", ""));
-                return PolicyStatus.idle(name, entry.generation(), trouble.reason(), trouble.message(), matches);
+            Optional<Trouble> idle = idle(entry, standing);
+            if (idle.isPresent()) {
+                Trouble why = idle.get();
+                return new PolicyStatus(name, entry.generation(), false, why.reason(), why.message(), 0, matches, 0, 0);
             }
-            PolicyStats run = entry.run().get();
-            if (run.stopped().isPresent()) {
-                return PolicyStatus.idle(
-                        name,
-                        entry.generation(),
-                        "TooCostly",
-                        run.stopped().get() + "; the faults that it reported before stay",
-                        matches);
-            }
-            Optional<Trouble> trouble = standing.flatMap(Standing::trouble);
-            if (trouble.isPresent()) {
-                return PolicyStatus.idle(
-                        name,
-                        entry.generation(),
-                        trouble.get().reason(),
-                        trouble.get().message(),
-                        matches);
-            }
-            if (standing.isEmpty() || !standing.get().complete()) {
-                return PolicyStatus.idle(
-                        name,
-                        entry.generation(),
-                        LISTING,
-                        "its objects are being read; new matches are reported after that",
-                        matches);
-            }
-            return atWork(
-                    name,
-                    entry,
-                    run,
-                    tooMuch,
-                    run.erringFor(erring),
-                    standing.get().objects(),
-                    matches,
-                    ofMissing,
-                    missing);
-        }
-
-        private static PolicyStatus atWork(
-                String name,
-                PolicyStore.Entry entry,
-                PolicyStats run,
-                Optional<String> tooMuch,
-                boolean errs,
-                int objects,
-                int matches,
-                int ofMissing,
-                Set<String> missing) {
-            int without = run.withoutNode() + ofMissing;
-            int erring = run.erring();
+            PolicyStats run = entry.run().orElseThrow();
+            int objects = standing.orElseThrow().objects();
             boolean ready = true;
             String reason = "Ready";
             String message = "each " + run.source().resource() + " is evaluated when it changes";
@@ -153,7 +102,7 @@ public record PolicyStatus(
                         + " before stay. To report the matches, run: kubectl annotate --overwrite monitorpolicy "
                         + name
                         + " " + PolicyStore.CONFIRM + "=" + entry.generation();
-            } else if (errs) {
+            } else if (run.erringFor(erring)) {
                 ready = false;
                 reason = "PredicateErrors";
                 message = "the predicate fails for these objects, which then do not match: test has(...) first; "
@@ -168,7 +117,29 @@ public record PolicyStatus(
                         + missing.stream().findFirst().orElse("");
             }
             return new PolicyStatus(
-                    name, entry.generation(), ready, reason, message, objects, matches - ofMissing, without, erring);
+                    name,
+                    entry.generation(),
+                    ready,
+                    reason,
+                    message,
+                    objects,
+                    matches - ofMissing,
+                    run.withoutNode() + ofMissing,
+                    run.erring());
+        }
+
+        /** Returns the reason why a policy does not work now; empty if it works. */
+        private static Optional<Trouble> idle(PolicyStore.Entry entry, Optional<Standing> standing) {
+            if (entry.run().isEmpty()) {
+                return Optional.of(entry.trouble().orElse(new Trouble("Invalid", "")));
+            }
+            Optional<String> stopped = entry.run().get().stopped();
+            return stopped.map(why -> new Trouble("TooCostly", why + "; the faults that it reported before stay"))
+                    .or(() -> standing.flatMap(Standing::trouble))
+                    .or(() -> standing.filter(Standing::complete).isPresent()
+                            ? Optional.empty()
+                            : Optional.of(new Trouble(
+                                    LISTING, "its objects are being read; new matches are reported after that")));
         }
     }
 

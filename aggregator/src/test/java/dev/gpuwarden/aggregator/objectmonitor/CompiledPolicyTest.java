@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.compiled;
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.pod;
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.compiled;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.pod;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -111,8 +111,8 @@ class CompiledPolicyTest {
         Map<String, Object> big = JsonTrees.copy(POD);
         big.put("data", Map.of("text", "x".repeat(1 << 20)));
         String expression = "resource.data.text.matches('x*y') || resource.metadata.name == 'validator'";
-        CompiledPolicy policy =
-                compiled(MonitorPolicy.of(Samples.resource("p", "ConfigMap", expression, "resource.spec.nodeName")));
+        CompiledPolicy policy = compiled(
+                MonitorPolicy.of(TestPolicies.resource("p", "ConfigMap", expression, "resource.spec.nodeName")));
         long start = System.nanoTime();
         assertThat(policy.evaluate(big, NOW).matches()).isTrue();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
@@ -148,23 +148,23 @@ class CompiledPolicyTest {
         assertThat(policy("p", "true").enabled()).isTrue();
         assertThatThrownBy(() -> MonitorPolicy.of(Map.of("metadata", Map.of("name", "p"))))
                 .hasMessage("spec.resource.version: expected a text, there is none");
-        Map<String, Object> wrong = Samples.resource("p", "Pod", "true", "'n'");
+        Map<String, Object> wrong = TestPolicies.resource("p", "Pod", "true", "'n'");
         Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(wrong, "spec"));
         spec.put("healthEvent", Map.of("componentClass", "Software", "recommendedAction", "CONTACT_SUPORT"));
         wrong.put("spec", spec);
         assertThatThrownBy(() -> MonitorPolicy.of(wrong)).hasMessageContaining("did you mean CONTACT_SUPPORT?");
-        Map<String, Object> pods = Samples.resource("p", "Pod", "true", "'n'");
+        Map<String, Object> pods = TestPolicies.resource("p", "Pod", "true", "'n'");
         assertThat(MonitorPolicy.of(pods).damping()).isEqualTo(new Damping(Duration.ZERO, Duration.ZERO));
-        assertThat(Samples.with(Samples.resource("p", "Job", "true", "'n'"), "minMatchSeconds: 5")
+        assertThat(TestPolicies.with(TestPolicies.resource("p", "Job", "true", "'n'"), "minMatchSeconds: 5")
                         .damping())
                 .isEqualTo(new Damping(Duration.ofSeconds(5), Duration.ofMinutes(5)));
-        assertThatThrownBy(() -> Samples.with(pods, "minHealthySeconds: 90000"))
+        assertThatThrownBy(() -> TestPolicies.with(pods, "minHealthySeconds: 90000"))
                 .hasMessage("spec.minHealthySeconds: expected 0 to 86400, found 90000");
     }
 
     @Test
     void digestDependsOnMatchingAndNotOnTheEvent() {
-        Map<String, Object> told = Samples.resource("p", "Pod", "true", "'n'");
+        Map<String, Object> told = TestPolicies.resource("p", "Pod", "true", "'n'");
         Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(told, "spec"));
         spec.put("healthEvent", Map.of("componentClass", "Other", "errorCode", List.of()));
         told.put("spec", spec);

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
@@ -70,8 +70,8 @@ class NodeFaultsTest {
         assertThat(NodeFaults.wanted(
                         "n1", match("ns/a", "ns/c"), name -> Optional.of(POLICY), name -> name.equals("p"), told, NOW))
                 .containsExactly(told.get(0));
-        MonitorPolicy milder = Samples.with(
-                Samples.resource("p", "Pod", "true", "resource.spec.nodeName"),
+        MonitorPolicy milder = TestPolicies.with(
+                TestPolicies.resource("p", "Pod", "true", "resource.spec.nodeName"),
                 "healthEvent: {componentClass: Software, isFatal: false, errorCode: [BROKEN]}");
         assertThat(NodeFaults.wanted("n1", match("ns/a", "ns/c"), name -> Optional.of(milder), any -> true, told, NOW))
                 .as("a changed policy changes its faults")
@@ -86,7 +86,7 @@ class NodeFaultsTest {
     }
 
     private static final MonitorPolicy THREE =
-            Samples.with(Samples.resource("p", "Pod", "true", "resource.spec.nodeName"), "minMatches: 3");
+            TestPolicies.with(TestPolicies.resource("p", "Pod", "true", "resource.spec.nodeName"), "minMatches: 3");
 
     private static List<Fault> three(List<Fault> told, String... objects) {
         Map<Match.Key, Match> matches = new LinkedHashMap<>();

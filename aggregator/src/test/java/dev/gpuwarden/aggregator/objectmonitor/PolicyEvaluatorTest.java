@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.compiled;
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.pod;
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.compiled;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.pod;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;
@@ -131,25 +131,25 @@ class PolicyEvaluatorTest {
     @Test
     void faultStaysWhenEvaluationFailsOrNodeIsMissing() {
         PolicyEvaluator watch = watch(disks("minHealthySeconds: 0"));
-        watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {health: bad}}"));
+        watch.onUpsert("a", TestPolicies.yaml("{spec: {node: n1}, status: {health: bad}}"));
         assertThat(told("n1")).hasSize(1);
         changed.clear();
-        watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {}}"));
-        watch.onUpsert("a", Samples.yaml("{spec: {}, status: {health: bad}}"));
-        watch.onUpsert("a", Samples.yaml("{spec: {}, status: {}}"));
+        watch.onUpsert("a", TestPolicies.yaml("{spec: {node: n1}, status: {}}"));
+        watch.onUpsert("a", TestPolicies.yaml("{spec: {}, status: {health: bad}}"));
+        watch.onUpsert("a", TestPolicies.yaml("{spec: {}, status: {}}"));
         assertThat(told("n1")).hasSize(1);
         assertThat(changed).isEmpty();
-        watch.onUpsert("a", Samples.yaml("{spec: {node: n1}, status: {health: good}}"));
+        watch.onUpsert("a", TestPolicies.yaml("{spec: {node: n1}, status: {health: good}}"));
         assertThat(told("n1")).isEmpty();
     }
 
     private static PolicyStats disks(String spec) {
-        return new PolicyStats(compiled(Samples.with(
-                Samples.resource("p", "Disk", "resource.status.health == 'bad'", "resource.spec.node"), spec)));
+        return new PolicyStats(compiled(TestPolicies.with(
+                TestPolicies.resource("p", "Disk", "resource.status.health == 'bad'", "resource.spec.node"), spec)));
     }
 
     private static Map<String, Object> disk(String health) {
-        return Samples.yaml("{spec: {node: n1}, status: {health: " + health + "}}");
+        return TestPolicies.yaml("{spec: {node: n1}, status: {health: " + health + "}}");
     }
 
     /** An operator that rewrites a status would otherwise cause a cordon and a drain each time. */
@@ -219,8 +219,8 @@ class PolicyEvaluatorTest {
     /** Rejected pods never become ready; they are evidence, and grow old. */
     @Test
     void countedObjectsNeedNotRecover() {
-        PolicyStats run = new PolicyStats(compiled(Samples.with(
-                Samples.resource(
+        PolicyStats run = new PolicyStats(compiled(TestPolicies.with(
+                TestPolicies.resource(
                         "p",
                         "Pod",
                         "resource.status.phase == 'Failed' && now < timestamp('2026-11-22T12:10:00Z')",

@@ -14,7 +14,7 @@ class RecoveryRuleTest {
     private static final ResourceType PODS = new ResourceType("", "v1", "Pod");
 
     private static Optional<Instant> from(String phase, String containers) {
-        return RecoveryRule.from(PODS, Samples.pod(phase, containers));
+        return RecoveryRule.from(PODS, TestPolicies.pod(phase, containers));
     }
 
     private static String container(String begun, String ended, String again) {

@@ -23,7 +23,7 @@ class ShippedPoliciesTest {
     private static final Instant STARTED = Instant.parse("2026-11-22T10:00:00Z");
     private static final Instant LATE = STARTED.plus(Duration.ofMinutes(31));
     private static final List<CompiledPolicy> POLICIES =
-            Samples.shipped().stream().map(Samples::compiled).toList();
+            TestPolicies.shipped().stream().map(TestPolicies::compiled).toList();
 
     private static final String WAITING = "[{name: a, ready: false, state: {waiting: {reason: %s}}}]";
     private static final String RUNNING = "[{name: a, ready: true, state: {running: {}}}]";
@@ -52,7 +52,7 @@ class ShippedPoliciesTest {
             """)
     void policyCatchesFaultyPods(String what, String phase, String containers, boolean caught) {
         for (String namespace : List.of("gpu-operator", "network-operator")) {
-            Map<String, Object> pod = Samples.pod(namespace, "validator", "n1", phase, containers);
+            Map<String, Object> pod = TestPolicies.pod(namespace, "validator", "n1", phase, containers);
             assertThat(matches(pod, LATE)).as(namespace).isEqualTo(caught);
             assertThat(matches(pod, STARTED.plus(Duration.ofMinutes(29))))
                     .as("normal initialisation")
@@ -67,7 +67,7 @@ class ShippedPoliciesTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpu-operator", "network-operator"})
     void terminatingPodDoesNotMatch(String namespace) {
-        Map<String, Object> pod = Samples.pod(
+        Map<String, Object> pod = TestPolicies.pod(
                 namespace,
                 "validator",
                 "n1",
@@ -82,20 +82,20 @@ class ShippedPoliciesTest {
 
     @Test
     void otherNamespacesAreNotMonitored() {
-        assertThat(matches(Samples.pod("default", "validator", "n1", "Failed", "[]"), LATE))
+        assertThat(matches(TestPolicies.pod("default", "validator", "n1", "Failed", "[]"), LATE))
                 .isFalse();
     }
 
     @Test
     void podWithoutNodeIsNotReported() {
-        assertThat(matches(Samples.pod("gpu-operator", "validator", "", "Pending", "[]"), LATE))
+        assertThat(matches(TestPolicies.pod("gpu-operator", "validator", "", "Pending", "[]"), LATE))
                 .isFalse();
     }
 
     @ParameterizedTest
     @CsvSource({"ReplicaSet", "Deployment", "Job", "''"})
     void podsOutsideDaemonSetsAreNotMonitored(String owner) {
-        Map<String, Object> pod = Samples.pod("Failed", "[]");
+        Map<String, Object> pod = TestPolicies.pod("Failed", "[]");
         Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(pod, "metadata"));
         metadata.remove("ownerReferences");
         if (!owner.isEmpty()) {
@@ -107,12 +107,12 @@ class ShippedPoliciesTest {
 
     @Test
     void eventsAreAsSpecified() {
-        assertThat(Samples.shipped())
+        assertThat(TestPolicies.shipped())
                 .extracting(MonitorPolicy::name)
                 .containsExactly(
                         "gpu-operator-pods-health", "network-operator-pod-health", "gpu-pods-rejected", "node-silent");
-        assertThat(Samples.shipped()).extracting(MonitorPolicy::enabled).containsExactly(true, true, true, false);
-        assertThat(Samples.shipped().get(0).event())
+        assertThat(TestPolicies.shipped()).extracting(MonitorPolicy::enabled).containsExactly(true, true, true, false);
+        assertThat(TestPolicies.shipped().get(0).event())
                 .isEqualTo(new EventTemplate(
                         "Software",
                         true,
@@ -120,11 +120,12 @@ class ShippedPoliciesTest {
                         RecommendedAction.CONTACT_SUPPORT,
                         "",
                         List.of("GPU_OPERATOR_POD_UNHEALTHY")));
-        assertThat(Samples.shipped().get(1).event().errorCodes()).containsExactly("NETWORK_OPERATOR_POD_UNHEALTHY");
+        assertThat(TestPolicies.shipped().get(1).event().errorCodes())
+                .containsExactly("NETWORK_OPERATOR_POD_UNHEALTHY");
     }
 
     private static Map<String, Object> rejected(String limits) {
-        return Samples.yaml("""
+        return TestPolicies.yaml("""
                 apiVersion: v1
                 kind: Pod
                 metadata: {namespace: jobs, name: train-1, ownerReferences: [{kind: ReplicaSet, name: train}]}
@@ -139,8 +140,8 @@ class ShippedPoliciesTest {
 
     @Test
     void rejectedGpuPodsAreCountedForTenMinutes() {
-        assertThat(Samples.shipped().get(2).minMatches()).isEqualTo(3);
-        assertThat(Samples.shipped().get(2).event().message()).contains("10 minutes");
+        assertThat(TestPolicies.shipped().get(2).minMatches()).isEqualTo(3);
+        assertThat(TestPolicies.shipped().get(2).event().message()).contains("10 minutes");
         for (String limits : List.of("{nvidia.com/gpu: 1}", "{cpu: 1, nvidia.com/mig-1g.5gb: 2}")) {
             assertThat(matches(rejected(limits), STARTED.plusSeconds(599))).isTrue();
             Outcome outcome = POLICIES.get(2).evaluate(rejected(limits), STARTED);
@@ -161,21 +162,21 @@ class ShippedPoliciesTest {
     void silentNodeIsFoundWhenItsPolicyIsEnabled() {
         CompiledPolicy silent = POLICIES.get(3);
         String health = "{metadata: {name: n1}, status: {monitors: [{reported: '2026-11-22T09:00:00Z'}]%s}}";
-        Map<String, Object> told = Samples.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
+        Map<String, Object> told = TestPolicies.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
         assertThat(silent.evaluate(told, STARTED.plus(Duration.ofMinutes(20))).matches())
                 .isFalse();
         Outcome late = silent.evaluate(told, STARTED.plus(Duration.ofMinutes(21)));
         assertThat(late.matches()).isTrue();
         assertThat(late.node()).isEqualTo("n1");
         assertThat(silent.source().damping()).isEqualTo(new Damping(Duration.ofMinutes(10), Duration.ofMinutes(5)));
-        Outcome never = silent.evaluate(Samples.yaml(health.formatted("")), LATE);
+        Outcome never = silent.evaluate(TestPolicies.yaml(health.formatted("")), LATE);
         assertThat(never.matches()).as("no daemon has ever reported").isFalse();
         assertThat(never.problem()).isEmpty();
     }
 
     @Test
     void timeAtWhichAPodIsBrokenForTooLongIsForeseen() {
-        Map<String, Object> pod = Samples.pod("Pending", WAITING.formatted("ImagePullBackOff"));
+        Map<String, Object> pod = TestPolicies.pod("Pending", WAITING.formatted("ImagePullBackOff"));
         Outcome early = POLICIES.get(0).evaluate(pod, STARTED.plusSeconds(10));
         assertThat(early.timed()).isTrue();
         Instant change = early.changes().orElseThrow();
@@ -192,7 +193,7 @@ class ShippedPoliciesTest {
 
     @Test
     void healthyPodIsNotKept() {
-        Outcome well = POLICIES.get(0).evaluate(Samples.pod("Running", RUNNING), STARTED);
+        Outcome well = POLICIES.get(0).evaluate(TestPolicies.pod("Running", RUNNING), STARTED);
         assertThat(well.timed()).isFalse();
         assertThat(well.changes()).isEmpty();
     }
@@ -208,9 +209,9 @@ class ShippedPoliciesTest {
             """)
     void podIsWellWhenAllContainersAreReady(String phase, String containers, boolean well) {
         ResourceType pods = new ResourceType("", "v1", "Pod");
-        assertThat(RecoveryRule.from(pods, Samples.pod(phase, containers)).isPresent())
+        assertThat(RecoveryRule.from(pods, TestPolicies.pod(phase, containers)).isPresent())
                 .isEqualTo(well);
-        assertThat(RecoveryRule.from(new ResourceType("x.io", "v1", "Pod"), Samples.pod(phase, containers)))
+        assertThat(RecoveryRule.from(new ResourceType("x.io", "v1", "Pod"), TestPolicies.pod(phase, containers)))
                 .isPresent();
     }
 }

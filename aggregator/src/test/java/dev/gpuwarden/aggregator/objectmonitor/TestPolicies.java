@@ -14,9 +14,9 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** Policies and pods for tests. */
-final class Samples {
+final class TestPolicies {
 
-    private Samples() {}
+    private TestPolicies() {}
 
     static Map<String, Object> yaml(String text) {
         return PlainTree.of((Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(text));

@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.compiled;
-import static dev.gpuwarden.aggregator.objectmonitor.Samples.policy;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.compiled;
+import static dev.gpuwarden.aggregator.objectmonitor.TestPolicies.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStandings.Reach;
-import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.StatusOf;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.PolicyAssessor;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus.Trouble;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the condition of a policy, and the remedy in it. */
-class StatusOfTest {
+class PolicyAssessorTest {
 
     private static final Instant NOW = Instant.parse("2026-11-22T12:00:00Z");
 
@@ -43,11 +43,11 @@ class StatusOfTest {
         Map<String, Object> tree = Map.of("metadata", Map.of("annotations", Map.of(PolicyStore.CONFIRM, confirmed)));
         PolicyStore.Entry entry =
                 new PolicyStore.Entry(3, Optional.of(run.source()), Optional.of(run), Optional.empty(), tree);
-        return StatusOf.policy(
+        return PolicyAssessor.policy(
                 "p",
                 entry,
                 Duration.ofSeconds(10),
-                Optional.of(new StatusOf.Standing(trouble, complete, objects)),
+                Optional.of(new PolicyAssessor.Standing(trouble, complete, objects)),
                 new Reach(objects, matches, 100, matches).tooMuch(4),
                 matches,
                 ofMissing,
@@ -135,7 +135,7 @@ class StatusOfTest {
     @Test
     void errorsAreReportedWhenTheyLast() {
         PolicyStats errs = new PolicyStats(compiled(policy("p", "resource.spec.nothing")));
-        var unused = errs.ask("ns/a", Samples.pod("Running", "[]"), NOW, new MonitorMetrics());
+        var unused = errs.ask("ns/a", TestPolicies.pod("Running", "[]"), NOW, new MonitorMetrics());
         assertThat(errs.erringFor(java.time.Duration.ofMinutes(1))).isFalse();
         assertThat(errs.erringFor(java.time.Duration.ZERO)).isTrue();
         assertThat(status(errs, Optional.empty(), true, 1, 0, 0).reason()).isEqualTo("Ready");
