@@ -100,6 +100,18 @@ public final class KubeClient implements AutoCloseable {
         return send("GET", path, JSON, "");
     }
 
+    /** Reads an object like {@link #get}; empty if it does not exist. */
+    public Optional<Map<String, Object>> find(String path) throws ApiException, InterruptedException {
+        try {
+            return Optional.of(get(path));
+        } catch (ApiException e) {
+            if (e.notFound()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
     public Map<String, Object> create(String path, Map<String, Object> body) throws ApiException, InterruptedException {
         return send("POST", path, JSON, json.asJson(body));
     }

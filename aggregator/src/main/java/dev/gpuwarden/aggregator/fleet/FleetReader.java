@@ -86,10 +86,7 @@ public final class FleetReader {
     }
 
     /** Returns true if the node itself or a monitor of the cluster reports faults of it. */
-    private static boolean faulty(@org.jspecify.annotations.Nullable Map<String, Object> health) {
-        if (health == null) {
-            return false;
-        }
+    private static boolean faulty(Map<String, Object> health) {
         Map<String, Object> status = JsonTrees.object(health, "status");
         return hasFaults(status)
                 || JsonTrees.objects(status, "monitors").stream().anyMatch(FleetReader::hasFaults);
@@ -101,12 +98,12 @@ public final class FleetReader {
 
     /** Reads one node; empty if the cluster has no Node of that name. */
     public Optional<NodeStory> node(String name, Instant now) throws ApiException, InterruptedException {
-        Optional<Map<String, Object>> tree = find(NodeCache.NODES.path(name));
+        Optional<Map<String, Object>> tree = api.find(NodeCache.NODES.path(name));
         if (tree.isEmpty()) {
             return Optional.empty();
         }
         NodeFacts facts = NodeFacts.of(tree.get());
-        Optional<Map<String, Object>> health = find(NodeHealthClient.ALL.path(name));
+        Optional<Map<String, Object>> health = api.find(NodeHealthClient.ALL.path(name));
         BreakerStatus breaker = breaker(now);
         boolean faults = faulty(health.orElse(Map.of()));
         // The counts of other nodes matter only for a node that may be taken out of service.
@@ -194,23 +191,12 @@ public final class FleetReader {
     }
 
     private <T> Seen<T> present(String path, String absent, Reader<T> reader) throws InterruptedException {
-        Seen<Optional<Map<String, Object>>> seen = ask(() -> find(path));
+        Seen<Optional<Map<String, Object>>> seen = ask(() -> api.find(path));
         if (seen.value().isEmpty()) {
             return Seen.unknown(seen.why());
         }
         Optional<T> value = seen.value().get().flatMap(reader::read);
         return value.map(Seen::of).orElseGet(() -> Seen.unknown(absent));
-    }
-
-    private Optional<Map<String, Object>> find(String path) throws ApiException, InterruptedException {
-        try {
-            return Optional.of(api.get(path));
-        } catch (ApiException e) {
-            if (e.notFound()) {
-                return Optional.empty();
-            }
-            throw e;
-        }
     }
 
     /** Returns the caller's user name, as the API server reports it. */

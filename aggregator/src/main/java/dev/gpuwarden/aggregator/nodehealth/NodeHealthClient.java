@@ -66,7 +66,7 @@ public final class NodeHealthClient {
 
     /** Returns the stored health of a node. Creates the resource if it is missing or has no owner. */
     public StoredHealth look(String node) throws ApiException, NoSuchNode, InterruptedException {
-        Optional<StoredHealth> there = find(ALL.path(node)).map(StoredHealth::of);
+        Optional<StoredHealth> there = api.find(ALL.path(node)).map(StoredHealth::of);
         return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
     }
 
@@ -138,7 +138,7 @@ public final class NodeHealthClient {
     private void tellAlone(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         for (int tries = 1; ; tries++) {
-            Map<String, Object> there = find(ALL.path(node)).orElse(Map.of());
+            Map<String, Object> there = api.find(ALL.path(node)).orElse(Map.of());
             Optional<Map<String, Object>> place = MonitorFaults.after(
                     new FieldReader("NodeHealth " + node + ": ", there).object("status"), node, monitor, events, now);
             if (place.isEmpty()) {
@@ -183,7 +183,7 @@ public final class NodeHealthClient {
         Optional<Map<String, Object>> known = memory.health(node);
         for (int tries = 1; ; tries++) {
             Map<String, Object> there =
-                    known.isPresent() ? known.get() : find(ALL.path(node)).orElse(Map.of());
+                    known.isPresent() ? known.get() : api.find(ALL.path(node)).orElse(Map.of());
             known = Optional.empty();
             List<Fault> told = told(there, node, monitor);
             Optional<Map<String, Object>> place = MonitorFaults.exactly(monitor, told, change.apply(told), now);
@@ -229,7 +229,7 @@ public final class NodeHealthClient {
     }
 
     private StoredHealth make(String node) throws ApiException, NoSuchNode, InterruptedException {
-        Map<String, Object> owner = find("/api/v1/nodes/" + node).orElseThrow(() -> new NoSuchNode(node));
+        Map<String, Object> owner = api.find("/api/v1/nodes/" + node).orElseThrow(() -> new NoSuchNode(node));
         return make(node, JsonTrees.text(JsonTrees.object(owner, "metadata"), "uid"));
     }
 
@@ -239,17 +239,6 @@ public final class NodeHealthClient {
                 ALL.path(node),
                 MANAGER,
                 body(node, Map.of("metadata", Map.of("name", node, "ownerReferences", List.of(reference))))));
-    }
-
-    private Optional<Map<String, Object>> find(String path) throws ApiException, InterruptedException {
-        try {
-            return Optional.of(api.get(path));
-        } catch (ApiException e) {
-            if (e.notFound()) {
-                return Optional.empty();
-            }
-            throw e;
-        }
     }
 
     private static Map<String, Object> body(String node, Map<String, Object> more) {

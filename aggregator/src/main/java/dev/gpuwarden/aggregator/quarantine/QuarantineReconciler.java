@@ -151,13 +151,6 @@ public final class QuarantineReconciler {
     }
 
     private Optional<CachedNode> read(String name) throws ApiException, InterruptedException {
-        try {
-            return Optional.of(CachedNode.of(api.get(NodeCache.NODES.path(name))));
-        } catch (ApiException e) {
-            if (e.notFound()) {
-                return Optional.empty();
-            }
-            throw e;
-        }
+        return api.find(NodeCache.NODES.path(name)).map(CachedNode::of);
     }
 }
