@@ -123,12 +123,22 @@ public final class NodeAssessor {
             String why,
             String next,
             Optional<QuarantineSummary> inspection) {
+        return look(state, Optional.empty(), since, why, next, inspection);
+    }
+
+    private NodeAssessment look(
+            FleetState state,
+            Optional<Cause> cause,
+            Optional<Instant> since,
+            String why,
+            String next,
+            Optional<QuarantineSummary> inspection) {
         return new NodeAssessment(
                 node.name(),
                 state,
                 node.unschedulable(),
                 since,
-                Optional.empty(),
+                cause,
                 why,
                 next,
                 faults,
@@ -183,8 +193,8 @@ public final class NodeAssessor {
         FleetState state = QuarantineSummary.marked(node)
                 ? FleetState.QUARANTINED
                 : fatal() ? FleetState.FAULTY : FleetState.SILENT;
-        NodeAssessment look = look(state, Optional.empty(), why, "repair or remove them", Optional.empty());
-        return state == FleetState.FAULTY ? because(look, Cause.MARKS) : look;
+        Optional<Cause> cause = state == FleetState.FAULTY ? Optional.of(Cause.MARKS) : Optional.empty();
+        return look(state, cause, Optional.empty(), why, "repair or remove them", Optional.empty());
     }
 
     private String next(Decision decision, QuarantineSummary inspection) {
@@ -243,23 +253,7 @@ public final class NodeAssessor {
             case PENDING -> wanted(inspection) + ": is being taken out of service";
             case UNKNOWN, MARKS -> unknown(decision, inspection);
         };
-        return because(look(FleetState.FAULTY, since(), why, next(cause), Optional.of(inspection)), cause);
-    }
-
-    private static NodeAssessment because(NodeAssessment look, Cause cause) {
-        return new NodeAssessment(
-                look.name(),
-                look.state(),
-                look.unschedulable(),
-                look.since(),
-                Optional.of(cause),
-                look.why(),
-                look.next(),
-                look.faults(),
-                look.names(),
-                look.reported(),
-                look.inspection(),
-                look.drain());
+        return look(FleetState.FAULTY, Optional.of(cause), since(), why, next(cause), Optional.of(inspection));
     }
 
     private Cause cause(Decision decision, QuarantineSummary inspection) {
