@@ -212,21 +212,9 @@ public record MonitorPolicy(
 
         /** All fields of ObjectMeta in meta/v1. */
         private static final Set<String> METADATA = Set.of(
-                "annotations",
-                "creationTimestamp",
-                "deletionGracePeriodSeconds",
-                "deletionTimestamp",
-                "finalizers",
-                "generateName",
-                "generation",
-                "labels",
-                "managedFields",
-                "name",
-                "namespace",
-                "ownerReferences",
-                "resourceVersion",
-                "selfLink",
-                "uid");
+                ("annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation labels "
+                                + "managedFields name namespace ownerReferences resourceVersion selfLink uid")
+                        .split(" "));
 
         /** The kinds of the core group whose fields besides the metadata are fixed. */
         private static final Set<String> WITH_SPEC_AND_STATUS = Set.of("Pod", "Node");
