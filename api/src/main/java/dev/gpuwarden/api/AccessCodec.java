@@ -28,10 +28,7 @@ public final class AccessCodec {
 
     private AccessCodec() {}
 
-    /**
-     * Returns whether this has the form of a Kubernetes token: a JSON web token within the limit. Other texts are not
-     * sent.
-     */
+    /** Returns whether this has the form of a Kubernetes token: a JSON web token within the limit. Other texts are not sent. */
     public static boolean isToken(String text) {
         return text.length() <= LONGEST_TOKEN && TOKEN.matcher(text).matches();
     }
@@ -41,22 +38,14 @@ public final class AccessCodec {
         return HoldingsCodec.isId(review.getId()) && isToken(review.getToken());
     }
 
-    /**
-     * Returns the question.
-     *
-     * @param token one that {@link #isToken} accepts
-     */
+    /** @param token one that {@link #isToken} accepts */
     public static NodeReport report(String id, String token) {
         return NodeReport.newBuilder()
                 .setAccessReview(AccessReview.newBuilder().setId(id).setToken(token))
                 .build();
     }
 
-    /**
-     * Returns the answer.
-     *
-     * @param reason is truncated, and characters that control a terminal are replaced
-     */
+    /** @param reason is truncated, and characters that control a terminal are replaced */
     public static Acknowledgement verdict(String id, AccessOutcome outcome, String reason) {
         return Acknowledgement.newBuilder()
                 .setAccessVerdict(AccessVerdict.newBuilder()

@@ -12,10 +12,16 @@ import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.health.Verdict;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 
 /** The codec of checks and their results between core and the wire. */
 public final class CheckCodec {
+
+    private static final EnumCodec<Outcome, dev.gpuwarden.api.v1.Outcome> OUTCOMES =
+            EnumCodec.of(Outcome.class, dev.gpuwarden.api.v1.Outcome.class, "OUTCOME_");
+    private static final EnumCodec<Verdict, dev.gpuwarden.api.v1.Verdict> VERDICTS =
+            EnumCodec.of(Verdict.class, dev.gpuwarden.api.v1.Verdict.class, "VERDICT_");
+    private static final EnumCodec<Damping.Phase, dev.gpuwarden.api.v1.Damping.Phase> PHASES =
+            EnumCodec.of(Damping.Phase.class, dev.gpuwarden.api.v1.Damping.Phase.class, "");
 
     private CheckCodec() {}
 
@@ -52,8 +58,6 @@ public final class CheckCodec {
     }
 
     /**
-     * Returns the result.
-     *
      * @param check the check that the result names
      * @throws java.time.DateTimeException where a time is outside of what the format allows
      */
@@ -70,12 +74,7 @@ public final class CheckCodec {
         dev.gpuwarden.api.v1.Damping.Builder wire = dev.gpuwarden.api.v1.Damping.newBuilder()
                 .setSubject(damping.subject().label())
                 .setErrorCode(damping.code())
-                .setPhase(
-                        switch (damping.phase()) {
-                            case FAILING -> dev.gpuwarden.api.v1.Damping.Phase.FAILING;
-                            case RECOVERING -> dev.gpuwarden.api.v1.Damping.Phase.RECOVERING;
-                            case HELD -> dev.gpuwarden.api.v1.Damping.Phase.HELD;
-                        })
+                .setPhase(PHASES.toWire(damping.phase()))
                 .setLooks(damping.looks())
                 .setNeededLooks(damping.needed());
         damping.subject().entities().forEach(entity -> wire.addEntities(HealthEventCodec.toWire(entity)));
@@ -86,7 +85,7 @@ public final class CheckCodec {
     public static List<Damping> damping(Check wire) {
         CheckInfo check = fromWire(wire);
         return wire.getDampingList().stream()
-                .flatMap(each -> phase(each.getPhase()).stream()
+                .flatMap(each -> PHASES.fromWire(each.getPhase()).stream()
                         .map(phase -> new Damping(
                                 check,
                                 new Subject(each.getSubject(), HealthEventCodec.entities(each.getEntitiesList())),
@@ -95,15 +94,6 @@ public final class CheckCodec {
                                 each.getLooks(),
                                 each.getNeededLooks())))
                 .toList();
-    }
-
-    private static Optional<Damping.Phase> phase(dev.gpuwarden.api.v1.Damping.Phase wire) {
-        return switch (wire) {
-            case FAILING -> Optional.of(Damping.Phase.FAILING);
-            case RECOVERING -> Optional.of(Damping.Phase.RECOVERING);
-            case HELD -> Optional.of(Damping.Phase.HELD);
-            case PHASE_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
-        };
     }
 
     public static dev.gpuwarden.api.v1.Finding toWire(Finding finding) {
@@ -138,41 +128,21 @@ public final class CheckCodec {
     }
 
     public static dev.gpuwarden.api.v1.Outcome toWire(Outcome outcome) {
-        return switch (outcome) {
-            case PASS -> dev.gpuwarden.api.v1.Outcome.OUTCOME_PASS;
-            case WARN -> dev.gpuwarden.api.v1.Outcome.OUTCOME_WARN;
-            case FAIL -> dev.gpuwarden.api.v1.Outcome.OUTCOME_FAIL;
-            case UNKNOWN -> dev.gpuwarden.api.v1.Outcome.OUTCOME_UNKNOWN;
-            case SKIPPED -> dev.gpuwarden.api.v1.Outcome.OUTCOME_SKIPPED;
-        };
+        return OUTCOMES.toWire(outcome);
     }
 
     /** Returns the outcome; UNKNOWN for one that this version does not support. */
     public static Outcome fromWire(dev.gpuwarden.api.v1.Outcome wire) {
-        return switch (wire) {
-            case OUTCOME_PASS -> Outcome.PASS;
-            case OUTCOME_WARN -> Outcome.WARN;
-            case OUTCOME_FAIL -> Outcome.FAIL;
-            case OUTCOME_SKIPPED -> Outcome.SKIPPED;
-            case OUTCOME_UNKNOWN, OUTCOME_UNSPECIFIED, UNRECOGNIZED -> Outcome.UNKNOWN;
-        };
+        return OUTCOMES.fromWire(wire).orElse(Outcome.UNKNOWN);
     }
 
     public static dev.gpuwarden.api.v1.Verdict toWire(Verdict verdict) {
-        return switch (verdict) {
-            case FIT -> dev.gpuwarden.api.v1.Verdict.VERDICT_FIT;
-            case NOT_FIT -> dev.gpuwarden.api.v1.Verdict.VERDICT_NOT_FIT;
-            case UNDECIDED -> dev.gpuwarden.api.v1.Verdict.VERDICT_UNDECIDED;
-        };
+        return VERDICTS.toWire(verdict);
     }
 
     /** Returns the verdict; UNDECIDED for one that this version does not support. */
     public static Verdict fromWire(dev.gpuwarden.api.v1.Verdict wire) {
-        return switch (wire) {
-            case VERDICT_FIT -> Verdict.FIT;
-            case VERDICT_NOT_FIT -> Verdict.NOT_FIT;
-            case VERDICT_UNDECIDED, VERDICT_UNSPECIFIED, UNRECOGNIZED -> Verdict.UNDECIDED;
-        };
+        return VERDICTS.fromWire(wire).orElse(Verdict.UNDECIDED);
     }
 
     private static double seconds(Duration duration) {

@@ -11,6 +11,9 @@ import java.time.Instant;
 /** The codec of faults and stored events between core and the wire. */
 public final class FaultCodec {
 
+    private static final EnumCodec<FaultTable.Effect, FaultChange.Effect> EFFECTS =
+            EnumCodec.of(FaultTable.Effect.class, FaultChange.Effect.class, "");
+
     private FaultCodec() {}
 
     public static dev.gpuwarden.api.v1.Fault toWire(Fault fault) {
@@ -81,11 +84,6 @@ public final class FaultCodec {
     }
 
     public static FaultChange.Effect toWire(FaultTable.Effect effect) {
-        return switch (effect) {
-            case RAISED -> FaultChange.Effect.RAISED;
-            case CHANGED -> FaultChange.Effect.CHANGED;
-            case REPEATED -> FaultChange.Effect.REPEATED;
-            case CLEARED -> FaultChange.Effect.CLEARED;
-        };
+        return EFFECTS.toWire(effect);
     }
 }

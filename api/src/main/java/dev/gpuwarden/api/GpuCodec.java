@@ -18,6 +18,8 @@ import dev.gpuwarden.core.telemetry.Unit;
 /** The codec of GPUs to the wire, in base units. */
 public final class GpuCodec {
 
+    private static final EnumCodec<GpuState, dev.gpuwarden.api.v1.GpuState> STATES =
+            EnumCodec.of(GpuState.class, dev.gpuwarden.api.v1.GpuState.class, "GPU_STATE_");
     private static final String[] GPU_NAMES = new String[GpuMetric.count()];
     private static final String[] LINK_NAMES = new String[LinkMetric.count()];
 
@@ -124,13 +126,6 @@ public final class GpuCodec {
     }
 
     public static dev.gpuwarden.api.v1.GpuState toWire(GpuState state) {
-        return switch (state) {
-            case STARTING -> dev.gpuwarden.api.v1.GpuState.GPU_STATE_STARTING;
-            case ANSWERING -> dev.gpuwarden.api.v1.GpuState.GPU_STATE_ANSWERING;
-            case HUNG -> dev.gpuwarden.api.v1.GpuState.GPU_STATE_HUNG;
-            case LOST -> dev.gpuwarden.api.v1.GpuState.GPU_STATE_LOST;
-            case RESET_REQUIRED -> dev.gpuwarden.api.v1.GpuState.GPU_STATE_RESET_REQUIRED;
-            case GONE -> dev.gpuwarden.api.v1.GpuState.GPU_STATE_GONE;
-        };
+        return STATES.toWire(state);
     }
 }

@@ -47,11 +47,7 @@ public final class HealthEventCodec {
         return wire.build();
     }
 
-    /**
-     * Returns the event.
-     *
-     * @param otherwise the time where the event has none, or one outside of what the format allows
-     */
+    /** @param otherwise the time where the event has none, or one outside of what the format allows */
     public static HealthEvent fromWire(dev.gpuwarden.api.datamodels.HealthEvent wire, Instant otherwise) {
         return new HealthEvent(
                 wire.getId(),

@@ -11,7 +11,6 @@ import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,6 +30,8 @@ public final class HoldingsCodec {
      */
     private static final int LONGEST_BYTES = 256;
 
+    private static final EnumCodec<Kind, HolderKind> KINDS = EnumCodec.of(Kind.class, HolderKind.class, "HOLDER_KIND_");
+
     private HoldingsCodec() {}
 
     /** Returns whether this is a valid id of a question: no longer than a UUID needs. */
@@ -38,11 +39,7 @@ public final class HoldingsCodec {
         return !text.isEmpty() && text.length() <= LONGEST_ID && text.chars().allMatch(c -> c > ' ' && c <= '~');
     }
 
-    /**
-     * Returns the answer.
-     *
-     * @param now time of an answer without data
-     */
+    /** @param now time of an answer without data */
     public static NodeReport report(String id, Instant now, Reading<GpuHolders> seen) {
         Holdings.Builder holdings = Holdings.newBuilder().setId(id).setAsOf(Timestamps.toWire(now));
         if (seen instanceof Reading.Present<GpuHolders> present) {
@@ -81,7 +78,7 @@ public final class HoldingsCodec {
                 .setPod(shown(holder.pod()))
                 .setContainer(shown(holder.container()))
                 .setGpuUuid(shown(holder.gpuUuid()))
-                .setKind(kind(holder.kind()))
+                .setKind(KINDS.toWire(holder.kind()))
                 .setDeviceId(shown(holder.deviceId()))
                 .build();
     }
@@ -126,11 +123,14 @@ public final class HoldingsCodec {
 
     /** Returns the holder; empty for a kind that this version does not support. */
     private static Optional<GpuHolder> holder(Holder said) {
-        Optional<Kind> kind = Arrays.stream(Kind.values())
-                .filter(one -> kind(one) == said.getKind())
-                .findFirst();
-        return kind.map(known -> new GpuHolder(
-                said.getNamespace(), said.getPod(), said.getContainer(), said.getGpuUuid(), known, said.getDeviceId()));
+        return KINDS.fromWire(said.getKind())
+                .map(known -> new GpuHolder(
+                        said.getNamespace(),
+                        said.getPod(),
+                        said.getContainer(),
+                        said.getGpuUuid(),
+                        known,
+                        said.getDeviceId()));
     }
 
     private static UnresolvedDevice unresolved(dev.gpuwarden.api.v1.UnresolvedDevice said) {
@@ -141,14 +141,5 @@ public final class HoldingsCodec {
                 said.getResource(),
                 said.getDeviceId(),
                 said.getWhy());
-    }
-
-    private static HolderKind kind(Kind kind) {
-        return switch (kind) {
-            case EXCLUSIVE -> HolderKind.HOLDER_KIND_EXCLUSIVE;
-            case SHARED -> HolderKind.HOLDER_KIND_SHARED;
-            case MIG -> HolderKind.HOLDER_KIND_MIG;
-            case DRA -> HolderKind.HOLDER_KIND_DRA;
-        };
     }
 }

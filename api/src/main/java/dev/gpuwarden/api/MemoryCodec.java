@@ -15,6 +15,9 @@ import java.util.List;
 /** The codec of the owners of GPU memory to the wire. */
 public final class MemoryCodec {
 
+    private static final EnumCodec<GpuProcess.Type, ProcessType> TYPES =
+            EnumCodec.of(GpuProcess.Type.class, ProcessType.class, "PROCESS_TYPE_");
+
     private MemoryCodec() {}
 
     public static GpuMemory toWire(GpuMemoryUse gpu, MemoryGrouping grouping) {
@@ -60,7 +63,7 @@ public final class MemoryCodec {
                 .setProcess(ProcessInfo.newBuilder()
                         .setPid(process.pid())
                         .setCommand(ReadingCodec.text(use.command()))
-                        .setType(toWire(process.type()))
+                        .setType(TYPES.toWire(process.type()))
                         .setGpuInstance(ReadingCodec.integer(process.gpuInstance()))
                         .setComputeInstance(ReadingCodec.integer(process.computeInstance())))
                 .build();
@@ -85,13 +88,5 @@ public final class MemoryCodec {
             wire.setUnknownCause(unknown.cause());
         }
         return wire.build();
-    }
-
-    private static ProcessType toWire(GpuProcess.Type type) {
-        return switch (type) {
-            case COMPUTE -> ProcessType.PROCESS_TYPE_COMPUTE;
-            case GRAPHICS -> ProcessType.PROCESS_TYPE_GRAPHICS;
-            case MPS -> ProcessType.PROCESS_TYPE_MPS;
-        };
     }
 }

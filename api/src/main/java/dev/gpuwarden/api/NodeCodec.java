@@ -13,6 +13,9 @@ import java.util.List;
 /** The codec of the node's driver and bus between core and the wire. */
 public final class NodeCodec {
 
+    private static final EnumCodec<DriverOpening.Reason, Driver.Reason> REASONS =
+            EnumCodec.of(DriverOpening.Reason.class, Driver.Reason.class, "");
+
     private NodeCodec() {}
 
     public static Driver toWire(DriverState state) {
@@ -23,7 +26,7 @@ public final class NodeCodec {
             wire.getRunningBuilder().setFacts(toWire(running.info()));
         } else if (state instanceof DriverState.Unavailable none) {
             wire.getUnavailableBuilder()
-                    .setReason(toWire(none.reason()))
+                    .setReason(REASONS.toWire(none.reason()))
                     .setCode(none.code())
                     .setDetail(none.detail());
         } else if (state instanceof DriverState.Silent silent) {
@@ -42,7 +45,7 @@ public final class NodeCodec {
                         fromWire(wire.getSilent().getFacts()), wire.getSilent().getDetail());
             case UNAVAILABLE ->
                 new DriverState.Unavailable(
-                        fromWire(wire.getUnavailable().getReason()),
+                        REASONS.fromWire(wire.getUnavailable().getReason()).orElse(DriverOpening.Reason.FAILED),
                         wire.getUnavailable().getCode(),
                         wire.getUnavailable().getDetail());
             case STATE_NOT_SET ->
@@ -91,28 +94,5 @@ public final class NodeCodec {
                 ReadingCodec.text(wire.getDriverVersion()),
                 ReadingCodec.text(wire.getCudaVersion()),
                 wire.getSampler());
-    }
-
-    /** Returns the reason; FAILED for one that this version does not support. */
-    private static DriverOpening.Reason fromWire(Driver.Reason wire) {
-        return switch (wire) {
-            case LIBRARY_MISSING -> DriverOpening.Reason.LIBRARY_MISSING;
-            case LIBRARY_UNUSABLE -> DriverOpening.Reason.LIBRARY_UNUSABLE;
-            case DRIVER_NOT_LOADED -> DriverOpening.Reason.DRIVER_NOT_LOADED;
-            case VERSION_MISMATCH -> DriverOpening.Reason.VERSION_MISMATCH;
-            case NO_PERMISSION -> DriverOpening.Reason.NO_PERMISSION;
-            case FAILED, REASON_UNSPECIFIED, UNRECOGNIZED -> DriverOpening.Reason.FAILED;
-        };
-    }
-
-    private static Driver.Reason toWire(DriverOpening.Reason reason) {
-        return switch (reason) {
-            case LIBRARY_MISSING -> Driver.Reason.LIBRARY_MISSING;
-            case LIBRARY_UNUSABLE -> Driver.Reason.LIBRARY_UNUSABLE;
-            case DRIVER_NOT_LOADED -> Driver.Reason.DRIVER_NOT_LOADED;
-            case VERSION_MISMATCH -> Driver.Reason.VERSION_MISMATCH;
-            case NO_PERMISSION -> Driver.Reason.NO_PERMISSION;
-            case FAILED -> Driver.Reason.FAILED;
-        };
     }
 }

@@ -7,9 +7,14 @@ import dev.gpuwarden.api.v1.NumberReading;
 import dev.gpuwarden.api.v1.TextReading;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import java.util.EnumSet;
 
 /** The codec of readings between core and the wire: the value, or the cause of its absence. */
 public final class ReadingCodec {
+
+    /** A value that is present has no cause of absence. */
+    private static final EnumCodec<Absence, AbsenceCause> CAUSES = EnumCodec.of(
+            EnumSet.complementOf(EnumSet.of(Absence.PRESENT)), Absence.class, AbsenceCause.class, "ABSENCE_CAUSE_");
 
     private ReadingCodec() {}
 
@@ -74,36 +79,11 @@ public final class ReadingCodec {
     }
 
     static AbsenceCause toWire(Absence cause) {
-        return switch (cause) {
-            case PENDING -> AbsenceCause.ABSENCE_CAUSE_PENDING;
-            case PRESENT -> throw new IllegalArgumentException("a value that is there has no cause of absence");
-            case NOT_SUPPORTED -> AbsenceCause.ABSENCE_CAUSE_NOT_SUPPORTED;
-            case NO_SYMBOL -> AbsenceCause.ABSENCE_CAUSE_NO_SYMBOL;
-            case NO_PERMISSION -> AbsenceCause.ABSENCE_CAUSE_NO_PERMISSION;
-            case GPU_LOST -> AbsenceCause.ABSENCE_CAUSE_GPU_LOST;
-            case RESET_REQUIRED -> AbsenceCause.ABSENCE_CAUSE_RESET_REQUIRED;
-            case FAILED -> AbsenceCause.ABSENCE_CAUSE_FAILED;
-            case IMPLAUSIBLE -> AbsenceCause.ABSENCE_CAUSE_IMPLAUSIBLE;
-            case STALE -> AbsenceCause.ABSENCE_CAUSE_STALE;
-            case NO_DATA -> AbsenceCause.ABSENCE_CAUSE_NO_DATA;
-            case OFF -> AbsenceCause.ABSENCE_CAUSE_OFF;
-        };
+        return CAUSES.toWire(cause);
     }
 
     /** Returns the cause; FAILED for one that this version does not support. */
     static Absence fromWire(AbsenceCause cause) {
-        return switch (cause) {
-            case ABSENCE_CAUSE_PENDING -> Absence.PENDING;
-            case ABSENCE_CAUSE_NOT_SUPPORTED -> Absence.NOT_SUPPORTED;
-            case ABSENCE_CAUSE_NO_SYMBOL -> Absence.NO_SYMBOL;
-            case ABSENCE_CAUSE_NO_PERMISSION -> Absence.NO_PERMISSION;
-            case ABSENCE_CAUSE_GPU_LOST -> Absence.GPU_LOST;
-            case ABSENCE_CAUSE_RESET_REQUIRED -> Absence.RESET_REQUIRED;
-            case ABSENCE_CAUSE_FAILED, ABSENCE_CAUSE_UNSPECIFIED, UNRECOGNIZED -> Absence.FAILED;
-            case ABSENCE_CAUSE_IMPLAUSIBLE -> Absence.IMPLAUSIBLE;
-            case ABSENCE_CAUSE_STALE -> Absence.STALE;
-            case ABSENCE_CAUSE_NO_DATA -> Absence.NO_DATA;
-            case ABSENCE_CAUSE_OFF -> Absence.OFF;
-        };
+        return CAUSES.fromWire(cause).orElse(Absence.FAILED);
     }
 }

@@ -30,11 +30,7 @@ final class Timestamps {
         return allowed ? Optional.of(Instant.ofEpochSecond(time.getSeconds(), time.getNanos())) : Optional.empty();
     }
 
-    /**
-     * Returns the instant.
-     *
-     * @throws DateTimeException where {@link #parse} is empty
-     */
+    /** @throws DateTimeException where {@link #parse} is empty */
     static Instant fromWire(Timestamp time) {
         return parse(time).orElseThrow(() -> new DateTimeException("no timestamp of the years 1 to 9999"));
     }

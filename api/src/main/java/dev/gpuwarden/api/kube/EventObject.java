@@ -84,9 +84,7 @@ public record EventObject(
                 : FaultText.of(event);
     }
 
-    /**
-     * Returns the type: NVSentinel uses the check's name for what is not fatal, and the rest has Kubernetes' own types.
-     */
+    /** Returns the type: NVSentinel uses the check's name for what is not fatal, and the rest has Kubernetes' own types. */
     private static String type(HealthEvent event) {
         if (event.healthy()) {
             return NORMAL;
@@ -105,11 +103,7 @@ public record EventObject(
         return cut + "." + Long.toHexString(sequence);
     }
 
-    /**
-     * Returns the body of a new Event.
-     *
-     * @param component the reporting program
-     */
+    /** @param component the reporting program */
     public Map<String, Object> body(String node, String component) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "v1");

@@ -22,8 +22,6 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
     private static final String KEY_AFTER = "\"}";
 
     /**
-     * Returns the view.
-     *
      * @param node the API server's JSON; a field that is missing or of another kind counts as empty
      * @param manager the field manager under which conditions are applied
      */
@@ -119,9 +117,7 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
         return ours;
     }
 
-    /**
-     * Returns whether another program uses a condition of this type for another purpose, so that it must be left alone.
-     */
+    /** Returns whether another program uses a condition of this type for another purpose, so that it must be left alone. */
     public boolean foreign(String type) {
         Condition there = conditions.get(type);
         return there != null && !own.contains(type) && !there.tellsHealthOf(type);
