@@ -8,8 +8,6 @@ import java.util.stream.Collectors;
 /** A check of the caller's rights by the API server, before a command does anything. Each right is one request. Blocks. */
 public record AccessReviewer(KubeClient api) {
 
-    private static final String REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-
     /**
      * A right to a verb on all objects of a resource.
      *
@@ -36,24 +34,18 @@ public record AccessReviewer(KubeClient api) {
 
     private boolean has(Right right) throws ApiException, InterruptedException {
         String[] resource = right.resource().split("/", 2);
-        Map<String, Object> review = api.create(
-                REVIEWS,
-                Map.of(
-                        "apiVersion", "authorization.k8s.io/v1",
-                        "kind", "SelfSubjectAccessReview",
-                        "spec",
-                                Map.of(
-                                        "resourceAttributes",
-                                        Map.of(
-                                                "verb",
-                                                right.verb(),
-                                                "group",
-                                                right.group(),
-                                                "resource",
-                                                resource[0],
-                                                "subresource",
-                                                resource.length == 2 ? resource[1] : ""))));
-        return JsonTrees.isTrue(JsonTrees.object(review, "status"), "allowed");
+        Map<String, String> attributes = Map.of(
+                "verb",
+                right.verb(),
+                "group",
+                right.group(),
+                "resource",
+                resource[0],
+                "subresource",
+                resource.length == 2 ? resource[1] : "");
+        Map<String, Object> status =
+                api.review("authorization.k8s.io", "SelfSubjectAccessReview", Map.of("resourceAttributes", attributes));
+        return JsonTrees.isTrue(status, "allowed");
     }
 
     public static String text(List<Right> rights) {

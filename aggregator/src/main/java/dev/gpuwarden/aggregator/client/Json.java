@@ -20,20 +20,12 @@ public final class Json {
 
     private Json() {}
 
-    /**
-     * Reads one JSON value.
-     *
-     * @throws IOException with the position and the cause, if the text is no JSON, is cut off, or has more after its end
-     */
+    /** @throws IOException with the position and the cause, if the text is no JSON, is cut off, or has more after its end */
     public static Object read(String text) throws IOException {
         return READER.read(text);
     }
 
-    /**
-     * Reads one JSON object.
-     *
-     * @throws IOException like {@link #read}, and if the text is no object
-     */
+    /** @throws IOException like {@link #read}, and if the text is no object */
     public static Map<String, Object> readObject(String text) throws IOException {
         return READER.readObject(text);
     }

@@ -19,6 +19,7 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -69,11 +70,7 @@ public final class KubeClient implements AutoCloseable {
         return connect(config, PATIENCE);
     }
 
-    /**
-     * Returns a client without any request.
-     *
-     * @param patience timeout of each request; the program's is ten seconds
-     */
+    /** @param patience timeout of each request; the program's is ten seconds */
     public static KubeClient connect(Config config, Duration patience) {
         OWN_VERSIONS.setLevel(Level.SEVERE);
         ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
@@ -91,11 +88,7 @@ public final class KubeClient implements AutoCloseable {
                 patience);
     }
 
-    /**
-     * Reads an object.
-     *
-     * @throws ApiException also if the object does not exist
-     */
+    /** @throws ApiException also if the object does not exist */
     public Map<String, Object> get(String path) throws ApiException, InterruptedException {
         return send("GET", path, JSON, "");
     }
@@ -114,6 +107,19 @@ public final class KubeClient implements AutoCloseable {
 
     public Map<String, Object> create(String path, Map<String, Object> body) throws ApiException, InterruptedException {
         return send("POST", path, JSON, json.asJson(body));
+    }
+
+    /**
+     * Returns the status of a review of authentication or authorization.
+     *
+     * @param kind for example `TokenReview`
+     */
+    public Map<String, Object> review(String group, String kind, Map<String, ?> spec)
+            throws ApiException, InterruptedException {
+        Map<String, Object> review = create(
+                "/apis/" + group + "/v1/" + kind.toLowerCase(Locale.ROOT) + "s",
+                Map.of("apiVersion", group + "/v1", "kind", kind, "spec", spec));
+        return JsonTrees.object(review, "status");
     }
 
     /** Applies an object by server-side apply, and takes its fields over from other managers. */
@@ -152,11 +158,7 @@ public final class KubeClient implements AutoCloseable {
         var unused = send("DELETE", path, JSON, "");
     }
 
-    /**
-     * Deletes an object.
-     *
-     * @param options for example `preconditions` and `gracePeriodSeconds`
-     */
+    /** @param options for example `preconditions` and `gracePeriodSeconds` */
     public void delete(String path, Map<String, Object> options) throws ApiException, InterruptedException {
         var unused = send("DELETE", path, JSON, json.asJson(options));
     }

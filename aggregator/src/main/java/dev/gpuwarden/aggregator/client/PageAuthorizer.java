@@ -13,9 +13,6 @@ import java.util.function.LongSupplier;
  */
 public final class PageAuthorizer {
 
-    private static final String TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews";
-    private static final String ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-
     /** @param why text for the caller; empty if access is allowed */
     public record Verdict(boolean welcome, String why) {}
 
@@ -38,13 +35,7 @@ public final class PageAuthorizer {
     /** Returns the verdict about this right. Blocks while it asks the API server. */
     public Verdict token(String token, PageRight right) throws ApiException, InterruptedException {
         return judgements.of("token " + right.text() + " " + token, () -> {
-            Map<String, Object> review = api.create(
-                    TOKENS,
-                    Map.of(
-                            "apiVersion", "authentication.k8s.io/v1",
-                            "kind", "TokenReview",
-                            "spec", right.review(token)));
-            Map<String, Object> status = JsonTrees.object(review, "status");
+            Map<String, Object> status = api.review("authentication.k8s.io", "TokenReview", right.review(token));
             if (!JsonTrees.isTrue(status, "authenticated") || !right.isFor(JsonTrees.textList(status, "audiences"))) {
                 return new Verdict(false, "the API server does not accept this token" + right.orAudience());
             }
@@ -60,16 +51,8 @@ public final class PageAuthorizer {
 
     /** @param user the user of a TokenReview's status */
     private Verdict access(Map<String, Object> user, PageRight right) throws ApiException, InterruptedException {
-        Map<String, Object> review = api.create(
-                ACCESS,
-                Map.of(
-                        "apiVersion",
-                        "authorization.k8s.io/v1",
-                        "kind",
-                        "SubjectAccessReview",
-                        "spec",
-                        asks(user, right)));
-        boolean allowed = JsonTrees.isTrue(JsonTrees.object(review, "status"), "allowed");
+        Map<String, Object> status = api.review("authorization.k8s.io", "SubjectAccessReview", asks(user, right));
+        boolean allowed = JsonTrees.isTrue(status, "allowed");
         return new Verdict(allowed, allowed ? "" : JsonTrees.text(user, "username") + " may not " + right.text());
     }
 

@@ -17,8 +17,6 @@ import java.util.function.LongSupplier;
 /** An authenticator of tokens by the API server, which caches the verdicts for a short time. Thread-safe. */
 final class TokenAuthenticator {
 
-    private static final String PATH = "/apis/authentication.k8s.io/v1/tokenreviews";
-
     /** 10,000 nodes connect repeatedly, each with a right that hardly ever ends. */
     private static final Duration GOOD_FOR = Duration.ofMinutes(1);
 
@@ -48,13 +46,9 @@ final class TokenAuthenticator {
             if (!strikes.mayAsk(address)) {
                 return TokenVerdict.no("too many unknown tokens come from this address: wait a minute");
             }
-            Map<String, Object> answer = api.create(
-                    PATH,
-                    Map.of(
-                            "apiVersion", "authentication.k8s.io/v1",
-                            "kind", "TokenReview",
-                            "spec", Map.of("token", token, "audiences", List.of(audience))));
-            TokenVerdict verdict = TokenVerdict.of(JsonTrees.object(answer, "status"), audience, account, monitors);
+            Map<String, Object> status = api.review(
+                    "authentication.k8s.io", "TokenReview", Map.of("token", token, "audiences", List.of(audience)));
+            TokenVerdict verdict = TokenVerdict.of(status, audience, account, monitors);
             if (verdict.caller().isEmpty()) {
                 strikes.strike(address);
             }
