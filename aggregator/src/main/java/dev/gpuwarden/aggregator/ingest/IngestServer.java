@@ -52,8 +52,8 @@ public final class IngestServer implements AutoCloseable {
     private final Server server;
     private volatile boolean listens;
 
-    private IngestServer(
-            IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
+    /** @param replica name of this aggregator, which distinguishes it from others */
+    IngestServer(IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
         this.options = options;
         NodeHealthClient healths = new NodeHealthClient(api, memory);
         Clock clock = Clock.systemUTC();
@@ -70,7 +70,7 @@ public final class IngestServer implements AutoCloseable {
                 replica,
                 pace);
         this.threads = threads();
-        this.files = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "gpuwarden-tls-files"));
+        this.files = Executors.newSingleThreadScheduledExecutor(task -> Threads.daemon("gpuwarden-tls-files", task));
         TokenAuthenticator tokens =
                 new TokenAuthenticator(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
@@ -107,13 +107,7 @@ public final class IngestServer implements AutoCloseable {
      * @param memory cache of the cluster, which saves requests
      */
     public static IngestServer of(IngestOptions options, KubeClient api, NodeHealthCache memory) {
-        return of(options, api, hostName(), memory, WritePace.DEFAULT);
-    }
-
-    /** @param replica name of this aggregator, which distinguishes it from others */
-    static IngestServer of(
-            IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
-        return new IngestServer(options, api, replica, memory, pace);
+        return new IngestServer(options, api, hostName(), memory, WritePace.DEFAULT);
     }
 
     /** Starts to accept nodes. Throws {@link UserError} if the address is not available. */
@@ -150,13 +144,9 @@ public final class IngestServer implements AutoCloseable {
                 TimeUnit.SECONDS,
                 // Open streams bound the queue: each has at most one task here.
                 new LinkedBlockingQueue<>(),
-                task -> daemon(task, "gpuwarden-ingest-" + number.incrementAndGet()));
+                task -> Threads.daemon("gpuwarden-ingest-" + number.incrementAndGet(), task));
         threads.allowCoreThreadTimeOut(true);
         return threads;
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        return Threads.daemon(name, task);
     }
 
     public InetSocketAddress address() {

@@ -90,7 +90,7 @@ abstract class IngestSetup {
     }
 
     IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory) {
-        return parts.add(IngestServer.of(options, api, name, memory, PACE).listen());
+        return parts.add(new IngestServer(options, api, name, memory, PACE).listen());
     }
 
     TestUplink connect(IngestServer server, String token) throws Exception {
