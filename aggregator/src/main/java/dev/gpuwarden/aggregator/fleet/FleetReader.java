@@ -50,7 +50,8 @@ public final class FleetReader {
 
     /** Reads all nodes and assesses each. */
     public FleetLook fleet(Instant now) throws ApiException, InterruptedException {
-        Concurrently<Map<String, Map<String, Object>>> told = Concurrently.begin(this::healths);
+        FutureTask<Map<String, Map<String, Object>>> told = new FutureTask<>(this::healths);
+        Threads.daemon("gpuwarden-aside", told).start();
         BreakerStatus breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
         PoolCounts pools = new PoolCounts(new BreakerPolicy(breaker.limited()));
@@ -59,7 +60,7 @@ public final class FleetReader {
             pools.node(facts.node().name(), Optional.of(facts.node()));
             nodes.add(facts);
         });
-        Map<String, Map<String, Object>> healths = told.get();
+        Map<String, Map<String, Object>> healths = answer(told);
         boolean faults = healths.values().stream().anyMatch(FleetReader::faulty);
         ClusterContext around = around(faults, breaker, Seen.of(pools.census()));
         return new FleetLook(
@@ -74,6 +75,18 @@ public final class FleetReader {
                         .toList(),
                 nodes,
                 around);
+    }
+
+    /** Returns the answer to a request on a thread of its own. Blocks until it has arrived. */
+    private static <T> T answer(FutureTask<T> request) throws ApiException, InterruptedException {
+        try {
+            return request.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ApiException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
     }
 
     private Map<String, Map<String, Object>> healths() throws ApiException, InterruptedException {
@@ -178,11 +191,16 @@ public final class FleetReader {
 
     // ---- requests ----
 
+    /** A request to the cluster, which blocks until the answer arrives. */
+    public interface Question<T> {
+        T ask() throws ApiException, InterruptedException;
+    }
+
     private interface Reader<T> {
         Optional<T> read(Map<String, Object> tree);
     }
 
-    public static <T> Seen<T> ask(Concurrently.Question<T> question) throws InterruptedException {
+    public static <T> Seen<T> ask(Question<T> question) throws InterruptedException {
         try {
             return Seen.of(question.ask());
         } catch (ApiException e) {
@@ -207,39 +225,6 @@ public final class FleetReader {
                     Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "SelfSubjectReview"));
             return JsonTrees.text(JsonTrees.object(JsonTrees.object(review, "status"), "userInfo"), "username");
         });
-    }
-
-    /** A request to the cluster on a thread of its own, while the caller sends other requests. */
-    static final class Concurrently<T> {
-
-        private final FutureTask<T> answer;
-
-        public interface Question<T> {
-            T ask() throws ApiException, InterruptedException;
-        }
-
-        private Concurrently(Question<T> question) {
-            this.answer = new FutureTask<>(question::ask);
-        }
-
-        static <T> Concurrently<T> begin(Question<T> question) {
-            Concurrently<T> aside = new Concurrently<>(question);
-            Thread thread = Threads.daemon("gpuwarden-aside", aside.answer);
-            thread.start();
-            return aside;
-        }
-
-        /** Returns the answer. Blocks until it has arrived. */
-        T get() throws ApiException, InterruptedException {
-            try {
-                return answer.get();
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof ApiException cause) {
-                    throw cause;
-                }
-                throw new IllegalStateException(e.getCause());
-            }
-        }
     }
 
     /**
