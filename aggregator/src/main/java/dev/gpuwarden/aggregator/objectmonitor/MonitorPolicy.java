@@ -42,8 +42,6 @@ public record MonitorPolicy(
     private static final int MOST_MIN_MATCHES = 1000;
 
     /**
-     * Reads a policy.
-     *
      * @param resource the resource in the form of the API server
      * @throws IllegalArgumentException with field, expected and found value, for a resource that the schema refuses as well
      */

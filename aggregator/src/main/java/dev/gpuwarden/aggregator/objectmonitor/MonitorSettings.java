@@ -3,8 +3,6 @@ package dev.gpuwarden.aggregator.objectmonitor;
 import java.time.Duration;
 
 /**
- * The settings of the object monitor.
- *
  * @param resync the period after which objects that time can change are evaluated again, and the faults of nodes with matches
  *     reconciled
  * @param concurrency the number of nodes that are written at the same time

@@ -222,21 +222,14 @@ final class NodeFaults {
     static Map<Match.Key, Match> matches(String node, List<Fault> told) {
         Map<Match.Key, Match> matches = new LinkedHashMap<>();
         for (Fault fault : told) {
-            matches.putIfAbsent(key(fault), new Match(node, since(fault), digest(fault), false, System.nanoTime()));
+            matches.putIfAbsent(
+                    key(fault), new Match(node, since(fault.cause()), digest(fault.cause()), false, System.nanoTime()));
         }
         return matches;
     }
 
-    private static String digest(Fault fault) {
-        return digest(fault.cause());
-    }
-
     private static String digest(HealthEvent event) {
         return event.metadata().getOrDefault(DIGEST, "");
-    }
-
-    private static Instant since(Fault fault) {
-        return since(fault.cause());
     }
 
     /** Returns the time in the event's id: other codes of the same object may be younger. */

@@ -62,44 +62,35 @@ public record PolicyDryRun(
 
     private static PolicyDryRun of(CompiledPolicy policy, Map<String, Object> object, Instant now) {
         MonitorPolicy source = policy.source();
-        ResourceType is = ResourceType.of(object);
-        String key = ObjectNames.of(object);
-        if (!is.equals(source.resource())) {
+        if (!ResourceType.of(object).equals(source.resource())) {
             return plain(source, object, Verdict.NOT_ASKED, "the policy is about each " + source.resource());
         }
         if (!source.enabled()) {
             return plain(source, object, Verdict.NOT_ASKED, "spec.enabled is false");
         }
         Outcome outcome = policy.evaluate(object, now);
+        Optional<Instant> changes = outcome.changes();
         if (outcome.problem().isPresent()) {
-            return new PolicyDryRun(
-                    source.name(),
-                    label(object),
-                    Verdict.UNDECIDED,
-                    "",
-                    outcome.problem().get(),
-                    outcome.changes(),
-                    Optional.empty());
+            return plain(source, object, Verdict.UNDECIDED, outcome.problem().get())
+                    .changing(changes);
         }
-        if (outcome.matches()) {
-            HealthEvent event = NodeFaults.event(source, source.digest(), key, outcome.node(), now);
-            return new PolicyDryRun(
-                    source.name(),
-                    label(object),
-                    Verdict.MATCHES,
-                    outcome.node(),
-                    raised(source),
-                    outcome.changes(),
-                    source.counts() ? Optional.empty() : Optional.of(event));
+        if (!outcome.matches()) {
+            return plain(source, object, Verdict.DOES_NOT_MATCH, stays(source, object, now))
+                    .changing(changes);
         }
+        HealthEvent event = NodeFaults.event(source, source.digest(), ObjectNames.of(object), outcome.node(), now);
         return new PolicyDryRun(
                 source.name(),
                 label(object),
-                Verdict.DOES_NOT_MATCH,
-                "",
-                stays(source, object, now),
-                outcome.changes(),
-                Optional.empty());
+                Verdict.MATCHES,
+                outcome.node(),
+                raised(source),
+                changes,
+                source.counts() ? Optional.empty() : Optional.of(event));
+    }
+
+    private PolicyDryRun changing(Optional<Instant> when) {
+        return new PolicyDryRun(policy, object, verdict, node, why, when, event);
     }
 
     private static String raised(MonitorPolicy policy) {
@@ -146,8 +137,6 @@ public record PolicyDryRun(
     public record Summary(String policy, String node, String text, Optional<HealthEvent> event) {
 
         /**
-         * Returns the summaries of policies.
-         *
          * @param trials the results of these policies
          * @param nodes the number of Nodes among the objects
          */

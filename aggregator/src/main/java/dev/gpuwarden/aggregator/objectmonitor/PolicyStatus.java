@@ -65,8 +65,6 @@ public record PolicyStatus(
         private PolicyAssessor() {}
 
         /**
-         * Returns the status of a policy.
-         *
          * @param erring the time for which a failing predicate is no trouble
          * @param standing the state of its informer; empty while there is none
          * @param tooMuch the matched share, if it is so large that an operator must confirm it

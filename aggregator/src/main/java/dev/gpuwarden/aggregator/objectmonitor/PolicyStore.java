@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** The cluster's MonitorPolicies, compiled. A policy that cannot be used does not affect the others. Thread-safe. */
 final class PolicyStore {
@@ -25,8 +26,6 @@ final class PolicyStore {
     static final String CONFIRM = "gpuwarden.dev/confirm-matches-everything";
 
     /**
-     * A policy in this store.
-     *
      * @param readable the content of the policy; empty if it cannot be read
      * @param run the policy in use; empty if it cannot be evaluated, or is disabled
      * @param trouble the reason why it has no run
@@ -194,15 +193,9 @@ final class PolicyStore {
 
     /** Returns the policies in use by the type of their objects. */
     Map<ResourceType, List<PolicyStats>> runs() {
-        Map<ResourceType, List<PolicyStats>> runs = new LinkedHashMap<>();
-        entries().values().stream().flatMap(entry -> entry.run().stream()).forEach(run -> {
-            ResourceType type = run.source().resource();
-            runs.merge(
-                    type,
-                    List.of(run),
-                    (some, one) -> java.util.stream.Stream.concat(some.stream(), one.stream())
-                            .toList());
-        });
-        return runs;
+        return entries().values().stream()
+                .flatMap(entry -> entry.run().stream())
+                .collect(Collectors.groupingBy(
+                        run -> run.source().resource(), LinkedHashMap::new, Collectors.toUnmodifiableList()));
     }
 }
