@@ -60,8 +60,6 @@ public final class CelExpression {
     }
 
     /**
-     * Evaluates a predicate.
-     *
      * @param variables all variables of the environment; objects are trees of maps, lists and plain values
      * @throws CelEvaluationException where a field is missing, the result is no boolean, or the evaluation costs too much
      */

@@ -131,8 +131,6 @@ final class AuthInterceptor implements ServerInterceptor {
     }
 
     /**
-     * An authenticated caller.
-     *
      * @param nodes nodes for which it may open a stream; it chooses one with Hello
      * @param monitor name of a monitor that may report faults of any node of the cluster; empty for a node
      * @param proof proof of its identity, for the log

@@ -48,8 +48,6 @@ final class NodeRequests implements AutoCloseable {
     }
 
     /**
-     * One kind of requests.
-     *
      * @param <Q> a request
      * @param open returns the requests of a NodeHealth that have no answer
      * @param unsupported returns the answer for a node whose daemon does not support such requests

@@ -285,11 +285,7 @@ final class UplinkProtocol {
         /** All faults of the node. */
         record Told(long generation, List<Fault> faults) implements Step {}
 
-        /**
-         * One more event.
-         *
-         * @param history true if the faults include its effect already
-         */
+        /** @param history true if the faults include its effect already */
         record Happened(long sequence, HealthEvent event, Instant seen, boolean history) implements Step {}
 
         /** An event that is refused for good; the node may go on with the next. */

@@ -36,8 +36,6 @@ public record QuarantineRuleSet(
     }
 
     /**
-     * Reads a rule set.
-     *
      * @param resource the resource in the form of the API server
      * @throws IllegalArgumentException with field, expected and found value, for a resource that the schema refuses as well
      */

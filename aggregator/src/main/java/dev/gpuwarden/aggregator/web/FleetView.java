@@ -78,8 +78,6 @@ public final class FleetView {
     private record Row(long revision, FleetState state, boolean waits, Map<String, Object> tree) {}
 
     /**
-     * The answer to a request.
-     *
      * @param revision the revision for the next request
      * @param tree the changes; empty if there are none
      */
