@@ -191,26 +191,15 @@ public final class EventRules {
         if (cut.length() < message.length()) {
             metadata.put(MESSAGE_CUT, Integer.toString(Utf8.length(message)));
         }
-        return new HealthEvent(
-                event.id(),
-                event.version(),
-                event.agent(),
-                event.componentClass(),
-                event.checkName(),
+        return event.toBuilder()
                 // Some senders carry a check's fatality in its healthy events too.
-                event.fatal() && !event.healthy(),
-                event.healthy(),
-                Utf8.shown(cut),
-                event.action(),
-                codes,
-                entities,
-                metadata,
-                event.generated(),
-                nodeName,
-                event.quarantine(),
-                event.drain(),
-                event.strategy(),
-                event.customAction());
+                .fatal(event.fatal() && !event.healthy())
+                .message(Utf8.shown(cut))
+                .errorCodes(codes)
+                .entities(entities)
+                .metadata(metadata)
+                .nodeName(nodeName)
+                .build();
     }
 
     private static String named(String name) {

@@ -1,6 +1,5 @@
 package dev.gpuwarden.api;
 
-import com.google.protobuf.ProtocolStringList;
 import dev.gpuwarden.api.datamodels.BehaviourOverrides;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -8,7 +7,6 @@ import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -59,7 +57,8 @@ public final class HealthEventCodec {
                 wire.getIsHealthy(),
                 wire.getMessage(),
                 RecommendedAction.of(wire.getRecommendedActionValue()),
-                strings(wire.getErrorCodeList()),
+                // A copy does not keep the message in memory.
+                List.copyOf(wire.getErrorCodeList()),
                 entities(wire.getEntitiesImpactedList()),
                 wire.getMetadataMap(),
                 wire.hasGeneratedTimestamp()
@@ -84,9 +83,7 @@ public final class HealthEventCodec {
     }
 
     static List<Entity> entities(List<dev.gpuwarden.api.datamodels.Entity> wire) {
-        List<Entity> entities = new ArrayList<>(wire.size());
-        wire.forEach(entity -> entities.add(fromWire(entity)));
-        return entities;
+        return wire.stream().map(HealthEventCodec::fromWire).toList();
     }
 
     private static BehaviourOverrides toWire(Overrides overrides) {
@@ -103,10 +100,5 @@ public final class HealthEventCodec {
     private static ProcessingStrategy strategy(int number) {
         ProcessingStrategy[] known = ProcessingStrategy.values();
         return number >= 0 && number < known.length ? known[number] : ProcessingStrategy.UNSPECIFIED;
-    }
-
-    /** Returns a copy, which does not keep the message in memory. */
-    private static List<String> strings(ProtocolStringList wire) {
-        return List.copyOf(wire);
     }
 }

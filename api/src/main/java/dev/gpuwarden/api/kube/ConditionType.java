@@ -21,14 +21,8 @@ public final class ConditionType {
             "(?:[a-z0-9](?:[-a-z0-9.]{0,200}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
     /** The types in core/v1, NodeConditionType, with old ones and those of cloud providers. */
     private static final Set<String> KUBERNETES = Set.of(
-            "ready",
-            "memorypressure",
-            "diskpressure",
-            "pidpressure",
-            "networkunavailable",
-            "outofdisk",
-            "configok",
-            "kubeletconfigok");
+            ("ready memorypressure diskpressure pidpressure networkunavailable " + "outofdisk configok kubeletconfigok")
+                    .split(" "));
 
     private ConditionType() {}
 

@@ -100,14 +100,8 @@ public final class NodeConditions {
 
     /** Returns the body of a server-side apply. */
     public static Map<String, Object> body(String node, List<Condition> conditions) {
-        return Map.of(
-                "apiVersion",
-                "v1",
-                "kind",
-                "Node",
-                "metadata",
-                Map.of("name", node),
-                "status",
-                Map.of("conditions", conditions.stream().map(Condition::tree).toList()));
+        Map<String, Object> status =
+                Map.of("conditions", conditions.stream().map(Condition::tree).toList());
+        return Map.of("apiVersion", "v1", "kind", "Node", "metadata", Map.of("name", node), "status", status);
     }
 }
