@@ -21,6 +21,16 @@ public final class ReadyConditionWriter {
         this.kind = kind;
     }
 
+    /** Returns the condition in the form of the resource's status, without the time of its last change. */
+    public static Map<String, Object> condition(boolean ready, long generation, String reason, String message) {
+        return Map.of(
+                "type", "Ready",
+                "status", ready ? "True" : "False",
+                "observedGeneration", generation,
+                "reason", reason,
+                "message", message);
+    }
+
     /** @param condition the whole condition except the time of its last transition */
     public static boolean says(Map<String, Object> resource, Map<String, Object> condition) {
         return same(condition, ready(resource));
@@ -61,19 +71,11 @@ public final class ReadyConditionWriter {
                         : clock.instant().truncatedTo(ChronoUnit.SECONDS).toString());
         Map<String, Object> status = new LinkedHashMap<>(more);
         status.put("conditions", List.of(now));
+        Map<String, Object> body = new LinkedHashMap<>(Map.of("apiVersion", kind.apiVersion(), "kind", kind.kind()));
+        body.put("metadata", Map.of("name", name));
+        body.put("status", status);
         try {
-            var unused = api.apply(
-                    kind.path(name) + "/status",
-                    MANAGER,
-                    Map.of(
-                            "apiVersion",
-                            kind.apiVersion(),
-                            "kind",
-                            kind.kind(),
-                            "metadata",
-                            Map.of("name", name),
-                            "status",
-                            status));
+            var unused = api.apply(kind.path(name) + "/status", MANAGER, body);
         } catch (ApiException e) {
             if (!e.notFound()) {
                 throw e;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.client.ReadyConditionWriter;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,15 +30,8 @@ public record PolicyStatus(
         long withoutNode,
         long erring) {
 
-    /** Returns the condition in the form of the resource's status, without the time of its last change. */
     Map<String, Object> condition() {
-        Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("type", "Ready");
-        tree.put("status", ready ? "True" : "False");
-        tree.put("observedGeneration", generation);
-        tree.put("reason", reason);
-        tree.put("message", message);
-        return tree;
+        return ReadyConditionWriter.condition(ready, generation, reason, message);
     }
 
     Map<String, Object> counts() {

@@ -89,16 +89,5 @@ public final class RuleEvaluator {
      * @param reason Ready, Disabled, DoesNotCompile, TooCostly or NeverMatches
      * @param message the text for the author: the clause, line and column, the available fields
      */
-    public record RuleCondition(String ruleSet, long generation, boolean ready, String reason, String message) {
-
-        /** Returns the condition in the form of the resource's status, without the time of its last change. */
-        public java.util.Map<String, Object> toTree() {
-            return java.util.Map.of(
-                    "type", "Ready",
-                    "status", ready ? "True" : "False",
-                    "observedGeneration", generation,
-                    "reason", reason,
-                    "message", message);
-        }
-    }
+    public record RuleCondition(String ruleSet, long generation, boolean ready, String reason, String message) {}
 }

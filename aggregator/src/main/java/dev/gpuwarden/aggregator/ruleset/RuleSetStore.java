@@ -108,7 +108,9 @@ public final class RuleSetStore {
             return;
         }
         Map<String, Object> there = resource(name);
-        Map<String, Object> condition = wanted.get().toTree();
+        RuleCondition now = wanted.get();
+        Map<String, Object> condition =
+                ReadyConditionWriter.condition(now.ready(), now.generation(), now.reason(), now.message());
         if (!ReadyConditionWriter.says(there, condition)) {
             status.write(name, there, condition, Map.of());
         }
