@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
 
 /** A reader of the state of a cluster's nodes, with the rights of the caller. Blocks. Writes nothing. */
 public final class FleetReader {
@@ -54,12 +55,7 @@ public final class FleetReader {
         Threads.daemon("gpuwarden-aside", told).start();
         BreakerStatus breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
-        PoolCounts pools = new PoolCounts(new BreakerPolicy(breaker.limited()));
-        Pages.each(api, NodeCache.NODES.path(), "", tree -> {
-            NodeFacts facts = NodeFacts.of(tree);
-            pools.node(facts.node().name(), Optional.of(facts.node()));
-            nodes.add(facts);
-        });
+        PoolCounts pools = nodes(breaker, nodes::add);
         Map<String, Map<String, Object>> healths = answer(told);
         boolean faults = healths.values().stream().anyMatch(FleetReader::faulty);
         ClusterContext around = around(faults, breaker, Seen.of(pools.census()));
@@ -128,14 +124,18 @@ public final class FleetReader {
     }
 
     private Seen<Map<String, PoolCount>> census(BreakerStatus breaker) throws InterruptedException {
+        return ask(() -> nodes(breaker, facts -> {}).census());
+    }
+
+    private PoolCounts nodes(BreakerStatus breaker, Consumer<NodeFacts> consumer)
+            throws ApiException, InterruptedException {
         PoolCounts pools = new PoolCounts(new BreakerPolicy(breaker.limited()));
-        return ask(() -> {
-            Pages.each(api, NodeCache.NODES.path(), "", tree -> {
-                NodeFacts facts = NodeFacts.of(tree);
-                pools.node(facts.node().name(), Optional.of(facts.node()));
-            });
-            return pools.census();
+        Pages.each(api, NodeCache.NODES.path(), "", tree -> {
+            NodeFacts facts = NodeFacts.of(tree);
+            pools.node(facts.node().name(), Optional.of(facts.node()));
+            consumer.accept(facts);
         });
+        return pools;
     }
 
     private ClusterContext around(boolean faults, BreakerStatus breaker, Seen<Map<String, PoolCount>> census)
