@@ -1,9 +1,14 @@
 package dev.gpuwarden.packaging;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
+import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -15,9 +20,7 @@ import java.util.stream.Stream;
 final class MetricsReference {
 
     private static final Pattern LABEL = Pattern.compile("([A-Za-z_]\\w*)=\"(?:[^\"\\\\]|\\\\.)*\"");
-    private static final String TEXT = "\"(?:[^\"\\\\]|\\\\.)*\"";
-    private static final Pattern CALL = Pattern.compile(
-            "(gauge|counter|seconds)\\(\\s*\"(gpuwarden_\\w+)\",\\s*(" + TEXT + "(?:\\s*\\+\\s*" + TEXT + ")*)");
+    private static final Pattern CALL = Pattern.compile("(gauge|counter|seconds)\\(\\s*\"(gpuwarden_\\w+)\"");
 
     private MetricsReference() {}
 
@@ -54,7 +57,7 @@ final class MetricsReference {
                 | Metric | Type | Description |
                 | --- | --- | --- |
                 """);
-        Map<String, Metric> aggregator = aggregator(repository.resolve("aggregator/src/main/java"));
+        Map<String, Metric> aggregator = aggregator(repository.resolve("aggregator/src/main"));
         aggregator.keySet().removeAll(daemon.keySet());
         rows(aggregator, false, text);
         return text.toString();
@@ -97,7 +100,11 @@ final class MetricsReference {
 
     private static Map<String, Metric> aggregator(Path sources) throws IOException {
         Map<String, Metric> metrics = new TreeMap<>();
-        try (Stream<Path> files = Files.walk(sources)) {
+        Properties help = new Properties();
+        try (Stream<Path> files = Files.walk(sources.resolve("java"));
+                Reader texts = Files.newBufferedReader(
+                        sources.resolve("resources/dev/gpuwarden/aggregator/app/metrics.properties"))) {
+            help.load(texts);
             for (Path file :
                     files.filter(each -> each.toString().endsWith(".java")).toList()) {
                 Matcher call = CALL.matcher(Files.readString(file));
@@ -105,12 +112,12 @@ final class MetricsReference {
                     boolean counter = call.group(1).equals("counter");
                     Metric metric = new Metric();
                     metric.type = call.group(1).equals("seconds") ? "summary" : call.group(1);
-                    metric.help =
-                            call.group(3).replaceAll("\"\\s*\\+\\s*\"", "").replaceAll("^\"|\"$", "");
+                    metric.help = (String) Objects.requireNonNull(help.remove(call.group(2)), call.group(2));
                     metrics.put(call.group(2) + (counter ? "_total" : ""), metric);
                 }
             }
         }
+        assertThat(help.stringPropertyNames()).as("texts without a metric").isEmpty();
         return metrics;
     }
 }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.app.MetricsSite.Readiness;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
@@ -120,7 +119,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
-            sites.add(new MetricsSite(new AggregatorMetrics(server, steers, monitor, stats)));
+            sites.add(new AggregatorMetrics(server, steers, monitor, stats));
             steers.filter(steer -> web.pages())
                     .map(Controllers::view)
                     .map(view -> new FleetView(view, api, decisions::last, Clock.systemUTC()))

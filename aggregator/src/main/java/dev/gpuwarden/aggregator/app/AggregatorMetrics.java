@@ -1,173 +1,141 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.PoolCounts;
+import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.ingest.IngestMetrics;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.aggregator.objectmonitor.MonitorMetrics;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
+import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus;
+import dev.gpuwarden.cli.web.HttpAnswer;
+import dev.gpuwarden.cli.web.HttpHandler;
+import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.WebStats;
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import io.prometheus.metrics.model.snapshots.Quantile;
-import io.prometheus.metrics.model.snapshots.Quantiles;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.HdrHistogram.Histogram;
 
 /**
- * The metrics of the aggregator, for Prometheus. No series is per node: there are thousands, and NodeHealth has the state of
- * each.
+ * The metrics of the aggregator, for Prometheus, at `/metrics`. No series is per node: there are thousands, and NodeHealth has
+ * the state of each.
  */
-final class AggregatorMetrics {
+record AggregatorMetrics(
+        IngestServer server, Optional<Controllers> steering, Optional<ObjectMonitor> monitor, WebStats web)
+        implements HttpHandler {
 
-    private static final PrometheusTextFormatWriter WRITER = PrometheusTextFormatWriter.create();
-    static final String TYPE = WRITER.getContentType();
-
-    private static final double[] QUANTILES = {0.5, 0.9, 0.99, 1};
-
-    private final IngestServer server;
-    private final Optional<Controllers> steering;
-    private final Optional<ObjectMonitor> monitor;
-    private final WebStats web;
-
-    AggregatorMetrics(
-            IngestServer server, Optional<Controllers> steering, Optional<ObjectMonitor> monitor, WebStats web) {
-        this.server = server;
-        this.steering = steering;
-        this.monitor = monitor;
-        this.web = web;
+    @Override
+    public boolean has(String path) {
+        return path.equals("/metrics");
     }
 
-    byte[] text() {
+    @Override
+    public HttpAnswer answer(Request request) {
+        MetricFamilies all = new MetricFamilies();
+        addIngest(all);
+        steering.ifPresent(steers -> addControllers(all, steers));
+        monitor.ifPresent(monitors -> addMonitor(all, monitors));
+        return HttpAnswer.of(200, MetricFamilies.TYPE, all.text());
+    }
+
+    private void addIngest(MetricFamilies all) {
         IngestMetrics tally = server.tally();
-        List<MetricSnapshot> all = new ArrayList<>();
-        all.add(gauge("gpuwarden_aggregator_nodes_connected", "Nodes that report now.", server.connected()));
-        all.add(gauge(
-                "gpuwarden_aggregator_nodes_behind",
-                "Nodes whose NodeHealth could not be written; the write is retried.",
-                server.behind()));
-        all.add(counter("gpuwarden_aggregator_events", "Events of nodes that were accepted.", tally.events.sum()));
-        all.add(counter(
-                "gpuwarden_aggregator_fault_tellings",
-                "Complete reports of all faults of a node.",
-                tally.generations.sum()));
-        all.add(counter(
-                "gpuwarden_aggregator_refused",
-                "Messages of nodes that were refused, by reason.",
-                "reason",
-                tally.refusals.sums()));
-        all.add(counter(
-                "gpuwarden_aggregator_streams_ended",
-                "Streams and calls that the aggregator ended, by gRPC status.",
-                "status",
-                tally.endings.sums()));
-        all.add(counter(
-                "gpuwarden_aggregator_lookups",
-                "Requests to nodes for the holders of their GPUs, and signals for their pods, by outcome.",
-                "outcome",
-                tally.lookups.sums()));
-        all.add(counter(
-                "gpuwarden_aggregator_access_reviews",
-                "Tokens that users presented to nodes, by the outcome of the review.",
-                "outcome",
-                tally.reviews.sums()));
-        all.add(counter(
-                "gpuwarden_aggregator_write_failures",
-                "Writes of a NodeHealth that failed, by the API server's answer.",
-                "answer",
-                tally.failures.sums()));
-        all.add(seconds(
-                "gpuwarden_aggregator_write_seconds",
-                "Time from a node's report to its NodeHealth written.",
-                tally.written()));
-        all.add(gauge("gpuwarden_web_connections", "HTTP connections of clients.", web.connections()));
-        all.add(gauge(
-                "gpuwarden_web_held_bytes",
-                "Memory of HTTP answers that clients have not taken yet.",
-                web.bodyBytes()));
-        all.add(counter(
+        all.gauge("gpuwarden_aggregator_nodes_connected", server.connected());
+        all.gauge("gpuwarden_aggregator_nodes_behind", server.behind());
+        all.counter("gpuwarden_aggregator_events", tally.events.sum());
+        all.counter("gpuwarden_aggregator_fault_tellings", tally.generations.sum());
+        all.counter("gpuwarden_aggregator_refused", "reason", tally.refusals.sums());
+        all.counter("gpuwarden_aggregator_streams_ended", "status", tally.endings.sums());
+        all.counter("gpuwarden_aggregator_lookups", "outcome", tally.lookups.sums());
+        all.counter("gpuwarden_aggregator_access_reviews", "outcome", tally.reviews.sums());
+        all.counter("gpuwarden_aggregator_write_failures", "answer", tally.failures.sums());
+        all.seconds("gpuwarden_aggregator_write_seconds", tally.written());
+        all.gauge("gpuwarden_web_connections", web.connections());
+        all.gauge("gpuwarden_web_held_bytes", web.bodyBytes());
+        all.counter(
                 "gpuwarden_web_refused",
-                "HTTP connections and requests that were turned away or cut off, by cause.",
                 "cause",
-                Stream.of(WebStats.Refusal.values())
-                        .collect(Collectors.toMap(WebStats.Refusal::label, web::refusals, (a, b) -> a, TreeMap::new))));
-        steering.ifPresent(steers -> all.addAll(ControllerCollector.of(steers)));
-        monitor.ifPresent(monitors -> all.addAll(MonitorCollector.of(monitors)));
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try {
-            WRITER.write(out, new MetricSnapshots(all));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return out.toByteArray();
+                Stream.of(WebStats.Refusal.values()).collect(Collectors.toMap(WebStats.Refusal::label, web::refusals)));
     }
 
-    static MetricSnapshot gauge(String name, String help, double value) {
-        return GaugeSnapshot.builder()
-                .name(name)
-                .help(help)
-                .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                        .value(value)
-                        .build())
-                .build();
+    /** Adds the decisions about nodes, and the causes that delay them. */
+    private static void addControllers(MetricFamilies all, Controllers steering) {
+        all.gauge("gpuwarden_aggregator_leads", steering.works() ? 1 : 0);
+        all.gauge("gpuwarden_aggregator_nodes_queued", steering.queued());
+        all.gauge("gpuwarden_aggregator_nodes_failing", steering.failing());
+        all.counter(
+                "gpuwarden_aggregator_decisions", "decision", steering.tally().decisions());
+        all.counter("gpuwarden_aggregator_breaker_refusals", steering.tally().refused());
+        all.gauge(
+                "gpuwarden_aggregator_breaker_waiting_nodes",
+                steering.works() ? steering.gate().waiting().size() : 0);
+        Map<String, PoolCounts.Standing> pools = steering.gate().standing();
+        Map<String, PoolState> states = steering.gate().state().pools();
+        all.gauge("gpuwarden_aggregator_breaker_open", pools.keySet(), name -> Labels.of("pool", name), name -> {
+            PoolState state = states.get(name);
+            return state != null && state.status() == PoolState.Status.OPEN ? 1 : 0;
+        });
+        all.gauge("gpuwarden_aggregator_pool_nodes", "pool", pools, PoolCounts.Standing::total);
+        all.gauge("gpuwarden_aggregator_pool_nodes_out_of_service", "pool", pools, PoolCounts.Standing::outOfService);
+        all.gauge(
+                "gpuwarden_aggregator_rule_set_ready",
+                steering.ruleConditions(),
+                condition -> Labels.of("rule_set", condition.ruleSet(), "reason", condition.reason()),
+                condition -> condition.ready() ? 1 : 0);
+        all.seconds("gpuwarden_aggregator_decision_seconds", steering.tally().micros());
+        steering.drains().ifPresent(drains -> addDrains(all, drains));
     }
 
-    /** Returns the builder of a gauge with labels. The caller adds its points. */
-    static GaugeSnapshot.Builder gauge(String name, String help) {
-        return GaugeSnapshot.builder().name(name).help(help);
+    private static void addDrains(MetricFamilies all, DrainReconciler drains) {
+        all.gauge("gpuwarden_aggregator_draining_nodes", drains.nodes());
+        all.gauge("gpuwarden_aggregator_drain_refused_pods", drains.refused());
+        all.gauge("gpuwarden_aggregator_drain_stuck_nodes", drains.stuck());
+        all.counter(
+                "gpuwarden_aggregator_drain_decisions",
+                "decision",
+                drains.tally().drains());
+        all.counter("gpuwarden_aggregator_drain_pods", "outcome", drains.tally().pods());
+        all.seconds("gpuwarden_aggregator_drain_finish_seconds", drains.tally().micros());
     }
 
-    static GaugeSnapshot.GaugeDataPointSnapshot point(Labels labels, double value) {
-        return GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                .labels(labels)
-                .value(value)
-                .build();
+    /** Adds the results of the object monitor, and their cost. Only the leader reports policies and kinds. */
+    private static void addMonitor(MetricFamilies all, ObjectMonitor monitor) {
+        var kinds = monitor.followed();
+        all.gauge("gpuwarden_aggregator_monitor_objects", "kind", kinds, ObjectMonitor.Followed::objects);
+        all.gauge("gpuwarden_aggregator_monitor_timed_objects", "kind", kinds, ObjectMonitor.Followed::timed);
+        all.gauge("gpuwarden_aggregator_monitor_watching", "kind", kinds, kind -> kind.watching() ? 1 : 0);
+        List<PolicyStatus> policies = monitor.statuses();
+        all.gauge(
+                "gpuwarden_aggregator_monitor_policy_ready",
+                policies,
+                status -> Labels.of("policy", status.policy(), "reason", status.reason()),
+                status -> status.ready() ? 1 : 0);
+        all.gauge("gpuwarden_aggregator_monitor_matches", policies, AggregatorMetrics::policy, PolicyStatus::matches);
+        all.gauge(
+                "gpuwarden_aggregator_monitor_objects_without_node",
+                policies,
+                AggregatorMetrics::policy,
+                PolicyStatus::withoutNode);
+        all.gauge(
+                "gpuwarden_aggregator_monitor_matches_of_one_node",
+                "policy",
+                monitor.mostOfANode(),
+                Integer::doubleValue);
+        var evaluations = monitor.asked();
+        all.counter("gpuwarden_aggregator_monitor_evaluations", "policy", evaluations, ObjectMonitor.Asked::times);
+        all.counter("gpuwarden_aggregator_monitor_errors", "policy", evaluations, ObjectMonitor.Asked::errors);
+        MonitorMetrics tally = monitor.tally();
+        all.counter("gpuwarden_aggregator_monitor_changes", tally.changes());
+        all.counter("gpuwarden_aggregator_monitor_writes", tally.written());
+        all.gauge("gpuwarden_aggregator_monitor_nodes_failing", monitor.failing());
+        all.seconds("gpuwarden_aggregator_monitor_evaluation_seconds", tally.evaluationMicros());
+        all.seconds("gpuwarden_aggregator_monitor_change_to_event_seconds", tally.changeToEventMicros());
     }
 
-    static MetricSnapshot counter(String name, String help, double value) {
-        return CounterSnapshot.builder()
-                .name(name)
-                .help(help)
-                .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
-                        .value(value)
-                        .build())
-                .build();
-    }
-
-    static MetricSnapshot counter(String name, String help, String label, Map<String, Long> values) {
-        CounterSnapshot.Builder counter = CounterSnapshot.builder().name(name).help(help);
-        values.forEach((key, value) -> counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
-                .labels(Labels.of(label, key))
-                .value(value)
-                .build()));
-        return counter.build();
-    }
-
-    static MetricSnapshot seconds(String name, String help, Histogram micros) {
-        long count = micros.getTotalCount();
-        Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
-        for (int i = 0; i < quantiles.length; i++) {
-            quantiles[i] = new Quantile(QUANTILES[i], micros.getValueAtPercentile(100 * QUANTILES[i]) / 1e6);
-        }
-        return SummarySnapshot.builder()
-                .name(name)
-                .help(help)
-                .dataPoint(SummarySnapshot.SummaryDataPointSnapshot.builder()
-                        .count(count)
-                        .sum(count == 0 ? 0 : micros.getMean() * count / 1e6)
-                        .quantiles(Quantiles.of(quantiles))
-                        .build())
-                .build();
+    private static Labels policy(PolicyStatus status) {
+        return Labels.of("policy", status.policy());
     }
 }
