@@ -43,10 +43,7 @@ final class Commands {
         return found.stream().anyMatch(command -> command.name().equals(name));
     }
 
-    /**
-     * Adds the command with this name to a program that does not have it yet; a command that cannot be made is a
-     * failure.
-     */
+    /** Adds the command with this name to a program that does not have it yet; a command that cannot be made is a failure. */
     void add(String name, Program program) {
         found.stream().filter(command -> command.name().equals(name)).forEach(command -> add(command, program));
     }

@@ -46,9 +46,7 @@ public final class ConfigFile {
         this.file = file;
     }
 
-    /**
-     * Reads a file. Errors of its form are in {@link #problems()}; this class does not check whether the keys exist.
-     */
+    /** Reads a file. Errors of its form are in {@link #problems()}; this class does not check whether the keys exist. */
     public static ConfigFile read(Path path) {
         ConfigFile file = new ConfigFile(path);
         try {

@@ -19,10 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A writer of a normal {@link Tree} as indented JSON in ASCII, without characters that a terminal would interpret or
- * hide.
- */
+/** A writer of a normal {@link Tree} as indented JSON in ASCII, without characters that a terminal would interpret or hide. */
 final class Json {
 
     private static final JsonFactory FACTORY = new JsonFactoryBuilder()

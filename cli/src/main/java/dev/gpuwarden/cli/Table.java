@@ -5,9 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * A table with aligned columns. Cells may hold any text: control characters are shown, and never sent to the terminal.
- */
+/** A table with aligned columns. Cells may hold any text: control characters are shown, and never sent to the terminal. */
 public final class Table {
 
     private record Cell(String text, int width, Style style) {

@@ -8,10 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.IVersionProvider;
 
-/**
- * The output of `--version`: the program, the Java runtime, the operating system, and a class archive that is not in
- * use.
- */
+/** The output of `--version`: the program, the Java runtime, the operating system, and a class archive that is not in use. */
 public final class Version implements IVersionProvider {
 
     /** Returns the program's version, which the build wrote. */

@@ -75,9 +75,7 @@ enum LogFormat {
         }
     }
 
-    /**
-     * Returns the package of a gpuwarden class or the name of a library: class names do not help the reader of a log.
-     */
+    /** Returns the package of a gpuwarden class or the name of a library: class names do not help the reader of a log. */
     private static String part(LogRecord record) {
         String logger = String.valueOf(record.getLoggerName());
         String[] names = logger.split("\\.", -1);

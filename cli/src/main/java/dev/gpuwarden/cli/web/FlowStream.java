@@ -11,9 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A stream to a connection, for a thread that may block. It is at most a few pieces ahead of the client. */
 final class FlowStream extends OutputStream {
 
-    /**
-     * Interval of the check whether the client is still connected. The connection reports most closed clients itself.
-     */
+    /** Interval of the check whether the client is still connected. The connection reports most closed clients itself. */
     private static final long LOOK_MILLIS = 200;
 
     private final Channel channel;

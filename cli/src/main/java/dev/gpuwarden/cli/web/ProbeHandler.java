@@ -7,9 +7,7 @@ public final class ProbeHandler implements HttpHandler {
 
     /** The missing conditions of a program that is not ready. */
     public interface Pending {
-        /**
-         * Returns one line for each missing condition; empty where the program is ready. It may block for some seconds.
-         */
+        /** Returns one line for each missing condition; empty where the program is ready. It may block for some seconds. */
         List<String> now() throws InterruptedException;
     }
 

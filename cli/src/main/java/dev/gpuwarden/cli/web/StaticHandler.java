@@ -7,9 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A page with its files, which are resources beside a class. They are read for each request, since requests are few.
- */
+/** A page with its files, which are resources beside a class. They are read for each request, since requests are few. */
 public final class StaticHandler implements HttpHandler {
 
     private static final String SCRIPT = "text/javascript; charset=utf-8";
