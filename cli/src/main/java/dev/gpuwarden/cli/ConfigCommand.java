@@ -77,8 +77,7 @@ final class ConfigCommand implements Callable<Integer> {
         for (Setting setting : settings.get().all()) {
             Configuration.Given given = flag(setting)
                     .or(() -> configuration.find(setting.key()))
-                    .orElseGet(
-                            () -> new Configuration.Given(setting, declared(setting.option()), new Origin.Default()));
+                    .orElseGet(() -> new Configuration.Given(setting, declared(setting.option()), "default"));
             tree.put(setting.key(), entry(given));
             table.row(setting.key(), given.joined(), given.origin());
         }
@@ -97,7 +96,7 @@ final class ConfigCommand implements Callable<Integer> {
         } else {
             entry.put("value", given.values().isEmpty() ? null : given.values().get(0));
         }
-        entry.put("from", given.origin().toString());
+        entry.put("from", given.origin());
         entry.put("variable", given.setting().variable());
         return entry;
     }
@@ -109,7 +108,7 @@ final class ConfigCommand implements Callable<Integer> {
         OptionSpec option = spec.findOption(setting.flag());
         List<String> values = List.of(String.join(Setting.SEPARATOR, option.originalStringValues()));
         return Optional.of(new Configuration.Given(
-                setting, setting.takesMany() ? split(values.get(0)) : values, new Origin.Flag(setting.flag())));
+                setting, setting.takesMany() ? split(values.get(0)) : values, "flag " + setting.flag()));
     }
 
     private static List<String> declared(OptionSpec option) {

@@ -16,8 +16,12 @@ import java.util.function.Supplier;
  */
 final class Configuration {
 
-    /** The values of one setting: one value unless the setting takes a list. */
-    record Given(Setting setting, List<String> values, Origin origin) {
+    /**
+     * The values of one setting: one value unless the setting takes a list.
+     *
+     * @param origin the flag, the variable, the file with the line, or "default"
+     */
+    record Given(Setting setting, List<String> values, String origin) {
         String joined() {
             return setting.joined(values);
         }
@@ -78,7 +82,7 @@ final class Configuration {
     private void addFile(ConfigFile read, Settings settings, boolean lenient, List<String> problems) {
         problems.addAll(read.problems());
         for (ConfigFile.Entry entry : read.entries()) {
-            Origin at = new Origin.FileLine(read.path(), entry.line());
+            String at = read.path() + ":" + entry.line();
             Optional<Setting> setting = settings.find(entry.key());
             if (setting.isPresent()) {
                 addEntry(setting.get(), entry, at, problems);
@@ -89,7 +93,7 @@ final class Configuration {
         }
     }
 
-    private void addEntry(Setting setting, ConfigFile.Entry entry, Origin at, List<String> problems) {
+    private void addEntry(Setting setting, ConfigFile.Entry entry, String at, List<String> problems) {
         if (entry.value() instanceof ConfigFile.Value.Scalar scalar) {
             add(new Given(setting, List.of(scalar.text()), at), problems);
         } else if (entry.value() instanceof ConfigFile.Value.Many many) {
@@ -123,10 +127,10 @@ final class Configuration {
             if (setting.isPresent()) {
                 boolean many = setting.get().takesMany();
                 List<String> values = many ? List.of(text.split(Setting.SEPARATOR, -1)) : List.of(text);
-                add(new Given(setting.get(), values, new Origin.Variable(name)), problems);
+                add(new Given(setting.get(), values, "environment " + name), problems);
             } else if (!SettingSources.namesService(name)) {
                 (lenient ? doubts : problems)
-                        .add(new Origin.Variable(name) + ": no setting has this variable"
+                        .add("environment " + name + ": no setting has this variable"
                                 + settings.nearestVariable(name)
                                         .map(meant -> ", did you mean " + meant + "?")
                                         .orElse(""));
