@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -10,6 +11,8 @@ import picocli.CommandLine.TypeConversionException;
 public final class Durations {
 
     private static final Pattern PART = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
+    private static final List<String> UNITS = List.of("d", "h", "m", "s", "ms");
+    private static final long[] MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
 
     private Durations() {}
 
@@ -35,13 +38,7 @@ public final class Durations {
         while (part.find() && part.start() == end) {
             long amount = Long.parseLong(part.group(1));
             sum = sum.plus(
-                    switch (part.group(2)) {
-                        case "ms" -> Duration.ofMillis(amount);
-                        case "s" -> Duration.ofSeconds(amount);
-                        case "m" -> Duration.ofMinutes(amount);
-                        case "h" -> Duration.ofHours(amount);
-                        default -> Duration.ofDays(amount);
-                    });
+                    Duration.ofMillis(MILLIS[UNITS.indexOf(part.group(2))]).multipliedBy(amount));
             end = part.end();
         }
         return end == 0 || end != text.length() ? Optional.empty() : Optional.of(sum);
@@ -54,12 +51,10 @@ public final class Durations {
             return "0s";
         }
         StringBuilder text = new StringBuilder();
-        String[] units = {"d", "h", "m", "s", "ms"};
-        long[] sizes = {86_400_000, 3_600_000, 60_000, 1_000, 1};
-        for (int i = 0; i < units.length; i++) {
-            if (millis >= sizes[i]) {
-                text.append(millis / sizes[i]).append(units[i]);
-                millis %= sizes[i];
+        for (int i = 0; i < MILLIS.length; i++) {
+            if (millis >= MILLIS[i]) {
+                text.append(millis / MILLIS[i]).append(UNITS.get(i));
+                millis %= MILLIS[i];
             }
         }
         return text.toString();

@@ -1,6 +1,7 @@
 package dev.gpuwarden.cli.run;
 
 import dev.gpuwarden.cli.JournalStream;
+import java.util.Locale;
 import java.util.logging.Level;
 import picocli.CommandLine.Option;
 
@@ -57,11 +58,9 @@ public final class LogOptions {
      * @param journal whether standard error is the journal
      */
     LogFormat format(boolean journal) {
-        return switch (format) {
-            case auto -> journal ? LogFormat.JOURNALD : LogFormat.TEXT;
-            case text -> LogFormat.TEXT;
-            case json -> LogFormat.JSON;
-            case journald -> LogFormat.JOURNALD;
-        };
+        if (format == Form.auto) {
+            return journal ? LogFormat.JOURNALD : LogFormat.TEXT;
+        }
+        return LogFormat.valueOf(format.name().toUpperCase(Locale.ROOT));
     }
 }
