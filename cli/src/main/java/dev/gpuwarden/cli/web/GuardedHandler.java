@@ -3,7 +3,7 @@ package dev.gpuwarden.cli.web;
 import java.util.Optional;
 
 /** A handler behind a guard, which refuses requests without permission. */
-public record GuardedHandler(HttpHandler handler, Guard guard) implements HttpHandler {
+public record GuardedHandler(HttpHandler handler, Guard guard) implements HttpHandler.Wrapper {
 
     /** A decision which requests the handler may answer. Thread-safe. */
     public interface Guard {
@@ -12,19 +12,9 @@ public record GuardedHandler(HttpHandler handler, Guard guard) implements HttpHa
     }
 
     @Override
-    public boolean has(String path) {
-        return handler.has(path);
-    }
-
-    @Override
     public HttpAnswer answer(Request request) throws InterruptedException {
         Optional<HttpAnswer> refused = guard.refused(request);
         return refused.isPresent() ? refused.get() : handler.answer(request);
-    }
-
-    @Override
-    public int threads() {
-        return handler.threads();
     }
 
     @Override

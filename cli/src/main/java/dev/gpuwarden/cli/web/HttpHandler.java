@@ -24,4 +24,25 @@ public interface HttpHandler {
     default boolean isGuarded() {
         return false;
     }
+
+    /** A handler that decides which requests the inner handler answers, or when. */
+    interface Wrapper extends HttpHandler {
+
+        HttpHandler handler();
+
+        @Override
+        default boolean has(String path) {
+            return handler().has(path);
+        }
+
+        @Override
+        default int threads() {
+            return handler().threads();
+        }
+
+        @Override
+        default boolean isGuarded() {
+            return handler().isGuarded();
+        }
+    }
 }

@@ -6,12 +6,7 @@ import java.util.Optional;
  * A handler for the users of `basic_auth_users`. If the inner handler has a guard of its own, requests without a
  * known user name go to that guard, with or without another credential.
  */
-record LoginHandler(HttpHandler handler, BasicAuth users) implements HttpHandler {
-
-    @Override
-    public boolean has(String path) {
-        return handler.has(path);
-    }
+record LoginHandler(HttpHandler handler, BasicAuth users) implements HttpHandler.Wrapper {
 
     @Override
     public HttpAnswer answer(Request request) throws InterruptedException {
@@ -35,15 +30,5 @@ record LoginHandler(HttpHandler handler, BasicAuth users) implements HttpHandler
     private static HttpAnswer unknown() {
         return HttpAnswer.text(401, "expected a name and its password, of basic_auth_users in --web.config.file\n")
                 .with("WWW-Authenticate", "Basic realm=\"gpuwarden\", charset=\"UTF-8\"");
-    }
-
-    @Override
-    public int threads() {
-        return handler.threads();
-    }
-
-    @Override
-    public boolean isGuarded() {
-        return handler.isGuarded();
     }
 }

@@ -125,22 +125,17 @@ public final class PageGuard implements GuardedHandler.Guard {
      * A handler behind a guard whose checks may block: it has threads for waiting requests, but answers no more requests
      * at a time than before.
      */
-    record QueueingHandler(HttpHandler site, int waiting, Semaphore answering) implements HttpHandler {
+    record QueueingHandler(HttpHandler handler, int waiting, Semaphore answering) implements HttpHandler.Wrapper {
 
-        QueueingHandler(HttpHandler site, int waiting) {
-            this(site, waiting, new Semaphore(site.threads()));
-        }
-
-        @Override
-        public boolean has(String path) {
-            return site.has(path);
+        QueueingHandler(HttpHandler handler, int waiting) {
+            this(handler, waiting, new Semaphore(handler.threads()));
         }
 
         @Override
         public HttpAnswer answer(Request request) throws InterruptedException {
             answering.acquire();
             try {
-                return site.answer(request);
+                return handler.answer(request);
             } finally {
                 answering.release();
             }
@@ -148,7 +143,7 @@ public final class PageGuard implements GuardedHandler.Guard {
 
         @Override
         public int threads() {
-            return site.threads() + waiting;
+            return handler.threads() + waiting;
         }
     }
 }
