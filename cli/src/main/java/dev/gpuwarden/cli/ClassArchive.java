@@ -11,17 +11,9 @@ import java.util.Optional;
  * The archive of loaded classes in the runtime image. Without it, every start takes several times as long. The archive
  * is valid only in the folder in which it was written; elsewhere Java ignores it without a message.
  */
-public final class ClassArchive {
+public record ClassArchive(Path home, List<String> mapped) {
 
     private static final Path MAPPED = Path.of("/proc/self/maps");
-
-    private final Path home;
-    private final List<String> mapped;
-
-    ClassArchive(Path home, List<String> mapped) {
-        this.home = home;
-        this.mapped = mapped;
-    }
 
     /**
      * Returns the archive of the running image; empty outside an image, and in an image without archives, such as a

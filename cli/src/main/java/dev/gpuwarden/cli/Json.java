@@ -29,15 +29,6 @@ final class Json {
 
     private Json() {}
 
-    static String write(@Nullable Object tree) {
-        return write(tree, true);
-    }
-
-    /** Returns the tree without line breaks. */
-    static String writeLine(@Nullable Object tree) {
-        return write(tree, false);
-    }
-
     /** Writes the tree with a buffer of some kilobytes, and leaves the stream open. */
     static void writeLine(@Nullable Object tree, OutputStream out) throws IOException {
         try (JsonGenerator generator = FACTORY.createGenerator(out)) {
@@ -46,7 +37,8 @@ final class Json {
         }
     }
 
-    private static String write(@Nullable Object tree, boolean indented) {
+    /** @param indented false for a tree without line breaks */
+    static String write(@Nullable Object tree, boolean indented) {
         StringWriter text = new StringWriter();
         try (JsonGenerator generator = FACTORY.createGenerator(text)) {
             if (indented) {

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,28 +26,18 @@ final class AnswerWriter {
     /** Bytes of one piece: the memory of a slow reader besides the body, which it shares with others. */
     static final int PIECE_BYTES = 16 << 10;
 
-    /** Receives the end of each answer. */
-    interface Listener {
-        /** @param success false where the client did not receive all of it */
-        void answered(boolean success);
-    }
-
     private final ChannelHandlerContext context;
     private final WebServer server;
-    private final Listener listener;
+    private final Consumer<Boolean> listener;
     private byte @Nullable [] body;
     private int written;
     private @Nullable FlowStream flow;
 
-    AnswerWriter(ChannelHandlerContext context, WebServer server, Listener listener) {
+    /** @param listener receives the end of each answer; false where the client did not receive all of it */
+    AnswerWriter(ChannelHandlerContext context, WebServer server, Consumer<Boolean> listener) {
         this.context = context;
         this.server = server;
         this.listener = listener;
-    }
-
-    /** Takes room for an answer's body. @return false where the quota has no room; the answer must not be sent then */
-    boolean reserve(HttpAnswer answer) {
-        return server.take(answer.body());
     }
 
     /** Writes an answer without its body, for a HEAD request. */
@@ -54,11 +45,10 @@ final class AnswerWriter {
         HttpResponse head = head(answer, keepAlive);
         head.headers().set(CONTENT_LENGTH, answer.body().length);
         context.write(head);
-        context.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
-                .addListener(done -> listener.answered(done.isSuccess()));
+        end();
     }
 
-    /** Writes an answer for whose body {@link #reserve} has taken room. */
+    /** Writes an answer for whose body {@link WebServer#take} has taken room. */
     void send(HttpAnswer answer, boolean keepAlive) {
         HttpResponse head = head(answer, keepAlive);
         head.headers().set(CONTENT_LENGTH, answer.body().length);
@@ -78,10 +68,10 @@ final class AnswerWriter {
         context.writeAndFlush(head);
     }
 
-    /** Ends a streamed answer. */
-    void endStream() {
+    /** Ends an answer whose body is written, or that has none. */
+    void end() {
         context.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
-                .addListener(done -> listener.answered(done.isSuccess()));
+                .addListener(done -> listener.accept(done.isSuccess()));
     }
 
     /** Continues after the client has read, or has stopped reading. */
@@ -129,7 +119,7 @@ final class AnswerWriter {
                 body = null;
                 context.writeAndFlush(new DefaultLastHttpContent(piece)).addListener(done -> {
                     server.give(all);
-                    listener.answered(done.isSuccess());
+                    listener.accept(done.isSuccess());
                 });
             } else {
                 context.writeAndFlush(new DefaultHttpContent(piece));

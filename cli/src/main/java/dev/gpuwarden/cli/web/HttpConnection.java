@@ -198,7 +198,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
             send(HttpAnswer.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
             return;
         }
-        Optional<Request> request = Requests.of(message, peer, secure, isProven());
+        Optional<Request> request = Request.of(message, peer, secure, isProven());
         if (request.isEmpty()) {
             send(HttpAnswer.text(400, "the path or its parameters cannot be decoded\n"));
             return;
@@ -239,7 +239,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         onLoop(() -> begin(answer, stream));
         try {
             answer.flow().get().write(stream);
-            onLoop(writer()::endStream);
+            onLoop(writer()::end);
         } catch (IOException e) {
             onLoop(this::close);
         } catch (RuntimeException e) {
@@ -270,7 +270,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         if (!context().channel().isActive()) {
             return;
         }
-        if (!headOnly && !writer().reserve(answer)) {
+        if (!headOnly && !server.take(answer.body())) {
             server.stats().refused(WebStats.Refusal.MEMORY, peer);
             send(busy("too many answers are being written"));
             return;

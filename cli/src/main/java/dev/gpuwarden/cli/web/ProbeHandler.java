@@ -1,28 +1,19 @@
 package dev.gpuwarden.cli.web;
 
 import java.util.List;
+import java.util.function.Supplier;
 
-/** The probes: `/healthz` succeeds while the process answers, `/readyz` while it can do its work. */
-public final class ProbeHandler implements HttpHandler {
+/**
+ * The probes: `/healthz` succeeds while the process answers, `/readyz` while it can do its work.
+ *
+ * @param limitation returns the limitation of a program that is ready; empty where there is none
+ */
+public record ProbeHandler(Pending pending, Supplier<String> limitation) implements HttpHandler {
 
     /** The missing conditions of a program that is not ready. */
     public interface Pending {
         /** Returns one line for each missing condition; empty where the program is ready. It may block for some seconds. */
         List<String> now() throws InterruptedException;
-    }
-
-    /** A limitation of a program that is ready. */
-    public interface Limitation {
-        /** Returns the limitation in words; empty where there is none. */
-        String now();
-    }
-
-    private final Pending pending;
-    private final Limitation limitation;
-
-    public ProbeHandler(Pending pending, Limitation limitation) {
-        this.pending = pending;
-        this.limitation = limitation;
     }
 
     @Override
@@ -39,7 +30,7 @@ public final class ProbeHandler implements HttpHandler {
         if (!lacking.isEmpty()) {
             return HttpAnswer.text(503, String.join("\n", lacking) + "\n");
         }
-        String limited = limitation.now();
+        String limited = limitation.get();
         return HttpAnswer.text(200, limited.isEmpty() ? "ok\n" : "ok, but " + limited + "\n");
     }
 }
