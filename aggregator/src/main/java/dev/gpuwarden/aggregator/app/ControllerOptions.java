@@ -16,8 +16,8 @@ import picocli.CommandLine.Option;
 /** The options for quarantine: its mode, its limits and its audit log. */
 final class ControllerOptions {
 
-    /** The mode of quarantine. */
-    enum Quarantine {
+    /** The mode of quarantine, and of drains. */
+    enum Mode {
         /** No decision is made. */
         off,
         dry_run,
@@ -36,7 +36,7 @@ final class ControllerOptions {
             description =
                     "Take nodes with faults that meet a QuarantineRuleSet out of service, and return them:"
                             + " ${COMPLETION-CANDIDATES}. A dry run decides and reports, and changes no Node (default: ${DEFAULT-VALUE}).")
-    Quarantine mode = Quarantine.dry_run;
+    Mode mode = Mode.dry_run;
 
     /** The switch for actions that the sender of an event forces. */
     enum Force {
@@ -68,13 +68,13 @@ final class ControllerOptions {
 
     /** Returns the settings of quarantine; empty if it is off. Throws {@link UserError} for invalid options. */
     Optional<QuarantineSettings> settings() {
-        if (mode == Quarantine.off) {
+        if (mode == Mode.off) {
             return Optional.empty();
         }
         return Optional.of(new QuarantineSettings(
                 breaker.namespace(),
                 identity(),
-                mode == Quarantine.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
+                mode == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
                 breaker.pools(),
                 LeaderElector.Times.DEFAULT,
                 force == Force.on));
@@ -82,7 +82,7 @@ final class ControllerOptions {
 
     /** Returns the settings of drains; empty if nodes are not drained. Throws {@link UserError} for invalid options. */
     Optional<DrainReconciler.Settings> drains() {
-        return drain.settings(mode == Quarantine.armed);
+        return drain.settings(mode == Mode.armed);
     }
 
     /**

@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.app.ControllerOptions.Force;
+import dev.gpuwarden.aggregator.app.ControllerOptions.Mode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
@@ -17,26 +19,13 @@ import picocli.CommandLine.Option;
 /** The options for drains of nodes in quarantine. */
 final class DrainOptions {
 
-    /** The mode of drains. */
-    enum Drain {
-        /** No decision is made. */
-        off,
-        dry_run,
-        armed;
-
-        @Override
-        public String toString() {
-            return name().replace('_', '-');
-        }
-    }
-
     @Option(
             names = "--drain.mode",
             defaultValue = "dry-run",
             paramLabel = "MODE",
             description = "Drain nodes in quarantine: ${COMPLETION-CANDIDATES}. A dry run decides and"
                     + " reports, and changes no pod; armed needs --quarantine.mode=armed (default: ${DEFAULT-VALUE}).")
-    Drain mode = Drain.dry_run;
+    Mode mode = Mode.dry_run;
 
     @Option(
             names = "--drain.namespaces",
@@ -100,7 +89,7 @@ final class DrainOptions {
             paramLabel = "SWITCH",
             description = "Remove all pods immediately, whatever these rules state, for an event that has"
                     + " drainOverrides.force: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    ControllerOptions.Force force = ControllerOptions.Force.off;
+    Force force = Force.off;
 
     @Option(names = "--drain.empty-dir", description = "Remove pods with an emptyDir too. Its content is lost.")
     boolean emptyDir;
@@ -114,18 +103,18 @@ final class DrainOptions {
      * @param quarantineArmed true if nodes are taken out of service
      */
     Optional<DrainReconciler.Settings> settings(boolean quarantineArmed) {
-        if (mode == Drain.off) {
+        if (mode == Mode.off) {
             return Optional.empty();
         }
         DrainPolicies policies = policies();
-        if (mode == Drain.armed && !quarantineArmed) {
+        if (mode == Mode.armed && !quarantineArmed) {
             throw new UserError(
                     "--drain.mode=armed needs --quarantine.mode=armed: only nodes in quarantine are drained");
         }
         // Without quarantine no Node is marked as quarantined, and there is nothing to decide.
         return quarantineArmed
                 ? Optional.of(new DrainReconciler.Settings(
-                        mode == Drain.armed, policies, DrainTimes.DEFAULT, force == ControllerOptions.Force.on))
+                        mode == Mode.armed, policies, DrainTimes.DEFAULT, force == Force.on))
                 : Optional.empty();
     }
 

@@ -50,14 +50,15 @@ final class MonitorOptions {
     MonitorSettings settings(ActionMode mode) {
         atLeast("--monitor.resync", resync);
         atLeast("--monitor.retry", retry);
-        if (concurrency < 1 || concurrency > MOST) {
-            throw new UserError("--monitor.concurrency: expected 1 to " + MOST + ", found " + concurrency);
-        }
-        if (confirmFrom < 1 || confirmFrom > MOST_CONFIRM_FROM) {
-            throw new UserError(
-                    "--monitor.confirm-from: expected 1 to " + MOST_CONFIRM_FROM + ", found " + confirmFrom);
-        }
+        atMost("--monitor.concurrency", MOST, concurrency);
+        atMost("--monitor.confirm-from", MOST_CONFIRM_FROM, confirmFrom);
         return new MonitorSettings(resync, concurrency, retry, mode == ActionMode.ARMED, confirmFrom);
+    }
+
+    private static void atMost(String option, int most, int given) {
+        if (given < 1 || given > most) {
+            throw new UserError(option + ": expected 1 to " + most + ", found " + given);
+        }
     }
 
     private static void atLeast(String option, Duration given) {

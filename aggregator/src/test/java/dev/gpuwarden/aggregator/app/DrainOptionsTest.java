@@ -22,7 +22,8 @@ class DrainOptionsTest {
         Holder holder = new Holder();
         CommandLine line = new CommandLine(holder).setCaseInsensitiveEnumValuesAllowed(true);
         line.registerConverter(Duration.class, dev.gpuwarden.cli.Durations::parse);
-        line.registerConverter(DrainOptions.Drain.class, text -> DrainOptions.Drain.valueOf(text.replace('-', '_')));
+        line.registerConverter(
+                ControllerOptions.Mode.class, text -> ControllerOptions.Mode.valueOf(text.replace('-', '_')));
         var unused = line.parseArgs(words);
         return holder.drain;
     }
