@@ -32,14 +32,12 @@ class AlertRulesTest {
     private static final Path TESTS = REPOSITORY.resolve("packaging/src/test/prometheus");
     private static final List<String> NAMES = List.of("gpuwarden", "gpuwarden-aggregator");
     private static final Path GOLDEN = REPOSITORY.resolve("daemon/src/test/resources/golden/metrics");
-    private static final Path COLLECTORS = REPOSITORY.resolve("daemon/src/main/java/dev/gpuwarden/daemon/metrics");
+    private static final Path FAMILIES =
+            REPOSITORY.resolve("daemon/src/main/resources/dev/gpuwarden/daemon/metrics/families.tsv");
     private static final Path AGGREGATOR = REPOSITORY.resolve("aggregator/src/main/java/dev/gpuwarden/aggregator/app");
 
     private static final Pattern METRIC = Pattern.compile("\\b(?:gpuwarden|process|jvm|gpu)_[a-z0-9_]+");
     private static final Pattern TYPE = Pattern.compile("# TYPE (\\S+) ");
-    private static final Pattern FAMILY =
-            Pattern.compile("Family\\s*\\.(gauge|counter|summary)\\(\\s*\"(\\w+)\",\\s*(?:\"([a-z]+)\",)?");
-
     private static final Pattern SNAPSHOT =
             Pattern.compile("(gauge|counter|seconds)\\(\\s*\"(gpuwarden_aggregator_\\w+)\"");
 
@@ -119,7 +117,7 @@ class AlertRulesTest {
         });
     }
 
-    /** Returns the metrics in the expositions that tests store, and those that collectors name. */
+    /** Returns the metrics in the expositions that tests store, and those in the table of families. */
     private static Set<String> exported() throws IOException {
         Set<String> names = new TreeSet<>();
         try (Stream<Path> files = Files.list(GOLDEN)) {
@@ -130,13 +128,10 @@ class AlertRulesTest {
                 }
             }
         }
-        try (Stream<Path> files = Files.list(COLLECTORS)) {
-            for (Path file : files.toList()) {
-                Matcher family = FAMILY.matcher(Files.readString(file));
-                while (family.find()) {
-                    String unit = family.group(3) == null ? "" : "_" + family.group(3);
-                    names.add(family.group(2) + unit + (family.group(1).equals("counter") ? "_total" : ""));
-                }
+        for (String line : Files.readAllLines(FAMILIES)) {
+            if (!line.startsWith("#")) {
+                String[] cells = line.split("\t", -1);
+                names.add(cells[1] + (cells[0].equals("counter") ? "_total" : ""));
             }
         }
         try (Stream<Path> files = Files.list(AGGREGATOR)) {

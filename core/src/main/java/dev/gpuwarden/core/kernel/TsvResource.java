@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** A reader of the tables in this module's jar: columns between tabs, and lines with `#` that name their source. */
-final class TsvResource {
+/** A reader of the tables in the jars: columns between tabs, and lines with `#` that name their source. */
+public final class TsvResource {
 
     private TsvResource() {}
 
@@ -24,8 +24,11 @@ final class TsvResource {
         return rows;
     }
 
-    /** @throws IllegalStateException with table and row where a table is broken, which is an error of the program */
-    static <T> List<T> read(String name, int columns, Function<String[], T> row) {
+    /**
+     * @param name beside this class, or from the root with a leading slash
+     * @throws IllegalStateException with table and row where a table is broken, which is an error of the program
+     */
+    public static <T> List<T> read(String name, int columns, Function<String[], T> row) {
         List<T> rows = new ArrayList<>();
         String seen = "";
         try (InputStream in = TsvResource.class.getResourceAsStream(name)) {

@@ -14,12 +14,6 @@ import java.util.function.Supplier;
  */
 public final class AutopilotCollector implements Collector {
 
-    private static final Family HEALTH = Family.gauge(
-            "autopilot_health_checks",
-            "Autopilot's checks of each GPU: remapped is 1 if a row remap is pending or failed, power-slowdown if"
-                    + " the hardware"
-                    + " slows down.");
-
     /** nvml.h, nvmlClocksEventReasonHwSlowdown. */
     private static final long HARDWARE_SLOWDOWN = 0x8;
 
@@ -59,7 +53,7 @@ public final class AutopilotCollector implements Collector {
                     check,
                     "node",
                     nodeName.get());
-            out.add(HEALTH, labels, value.getAsInt());
+            out.add("autopilot_health_checks", labels, value.getAsInt());
         }
     }
 

@@ -16,22 +16,6 @@ import java.util.function.Supplier;
 /** The last results of checks, and the verdict over the node from them and the current faults. */
 public final class CheckCollector implements Collector {
 
-    private static final Family VERDICT = Family.gauge(
-            "gpuwarden_node_outcome", "1 for the verdict over the node, 0 for the others; undecided is not healthy.");
-    private static final Family FINDING = Family.gauge(
-            "gpuwarden_finding", "1 for each part of the node whose last result is fail, warn or unknown.");
-    private static final Family OUTCOME = Family.gauge(
-            "gpuwarden_check_outcome",
-            "1 for the check's last outcome, the worst of all parts, 0 for the others; only pass is healthy.");
-    private static final Family PARTS =
-            Family.gauge("gpuwarden_check_parts", "Parts of the node in the check's last result, by outcome.");
-    private static final Family DURATION =
-            Family.gauge("gpuwarden_check_duration", "seconds", "Duration of the check's last run.");
-    private static final Family AT = Family.gauge(
-            "gpuwarden_check_last_run_timestamp", "seconds", "Time of the check's last run, in seconds since 1970.");
-    private static final Family EVERY =
-            Family.gauge("gpuwarden_check_interval", "seconds", "Interval between runs of the check.");
-
     private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
 
     private final Supplier<List<CheckResult>> results;
@@ -52,7 +36,7 @@ public final class CheckCollector implements Collector {
         List<CheckResult> last = results.get();
         Verdict verdict = NodeVerdict.of(last, faults.get());
         for (Verdict each : Verdict.values()) {
-            out.add(VERDICT, Labels.of("outcome", each.label()), each == verdict ? 1 : 0);
+            out.add("gpuwarden_node_outcome", Labels.of("outcome", each.label()), each == verdict ? 1 : 0);
         }
         Set<Labels> found = new LinkedHashSet<>();
         for (CheckResult result : last) {
@@ -66,17 +50,23 @@ public final class CheckCollector implements Collector {
             }
             for (Outcome outcome : OUTCOMES) {
                 Labels labels = Labels.of("check", id, "outcome", word(outcome));
-                out.add(OUTCOME, labels, outcome == result.outcome() ? 1 : 0);
+                out.add("gpuwarden_check_outcome", labels, outcome == result.outcome() ? 1 : 0);
                 if (parts[outcome.ordinal()] > 0) {
-                    out.add(PARTS, labels, parts[outcome.ordinal()]);
+                    out.add("gpuwarden_check_parts", labels, parts[outcome.ordinal()]);
                 }
             }
             Labels check = Labels.of("check", id);
-            out.add(DURATION, check, result.took().toNanos() / 1e9);
-            out.add(AT, check, result.at().toEpochMilli() / 1e3);
-            out.add(EVERY, check, result.check().every().toNanos() / 1e9);
+            out.add("gpuwarden_check_duration_seconds", check, result.took().toNanos() / 1e9);
+            out.add(
+                    "gpuwarden_check_last_run_timestamp_seconds",
+                    check,
+                    result.at().toEpochMilli() / 1e3);
+            out.add(
+                    "gpuwarden_check_interval_seconds",
+                    check,
+                    result.check().every().toNanos() / 1e9);
         }
-        found.forEach(labels -> out.add(FINDING, labels, 1));
+        found.forEach(labels -> out.add("gpuwarden_finding", labels, 1));
     }
 
     /**

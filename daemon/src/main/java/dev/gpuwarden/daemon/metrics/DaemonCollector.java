@@ -11,43 +11,6 @@ final class DaemonCollector implements Collector {
 
     private static final List<Work> WORKS = List.of(Work.values());
 
-    private static final Family TURN = Family.summary(
-            "gpuwarden_sampler_turn_duration", "seconds", "Duration of sampling turns, driver calls included.");
-    private static final Family OVERRUNS = Family.counter(
-            "gpuwarden_sampler_overruns", "Turns skipped because the one before, or the machine, was late.");
-    private static final Family HUNG_TURNS =
-            Family.counter("gpuwarden_sampler_hung_turns", "Turns that exceeded the deadline.");
-    private static final Family REPLACED =
-            Family.counter("gpuwarden_sampler_replacement_threads", "Threads started in place of hung ones.");
-    private static final Family HUNG_THREADS = Family.gauge(
-            "gpuwarden_sampler_hung_threads", "Threads that are in a driver call beyond the deadline now.");
-    private static final Family OPENINGS =
-            Family.counter("gpuwarden_driver_openings", "Attempts to open the driver, the successful one included.");
-    private static final Family REINITIALISATIONS = Family.counter(
-            "gpuwarden_driver_reinitialisations",
-            "Times that the driver library was initialised again to detect GPUs that came or went.");
-
-    private static final Family SCRAPES =
-            Family.counter("gpuwarden_scrapes", "Expositions made; scrapes within a second share one.");
-    private static final Family SCRAPE_DURATION =
-            Family.gauge("gpuwarden_scrape_duration", "seconds", "Time that the previous exposition took.");
-
-    private static final Family CPU =
-            Family.counter("process_cpu", "seconds", "Total user and system CPU time spent in seconds.");
-    private static final Family START =
-            Family.gauge("process_start_time", "seconds", "Start time of the process since unix epoch in seconds.");
-    private static final Family RESIDENT =
-            Family.gauge("process_resident_memory", "bytes", "Resident memory size in bytes.");
-    private static final Family VIRTUAL =
-            Family.gauge("process_virtual_memory", "bytes", "Virtual memory size in bytes.");
-    private static final Family THREADS = Family.gauge("process_threads", "Number of OS threads in the process.");
-    private static final Family OPEN_FILES = Family.gauge("process_open_fds", "Number of open file descriptors.");
-    private static final Family MAX_FILES = Family.gauge("process_max_fds", "Maximum number of open file descriptors.");
-    private static final Family HEAP_USED =
-            Family.gauge("jvm_memory_used", "bytes", "Used bytes of a JVM memory area.");
-    private static final Family HEAP_COMMITTED =
-            Family.gauge("jvm_memory_committed", "bytes", "Committed bytes of a JVM memory area.");
-    private static final Family HEAP_MAX = Family.gauge("jvm_memory_max", "bytes", "Max bytes of a JVM memory area.");
     private static final Labels HEAP = Labels.of("area", "heap");
 
     @Override
@@ -64,32 +27,32 @@ final class DaemonCollector implements Collector {
     private static void sampler(SamplerStats sampler, Family.Series out) {
         for (Work work : WORKS) {
             Labels labels = Labels.of("work", work.label());
-            out.add(TURN, labels, sampler.durationsMicros(work));
-            out.add(OVERRUNS, labels, sampler.overruns(work));
+            out.add("gpuwarden_sampler_turn_duration_seconds", labels, sampler.durationsMicros(work));
+            out.add("gpuwarden_sampler_overruns", labels, sampler.overruns(work));
         }
-        out.add(HUNG_TURNS, Labels.EMPTY, sampler.hungTurns());
-        out.add(REPLACED, Labels.EMPTY, sampler.replacementThreads());
-        out.add(HUNG_THREADS, Labels.EMPTY, sampler.hungThreads());
-        out.add(OPENINGS, Labels.EMPTY, sampler.driverOpenings());
-        out.add(REINITIALISATIONS, Labels.EMPTY, sampler.reinitialisations());
+        out.add("gpuwarden_sampler_hung_turns", Labels.EMPTY, sampler.hungTurns());
+        out.add("gpuwarden_sampler_replacement_threads", Labels.EMPTY, sampler.replacementThreads());
+        out.add("gpuwarden_sampler_hung_threads", Labels.EMPTY, sampler.hungThreads());
+        out.add("gpuwarden_driver_openings", Labels.EMPTY, sampler.driverOpenings());
+        out.add("gpuwarden_driver_reinitialisations", Labels.EMPTY, sampler.reinitialisations());
     }
 
     private static void self(ProcessStatsReader.Stats self, Family.Series out) {
-        present(out, CPU, self.cpuSeconds());
-        present(out, START, self.startTimeSeconds());
-        present(out, RESIDENT, self.residentBytes());
-        present(out, VIRTUAL, self.virtualBytes());
-        present(out, THREADS, self.threads());
-        present(out, OPEN_FILES, self.openFiles());
-        present(out, MAX_FILES, self.maxFiles());
-        out.add(HEAP_USED, HEAP, self.heapUsedBytes());
-        out.add(HEAP_COMMITTED, HEAP, self.heapCommittedBytes());
-        out.add(HEAP_MAX, HEAP, self.heapMaxBytes());
-        out.add(SCRAPES, Labels.EMPTY, self.scrapes());
-        present(out, SCRAPE_DURATION, self.lastScrapeSeconds());
+        present(out, "process_cpu_seconds", self.cpuSeconds());
+        present(out, "process_start_time_seconds", self.startTimeSeconds());
+        present(out, "process_resident_memory_bytes", self.residentBytes());
+        present(out, "process_virtual_memory_bytes", self.virtualBytes());
+        present(out, "process_threads", self.threads());
+        present(out, "process_open_fds", self.openFiles());
+        present(out, "process_max_fds", self.maxFiles());
+        out.add("jvm_memory_used_bytes", HEAP, self.heapUsedBytes());
+        out.add("jvm_memory_committed_bytes", HEAP, self.heapCommittedBytes());
+        out.add("jvm_memory_max_bytes", HEAP, self.heapMaxBytes());
+        out.add("gpuwarden_scrapes", Labels.EMPTY, self.scrapes());
+        present(out, "gpuwarden_scrape_duration_seconds", self.lastScrapeSeconds());
     }
 
-    private static void present(Family.Series out, Family family, Reading<? extends Number> value) {
+    private static void present(Family.Series out, String family, Reading<? extends Number> value) {
         value.asOptional().ifPresent(v -> out.add(family, Labels.EMPTY, v.doubleValue()));
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.kernel.TsvResource;
 import dev.gpuwarden.core.kernel.XidCatalog;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
@@ -8,8 +9,8 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.metrics.DcgmFields.Field;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.HashSet;
 import java.util.List;
@@ -25,9 +26,17 @@ import java.util.function.Supplier;
  */
 public final class DcgmCollector implements Collector {
 
-    private static final Family NO_PODS = Family.gauge(
-            "gpuwarden_dcgm_pod_labels_absent",
-            "1 while series under DCGM's names have no pod labels, with the cause.");
+    /** @param ofPartition whether a partitioned GPU exports it by partition */
+    private record Field(Family family, GpuMetric metric, double divisor, boolean ofPartition) {}
+
+    private static final List<Field> FIELDS = TsvResource.read(
+            "/dev/gpuwarden/daemon/metrics/dcgm.tsv",
+            6,
+            cell -> new Field(
+                    cell[0].equals("counter") ? Family.bareCounter(cell[1], cell[5]) : Family.gauge(cell[1], cell[5]),
+                    GpuMetric.valueOf(cell[2]),
+                    Double.parseDouble(cell[3]),
+                    cell[4].equals("partition")));
 
     private final Supplier<String> hostName;
     private final Supplier<Reading<Map<PciAddress, Integer>>> lastXids;
@@ -65,14 +74,14 @@ public final class DcgmCollector implements Collector {
             Labels board = board(gpu.identity(), driver);
             boolean partitioned = !gpu.mig().isEmpty();
             Labels labels = partitioned ? board : board.merge(pods.of(gpu.identity()));
-            for (Field field : DcgmFields.ALL) {
+            for (Field field : FIELDS) {
                 if (!(partitioned && field.ofPartition())) {
                     add(out, field, labels, gpu.frame());
                 }
             }
             Double bandwidth = bandwidths.get(GpuLabels.uuid(gpu.identity()));
             if (bandwidth != null) {
-                out.add(DcgmFields.NVLINK_BANDWIDTH, labels, bandwidth);
+                out.add("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", labels, bandwidth);
             }
             if (xids instanceof Reading.Present<Map<PciAddress, Integer>> known) {
                 xid(out, gpu.identity(), labels, known.value());
@@ -87,7 +96,7 @@ public final class DcgmCollector implements Collector {
             return DcgmPods.of(known.value());
         }
         out.add(
-                NO_PODS,
+                "gpuwarden_dcgm_pod_labels_absent",
                 Labels.of("cause", ((Reading.Absent<GpuHolders>) asked).cause().label()),
                 1);
         return new DcgmPods(List.of());
@@ -106,7 +115,7 @@ public final class DcgmCollector implements Collector {
             int code = last.getOrDefault(new PciAddress(at.domain(), at.bus(), at.device(), 0), 0);
             String name = code == 0 ? "No Error" : XidCatalog.mnemonic(code).orElse("Unknown Error");
             out.add(
-                    DcgmFields.XID_ERRORS,
+                    "DCGM_FI_DEV_XID_ERRORS",
                     labels.merge(Labels.of("err_code", Integer.toString(code), "err_msg", name)),
                     code);
         }
@@ -121,7 +130,7 @@ public final class DcgmCollector implements Collector {
                 Labels labels = board.merge(Labels.of(
                                 "GPU_I_ID", instance.value().toString(), "GPU_I_PROFILE", profile(mig.identity())))
                         .merge(pods.of(gpu.identity(), instance.value()));
-                for (Field field : DcgmFields.ALL) {
+                for (Field field : FIELDS) {
                     if (field.ofPartition()) {
                         add(out, field, labels, mig.frame());
                     }

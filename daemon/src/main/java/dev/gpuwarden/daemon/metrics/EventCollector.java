@@ -21,14 +21,6 @@ public final class EventCollector implements Collector {
 
     private static final String OTHER = "other";
 
-    private static final Family EVENTS = Family.counter(
-            "gpuwarden_events",
-            "Events accepted, including the repetitions that they stand for; code has all codes of an event.");
-    private static final Family FAULTS = Family.gauge(
-            "gpuwarden_faults",
-            "Current faults, one for each entity and code; acted_on is false if the"
-                    + " sender requests that no action follows.");
-
     private final Supplier<Map<EventCounts.Kind, Long>> counts;
     private final Supplier<List<Fault>> faults;
 
@@ -44,13 +36,13 @@ public final class EventCollector implements Collector {
 
     @Override
     public void collect(Scrape scrape, Family.Series out) {
-        counts.get().forEach((kind, count) -> out.add(EVENTS, labels(kind), count));
+        counts.get().forEach((kind, count) -> out.add("gpuwarden_events", labels(kind), count));
         Map<Labels, Integer> sums = new LinkedHashMap<>();
         for (Fault fault : faults.get().stream().sorted(Fault.FATAL_THEN_NEWEST).toList()) {
             boolean listed = sums.size() < MOST_FAULTS;
             sums.merge(listed ? labels(fault) : beyond(fault), 1, Integer::sum);
         }
-        sums.forEach((labels, count) -> out.add(FAULTS, labels, count));
+        sums.forEach((labels, count) -> out.add("gpuwarden_faults", labels, count));
     }
 
     private static Labels labels(EventCounts.Kind kind) {

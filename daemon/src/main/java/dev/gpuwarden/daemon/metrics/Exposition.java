@@ -18,13 +18,6 @@ import org.jspecify.annotations.Nullable;
 public final class Exposition {
 
     private static final System.Logger LOG = System.getLogger(Exposition.class.getName());
-    /** The exposition's own families, in a class of their own so that they too are created at the first scrape. */
-    private static final class Own {
-        static final Family ERRORS = Family.counter(
-                "gpuwarden_collector_errors", "Scrapes in which a collector failed and its series are missing.");
-        static final Family DUPLICATES = Family.counter(
-                "gpuwarden_duplicate_series", "Series left out because an earlier one has the same labels.");
-    }
 
     private final Supplier<List<Collector>> recipe;
     private final AtomicLong duplicates = new AtomicLong();
@@ -93,9 +86,12 @@ public final class Exposition {
         }
         Family.Series own = new Family.Series();
         for (int i = 0; i < all.size(); i++) {
-            own.add(Own.ERRORS, Labels.of("collector", all.get(i).name()), errors.get(i));
+            own.add(
+                    "gpuwarden_collector_errors",
+                    Labels.of("collector", all.get(i).name()),
+                    errors.get(i));
         }
-        own.add(Own.DUPLICATES, Labels.EMPTY, duplicates.get());
+        own.add("gpuwarden_duplicate_series", Labels.EMPTY, duplicates.get());
         snapshots.addAll(own.snapshots());
         return new MetricSnapshots(snapshots);
     }

@@ -1,6 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.kernel.TsvResource;
 import dev.gpuwarden.core.telemetry.Kind;
+import dev.gpuwarden.core.telemetry.Metric;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
@@ -24,7 +26,9 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
 /** A metric's name, unit, help and type, created once. The writer adds `_total` to counters and `_info` to infos. */
@@ -38,6 +42,14 @@ public final class Family {
         SUMMARY
     }
 
+    /** All families but those of readings, by name with unit; read at the first scrape. */
+    private static final Map<String, Family> TABLE = TsvResource.read(
+                    "/dev/gpuwarden/daemon/metrics/families.tsv",
+                    4,
+                    cell -> new Family(cell[1], cell[3], cell[2], Type.valueOf(cell[0].toUpperCase(Locale.ROOT))))
+            .stream()
+            .collect(Collectors.toMap(family -> family.metadata.getName(), family -> family));
+
     private final MetricMetadata metadata;
     private final Type type;
 
@@ -46,27 +58,24 @@ public final class Family {
         this.type = type;
     }
 
+    /** @throws IllegalArgumentException if the table has no such family */
+    private static Family of(String name) {
+        Family family = TABLE.get(name);
+        if (family == null) {
+            throw new IllegalArgumentException(name + " is not in families.tsv");
+        }
+        return family;
+    }
+
     static Family gauge(String name, String help) {
         return new Family(name, help, "", Type.GAUGE);
     }
 
-    /** @param name without unit */
-    static Family gauge(String name, String unit, String help) {
-        return new Family(named(name, unit), help, unit, Type.GAUGE);
-    }
-
-    /** @param name without `_total` */
-    static Family counter(String name, String help) {
-        return new Family(name, help, "", Type.COUNTER);
-    }
-
-    /** @param name without unit and `_total` */
-    static Family counter(String name, String unit, String help) {
-        return new Family(named(name, unit), help, unit, Type.COUNTER);
-    }
-
-    static Family of(Kind kind, String name, String unit, String help) {
-        return kind == Kind.COUNTER ? counter(name, unit, help) : gauge(name, unit, help);
+    /** @param prefix name without the reading's label and unit */
+    static Family of(String prefix, Metric metric) {
+        String unit = metric.unit().base();
+        String name = prefix + metric.label() + (unit.isEmpty() ? "" : "_" + unit);
+        return new Family(name, metric.help(), unit, metric.kind() == Kind.COUNTER ? Type.COUNTER : Type.GAUGE);
     }
 
     /**
@@ -75,19 +84,6 @@ public final class Family {
      */
     static Family bareCounter(String name, String help) {
         return new Family(name, help, "", Type.BARE_COUNTER);
-    }
-
-    /** @param name without `_info` */
-    static Family info(String name, String help) {
-        return new Family(name, help, "", Type.INFO);
-    }
-
-    static Family summary(String name, String unit, String help) {
-        return new Family(named(name, unit), help, unit, Type.SUMMARY);
-    }
-
-    private static String named(String name, String unit) {
-        return unit.isEmpty() ? name : name + "_" + unit;
     }
 
     DataPointSnapshot point(Labels labels, double value) {
@@ -126,22 +122,29 @@ public final class Family {
         private final Map<Family, List<DataPointSnapshot>> points = new IdentityHashMap<>();
         private int duplicates;
 
+        /** @param name a name of `families.tsv` */
+        void add(String name, Labels labels, double value) {
+            add(of(name), labels, value);
+        }
+
         void add(Family family, Labels labels, double value) {
             add(family, family.point(labels, value));
         }
 
         /** Adds durations in seconds: count, sum and some quantiles. */
-        void add(Family family, Labels labels, Histogram micros) {
+        void add(String name, Labels labels, Histogram micros) {
             long count = micros.getTotalCount();
             Quantile[] quantiles = new Quantile[count == 0 ? 0 : QUANTILES.length];
             for (int i = 0; i < quantiles.length; i++) {
                 quantiles[i] = new Quantile(QUANTILES[i], micros.getValueAtPercentile(100 * QUANTILES[i]) / 1e6);
             }
             double sum = count == 0 ? 0 : micros.getMean() * count / 1e6;
-            add(family, new SummaryDataPointSnapshot(count, sum, Quantiles.of(quantiles), labels, Exemplars.EMPTY, 0));
+            add(
+                    of(name),
+                    new SummaryDataPointSnapshot(count, sum, Quantiles.of(quantiles), labels, Exemplars.EMPTY, 0));
         }
 
-        void add(Family family, DataPointSnapshot point) {
+        private void add(Family family, DataPointSnapshot point) {
             points.computeIfAbsent(family, f -> new ArrayList<>()).add(point);
         }
 

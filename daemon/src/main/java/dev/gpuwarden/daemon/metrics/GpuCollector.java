@@ -11,6 +11,7 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 /** Every reading of every GPU in base units, and the cause of each absent one. */
 final class GpuCollector implements Collector {
@@ -18,36 +19,9 @@ final class GpuCollector implements Collector {
     private static final Absence[] CAUSES = Absence.values();
     private static final GpuState[] STATES = GpuState.values();
     private static final Cadence[] CADENCES = Cadence.values();
-    private static final Family[] READINGS = new Family[GpuMetric.count()];
-
-    static {
-        for (int i = 0; i < READINGS.length; i++) {
-            GpuMetric metric = GpuMetric.of(i);
-            READINGS[i] = Family.of(
-                    metric.kind(),
-                    "gpuwarden_gpu_" + metric.label(),
-                    metric.unit().base(),
-                    metric.help());
-        }
-    }
-
-    private static final Family INFO = Family.info("gpuwarden_gpu", "Identity of the GPU.");
-    private static final Family STATE = Family.gauge("gpuwarden_gpu_state", "1 for the GPU's state, 0 for the others.");
-    private static final Family SAMPLE_AGE =
-            Family.gauge("gpuwarden_gpu_sample_age", "seconds", "Time since the GPU was last read completely.");
-    private static final Family SAMPLE_DURATION = Family.gauge(
-            "gpuwarden_gpu_sample_duration", "seconds", "Duration of the last reading of the GPU, driver included.");
-    private static final Family PROCESS_LIST_AGE = Family.gauge(
-            "gpuwarden_gpu_process_list_age", "seconds", "Time since the GPU's processes were last listed.");
-    private static final Family REFUSED =
-            Family.counter("gpuwarden_implausible_values", "Answers of the driver that were refused as implausible.");
-    private static final Family ABSENT = Family.gauge(
-            "gpuwarden_gpu_reading_absent",
-            "1 for each absent reading, with the cause; those that board or driver do not support are only counted.");
-    private static final Family ABSENT_COUNT =
-            Family.gauge("gpuwarden_gpu_readings_absent", "Number of the GPU's absent readings, by cause.");
-    private static final Family CLOCK_EVENT =
-            Family.gauge("gpuwarden_gpu_clock_event_reason", "1 for each reason that holds clocks down now.");
+    private static final Family[] READINGS = IntStream.range(0, GpuMetric.count())
+            .mapToObj(i -> Family.of("gpuwarden_gpu_", GpuMetric.of(i)))
+            .toArray(Family[]::new);
 
     private final boolean unsupported;
 
@@ -64,21 +38,24 @@ final class GpuCollector implements Collector {
     public void collect(Scrape scrape, Family.Series out) {
         for (GpuSnapshot gpu : scrape.node().gpus()) {
             Labels labels = GpuLabels.of(gpu.identity());
-            out.add(INFO, info(gpu.identity(), labels), 1);
+            out.add("gpuwarden_gpu", info(gpu.identity(), labels), 1);
             for (GpuState state : STATES) {
-                out.add(STATE, labels.add("state", state.label()), gpu.state() == state ? 1 : 0);
+                out.add("gpuwarden_gpu_state", labels.add("state", state.label()), gpu.state() == state ? 1 : 0);
             }
-            age(out, SAMPLE_AGE, labels, gpu.ageNanos());
-            age(out, PROCESS_LIST_AGE, labels, gpu.processesAgeNanos());
-            out.add(REFUSED, labels, gpu.refusedValues());
+            age(out, "gpuwarden_gpu_sample_age_seconds", labels, gpu.ageNanos());
+            age(out, "gpuwarden_gpu_process_list_age_seconds", labels, gpu.processesAgeNanos());
+            out.add("gpuwarden_implausible_values", labels, gpu.refusedValues());
             readings(gpu.frame(), labels, out);
             if (gpu.processes() instanceof Reading.Absent<?> absent) {
-                out.add(ABSENT, absence(labels, "processes", absent.cause()), 1);
+                out.add("gpuwarden_gpu_reading_absent", absence(labels, "processes", absent.cause()), 1);
             }
             for (Cadence cadence : CADENCES) {
                 if (gpu.frame().sampledAtNanos(cadence) != 0) {
                     Labels withCadence = labels.add("cadence", cadence.name().toLowerCase(Locale.ROOT));
-                    out.add(SAMPLE_DURATION, withCadence, gpu.frame().durationNanos(cadence) / 1e9);
+                    out.add(
+                            "gpuwarden_gpu_sample_duration_seconds",
+                            withCadence,
+                            gpu.frame().durationNanos(cadence) / 1e9);
                 }
             }
         }
@@ -99,12 +76,12 @@ final class GpuCollector implements Collector {
             }
             absent[absence.ordinal()]++;
             if (unsupported || !isStatic(absence)) {
-                out.add(ABSENT, absence(labels, metric.label(), absence), 1);
+                out.add("gpuwarden_gpu_reading_absent", absence(labels, metric.label(), absence), 1);
             }
         }
         for (Absence cause : CAUSES) {
             if (absent[cause.ordinal()] > 0) {
-                out.add(ABSENT_COUNT, labels.add("cause", cause.label()), absent[cause.ordinal()]);
+                out.add("gpuwarden_gpu_readings_absent", labels.add("cause", cause.label()), absent[cause.ordinal()]);
             }
         }
     }
@@ -123,11 +100,11 @@ final class GpuCollector implements Collector {
 
     private static void clockEvents(long mask, Labels labels, Family.Series out) {
         for (ClockEventReason reason : ClockEventReason.all()) {
-            out.add(CLOCK_EVENT, labels.add("reason", reason.label()), reason.in(mask) ? 1 : 0);
+            out.add("gpuwarden_gpu_clock_event_reason", labels.add("reason", reason.label()), reason.in(mask) ? 1 : 0);
         }
     }
 
-    private static void age(Family.Series out, Family family, Labels labels, Reading<Long> nanos) {
+    private static void age(Family.Series out, String family, Labels labels, Reading<Long> nanos) {
         if (nanos instanceof Reading.Present<Long> age) {
             out.add(family, labels, age.value() / 1e9);
         }

@@ -6,26 +6,14 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.stream.IntStream;
 
 /** Every reading of every NVLink. Slots of links that a GPU does not have are left out. */
 final class LinkCollector implements Collector {
 
-    private static final Family[] READINGS = new Family[LinkMetric.count()];
-
-    static {
-        for (int i = 0; i < READINGS.length; i++) {
-            LinkMetric metric = LinkMetric.of(i);
-            READINGS[i] = Family.of(
-                    metric.kind(),
-                    "gpuwarden_nvlink_" + metric.label(),
-                    metric.unit().base(),
-                    metric.help());
-        }
-    }
-
-    private static final Family ABSENT = Family.gauge(
-            "gpuwarden_nvlink_reading_absent",
-            "1 for each absent reading of an NVLink that board and driver support, with the cause.");
+    private static final Family[] READINGS = IntStream.range(0, LinkMetric.count())
+            .mapToObj(i -> Family.of("gpuwarden_nvlink_", LinkMetric.of(i)))
+            .toArray(Family[]::new);
 
     @Override
     public String name() {
@@ -64,7 +52,10 @@ final class LinkCollector implements Collector {
             if (absence == Absence.PRESENT) {
                 out.add(READINGS[i], labels, metric.unit().toBase(frame.raw(slot)));
             } else if (absence != Absence.NOT_SUPPORTED && absence != Absence.NO_SYMBOL) {
-                out.add(ABSENT, labels.merge(Labels.of("reading", metric.label(), "cause", absence.label())), 1);
+                out.add(
+                        "gpuwarden_nvlink_reading_absent",
+                        labels.merge(Labels.of("reading", metric.label(), "cause", absence.label())),
+                        1);
             }
         }
     }

@@ -19,39 +19,11 @@ import java.util.TreeMap;
 final class MemoryCollector implements Collector {
 
     private static final String BYTES = "bytes";
-    private static final Family POD = Family.gauge(
-            "gpu_pod_memory_used",
-            BYTES,
-            "GPU memory held by the processes of a pod; if the node has no name for the pod, the name is its UID.");
-    private static final Family CONTAINER =
-            Family.gauge("gpuwarden_container_memory_used", BYTES, "GPU memory held by the processes of a container.");
-    private static final Family UNIT =
-            Family.gauge("gpuwarden_unit_memory_used", BYTES, "GPU memory held by the processes of a systemd unit.");
-    private static final Family JOB =
-            Family.gauge("gpuwarden_slurm_job_memory_used", BYTES, "GPU memory held by the processes of a Slurm job.");
-    private static final Family UNKNOWN = Family.gauge(
-            "gpuwarden_unknown_owner_memory_used",
-            BYTES,
-            "GPU memory held by processes with an unknown owner, by cause.");
-    private static final Family PROCESS =
-            Family.gauge("gpuwarden_process_memory_used", BYTES, "GPU memory held by a process.");
-    private static final Family PROCESSES = Family.gauge("gpuwarden_gpu_processes", "Processes that hold the GPU.");
-    private static final Family SILENT = Family.gauge(
-            "gpuwarden_gpu_processes_memory_absent",
-            "Processes whose memory the driver does not report, by cause; sums of their owners are left out.");
-    private static final Family UNATTRIBUTED = Family.gauge(
-            "gpuwarden_gpu_memory_unattributed", BYTES, "Memory in use that is not attributed to a process.");
-    private static final Family OVERATTRIBUTED = Family.gauge(
-            "gpuwarden_gpu_memory_overattributed", BYTES, "Memory that processes claim beyond what is in use.");
-    private static final Family MIG_INFO = Family.info("gpuwarden_mig", "Identity of the MIG partition.");
-    private static final Map<GpuMetric, Family> MIG_MEMORY = Map.of(
-            GpuMetric.MEMORY_TOTAL, Family.gauge("gpuwarden_mig_memory_total", BYTES, "Memory of the partition."),
-            GpuMetric.MEMORY_RESERVED,
-                    Family.gauge("gpuwarden_mig_memory_reserved", BYTES, "Memory reserved by the driver."),
-            GpuMetric.MEMORY_FREE, Family.gauge("gpuwarden_mig_memory_free", BYTES, "Free memory."),
-            GpuMetric.MEMORY_USED, Family.gauge("gpuwarden_mig_memory_used", BYTES, "Memory in use."));
-    private static final Family MIG_ABSENT = Family.gauge(
-            "gpuwarden_mig_reading_absent", "1 for each absent memory reading of a partition, with the cause.");
+    private static final Map<GpuMetric, String> MIG_MEMORY = Map.of(
+            GpuMetric.MEMORY_TOTAL, "gpuwarden_mig_memory_total_bytes",
+            GpuMetric.MEMORY_RESERVED, "gpuwarden_mig_memory_reserved_bytes",
+            GpuMetric.MEMORY_FREE, "gpuwarden_mig_memory_free_bytes",
+            GpuMetric.MEMORY_USED, "gpuwarden_mig_memory_used_bytes");
 
     private final boolean processes;
 
@@ -68,10 +40,10 @@ final class MemoryCollector implements Collector {
     public void collect(Scrape scrape, Family.Series out) {
         for (GpuMemoryUse gpu : scrape.memory().get()) {
             Labels labels = GpuLabels.of(gpu.gpu());
-            present(out, UNATTRIBUTED, labels, gpu.unattributedBytes());
-            present(out, OVERATTRIBUTED, labels, gpu.overattributedBytes());
+            present(out, "gpuwarden_gpu_memory_unattributed_bytes", labels, gpu.unattributedBytes());
+            present(out, "gpuwarden_gpu_memory_overattributed_bytes", labels, gpu.overattributedBytes());
             if (gpu.uses() instanceof Reading.Present<List<MemoryUse>> uses) {
-                out.add(PROCESSES, labels, uses.value().size());
+                out.add("gpuwarden_gpu_processes", labels, uses.value().size());
                 owners(gpu, labels, out);
                 silent(uses.value(), labels, out);
                 if (processes) {
@@ -94,14 +66,22 @@ final class MemoryCollector implements Collector {
             if (owner instanceof Owner.Pod pod) {
                 pods.merge(labels.merge(podLabels(pod)), share.bytes(), MemoryCollector::sum);
             } else if (owner instanceof Owner.Unit unit) {
-                present(out, UNIT, labels.add("unit", unit.name()), share.bytes());
+                present(out, "gpuwarden_unit_memory_used_bytes", labels.add("unit", unit.name()), share.bytes());
             } else if (owner instanceof Owner.SlurmJob job) {
-                present(out, JOB, labels.merge(Labels.of("job_id", job.jobId(), "step", job.step())), share.bytes());
+                present(
+                        out,
+                        "gpuwarden_slurm_job_memory_used_bytes",
+                        labels.merge(Labels.of("job_id", job.jobId(), "step", job.step())),
+                        share.bytes());
             } else if (owner instanceof Owner.Unknown unknown) {
-                present(out, UNKNOWN, labels.add("cause", unknown.cause()), share.bytes());
+                present(
+                        out,
+                        "gpuwarden_unknown_owner_memory_used_bytes",
+                        labels.add("cause", unknown.cause()),
+                        share.bytes());
             }
         }
-        pods.forEach((own, bytes) -> present(out, POD, own, bytes));
+        pods.forEach((own, bytes) -> present(out, "gpu_pod_memory_used_bytes", own, bytes));
         for (MemoryShare share : MemoryShare.byContainer(gpu)) {
             if (share.owner() instanceof Owner.Container container) {
                 Labels own = Labels.of(
@@ -110,14 +90,14 @@ final class MemoryCollector implements Collector {
                         "namespace", "",
                         "pod", "",
                         "container", "");
-                present(out, CONTAINER, labels.merge(own), share.bytes());
+                present(out, "gpuwarden_container_memory_used_bytes", labels.merge(own), share.bytes());
             } else if (share.owner() instanceof Owner.Pod pod) {
                 Labels own = podLabels(pod)
                         .merge(Labels.of(
                                 "container_id", GpuCollector.text(pod.containerId()),
                                 "runtime", "",
                                 "container", GpuCollector.text(pod.container())));
-                present(out, CONTAINER, labels.merge(own), share.bytes());
+                present(out, "gpuwarden_container_memory_used_bytes", labels.merge(own), share.bytes());
             }
         }
     }
@@ -139,7 +119,8 @@ final class MemoryCollector implements Collector {
                 byCause.merge(absent.cause().label(), 1L, Long::sum);
             }
         }
-        byCause.forEach((cause, count) -> out.add(SILENT, labels.add("cause", cause), count));
+        byCause.forEach(
+                (cause, count) -> out.add("gpuwarden_gpu_processes_memory_absent", labels.add("cause", cause), count));
     }
 
     private static void processes(List<MemoryUse> uses, Labels labels, Family.Series out) {
@@ -149,7 +130,7 @@ final class MemoryCollector implements Collector {
                     "command", GpuCollector.text(use.command()),
                     "gi", GpuCollector.text(use.process().gpuInstance()),
                     "ci", GpuCollector.text(use.process().computeInstance()));
-            present(out, PROCESS, labels.merge(own), use.usedBytes());
+            present(out, "gpuwarden_process_memory_used_bytes", labels.merge(own), use.usedBytes());
         }
     }
 
@@ -158,18 +139,21 @@ final class MemoryCollector implements Collector {
                 "mig_uuid", mig.uuid(),
                 "gi", GpuCollector.text(mig.gpuInstance()),
                 "ci", GpuCollector.text(mig.computeInstance())));
-        out.add(MIG_INFO, labels.add("profile", GpuCollector.text(mig.profile())), 1);
+        out.add("gpuwarden_mig", labels.add("profile", GpuCollector.text(mig.profile())), 1);
         MIG_MEMORY.forEach((metric, family) -> {
             if (frame.present(metric)) {
                 out.add(family, labels, frame.raw(metric));
             } else {
                 String cause = frame.absence(GpuFrame.slot(metric)).label();
-                out.add(MIG_ABSENT, labels.merge(Labels.of("reading", metric.label(), "cause", cause)), 1);
+                out.add(
+                        "gpuwarden_mig_reading_absent",
+                        labels.merge(Labels.of("reading", metric.label(), "cause", cause)),
+                        1);
             }
         });
     }
 
-    private static void present(Family.Series out, Family family, Labels labels, Reading<Long> value) {
+    private static void present(Family.Series out, String family, Labels labels, Reading<Long> value) {
         if (value instanceof Reading.Present<Long> bytes) {
             out.add(family, labels, bytes.value());
         }

@@ -14,16 +14,6 @@ import java.util.Locale;
 /** The driver as a whole, the number of GPUs on bus and driver, and the version of this program. */
 final class NodeCollector implements Collector {
 
-    private static final Family BUILD =
-            Family.info("gpuwarden_build", "Version of gpuwarden and of the Java that runs it.");
-    private static final Family DRIVER = Family.info("gpuwarden_driver", "Version and origin of the driver library.");
-    private static final Family UP = Family.gauge("gpuwarden_driver_up", "1 if the driver lists its GPUs.");
-    private static final Family OPENING =
-            Family.gauge("gpuwarden_driver_opening", "1 while the driver is being opened.");
-    private static final Family UNAVAILABLE =
-            Family.gauge("gpuwarden_driver_unavailable", "1 for the reason why there is no driver, 0 for the others.");
-    private static final Family GPUS = Family.gauge("gpuwarden_gpus", "GPUs that the driver lists or listed earlier.");
-    private static final Family PCI_GPUS = Family.gauge("gpuwarden_pci_gpus", "NVIDIA GPUs on the PCI bus.");
     private static final String SILENT = "silent";
 
     private final Labels build = Labels.of(
@@ -37,24 +27,30 @@ final class NodeCollector implements Collector {
     @Override
     public void collect(Scrape scrape, Family.Series out) {
         NodeSnapshot node = scrape.node();
-        out.add(BUILD, build, 1);
-        out.add(GPUS, Labels.EMPTY, node.gpus().size());
+        out.add("gpuwarden_build", build, 1);
+        out.add("gpuwarden_gpus", Labels.EMPTY, node.gpus().size());
         if (node.pciGpus() instanceof Reading.Present<List<PciAddress>> pci) {
-            out.add(PCI_GPUS, Labels.EMPTY, pci.value().size());
+            out.add("gpuwarden_pci_gpus", Labels.EMPTY, pci.value().size());
         }
         DriverState driver = node.driver();
-        out.add(UP, Labels.EMPTY, driver instanceof DriverState.Running ? 1 : 0);
-        out.add(OPENING, Labels.EMPTY, driver instanceof DriverState.Opening ? 1 : 0);
+        out.add("gpuwarden_driver_up", Labels.EMPTY, driver instanceof DriverState.Running ? 1 : 0);
+        out.add("gpuwarden_driver_opening", Labels.EMPTY, driver instanceof DriverState.Opening ? 1 : 0);
         if (driver instanceof DriverState.Running running) {
-            out.add(DRIVER, labels(running.info()), 1);
+            out.add("gpuwarden_driver", labels(running.info()), 1);
         } else if (driver instanceof DriverState.Silent silent) {
-            out.add(DRIVER, labels(silent.info()), 1);
+            out.add("gpuwarden_driver", labels(silent.info()), 1);
         }
         for (DriverOpening.Reason reason : DriverOpening.Reason.values()) {
             boolean is = driver instanceof DriverState.Unavailable none && none.reason() == reason;
-            out.add(UNAVAILABLE, Labels.of("reason", reason.name().toLowerCase(Locale.ROOT)), is ? 1 : 0);
+            out.add(
+                    "gpuwarden_driver_unavailable",
+                    Labels.of("reason", reason.name().toLowerCase(Locale.ROOT)),
+                    is ? 1 : 0);
         }
-        out.add(UNAVAILABLE, Labels.of("reason", SILENT), driver instanceof DriverState.Silent ? 1 : 0);
+        out.add(
+                "gpuwarden_driver_unavailable",
+                Labels.of("reason", SILENT),
+                driver instanceof DriverState.Silent ? 1 : 0);
     }
 
     private static Labels labels(DriverInfo info) {

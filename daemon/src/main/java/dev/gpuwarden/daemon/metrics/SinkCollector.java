@@ -8,15 +8,6 @@ import java.util.function.Supplier;
 /** Delivery of events to other systems. */
 public final class SinkCollector implements Collector {
 
-    private static final Family SENT =
-            Family.counter("gpuwarden_sink_events_sent", "Events that the sink has accepted since the daemon started.");
-    private static final Family REFUSED = Family.counter(
-            "gpuwarden_sink_events_refused", "Events that the sink refused for good, and that were skipped.");
-    private static final Family FAILURES =
-            Family.counter("gpuwarden_sink_failures", "Attempts to deliver events that failed.");
-    private static final Family UP =
-            Family.gauge("gpuwarden_sink_up", "1 if the last attempt succeeded, or none was needed yet.");
-
     private final Supplier<List<SinkStats>> sinks;
 
     public SinkCollector(Supplier<List<SinkStats>> sinks) {
@@ -32,10 +23,10 @@ public final class SinkCollector implements Collector {
     public void collect(Scrape scrape, Family.Series out) {
         for (SinkStats sink : sinks.get()) {
             Labels labels = Labels.of("sink", sink.sink());
-            out.add(SENT, labels, sink.sent());
-            out.add(REFUSED, labels, sink.refused());
-            out.add(FAILURES, labels, sink.failures());
-            out.add(UP, labels, sink.lastError().isEmpty() ? 1 : 0);
+            out.add("gpuwarden_sink_events_sent", labels, sink.sent());
+            out.add("gpuwarden_sink_events_refused", labels, sink.refused());
+            out.add("gpuwarden_sink_failures", labels, sink.failures());
+            out.add("gpuwarden_sink_up", labels, sink.lastError().isEmpty() ? 1 : 0);
         }
     }
 }

@@ -6,12 +6,6 @@ import io.prometheus.metrics.model.snapshots.Labels;
 /** Connections and refusals of the HTTP server. */
 public final class WebCollector implements Collector {
 
-    private static final Family CONNECTIONS = Family.gauge("gpuwarden_web_connections", "HTTP connections of clients.");
-    private static final Family HELD =
-            Family.gauge("gpuwarden_web_held", "bytes", "Memory of HTTP answers that clients have not received yet.");
-    private static final Family REFUSED = Family.counter(
-            "gpuwarden_web_refused", "HTTP connections and requests that were refused or cut off, by cause.");
-
     private final WebStats stats;
 
     public WebCollector(WebStats stats) {
@@ -25,10 +19,10 @@ public final class WebCollector implements Collector {
 
     @Override
     public void collect(Scrape scrape, Family.Series out) {
-        out.add(CONNECTIONS, Labels.EMPTY, stats.connections());
-        out.add(HELD, Labels.EMPTY, stats.bodyBytes());
+        out.add("gpuwarden_web_connections", Labels.EMPTY, stats.connections());
+        out.add("gpuwarden_web_held_bytes", Labels.EMPTY, stats.bodyBytes());
         for (WebStats.Refusal why : WebStats.Refusal.values()) {
-            out.add(REFUSED, Labels.of("cause", why.label()), stats.refusals(why));
+            out.add("gpuwarden_web_refused", Labels.of("cause", why.label()), stats.refusals(why));
         }
     }
 }
