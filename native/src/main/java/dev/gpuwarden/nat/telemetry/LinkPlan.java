@@ -19,7 +19,7 @@ final class LinkPlan {
     private static final int VERSION = 166;
 
     /** Recoveries as Blackwell counts them; it has no replays and no CRC errors of the older kinds. */
-    static final int RECOVERY_EVENTS = 215;
+    private static final int RECOVERY_EVENTS = 215;
 
     // The same for older drivers, and for CRC errors of all drivers: one field for each of the first twelve links, in
     // blocks of six.

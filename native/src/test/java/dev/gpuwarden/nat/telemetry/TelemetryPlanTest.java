@@ -1,6 +1,7 @@
 package dev.gpuwarden.nat.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.port.Driver;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -213,5 +215,16 @@ class TelemetryPlanTest {
             sampler.sample(Cadence.SLOW, frame);
         }
         return frame;
+    }
+
+    @Test
+    void aLineThatIsNoStepIsRefusedAndQuoted() {
+        for (String line :
+                List.of("POWER_USAGE OUT", "POWER_USAGE IN: U32 0 ENERGY", "POWER_USAGE OUT: U32 x ENERGY")) {
+            assertThatThrownBy(() -> TelemetryPlan.parse("FAST\n" + line + "\n"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("plan.txt: ")
+                    .hasMessageEndingWith(line);
+        }
     }
 }
