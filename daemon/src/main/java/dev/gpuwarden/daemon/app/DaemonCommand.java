@@ -42,15 +42,10 @@ import dev.gpuwarden.daemon.metrics.Collector;
 import dev.gpuwarden.daemon.metrics.DcgmCollector;
 import dev.gpuwarden.daemon.metrics.EventCollector;
 import dev.gpuwarden.daemon.metrics.Exposition;
-import dev.gpuwarden.daemon.metrics.GrpcCollector;
-import dev.gpuwarden.daemon.metrics.KernelLogCollector;
-import dev.gpuwarden.daemon.metrics.KubernetesCollector;
 import dev.gpuwarden.daemon.metrics.MetricsHandler;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
+import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.Scraper;
-import dev.gpuwarden.daemon.metrics.SinkCollector;
-import dev.gpuwarden.daemon.metrics.StoreCollector;
-import dev.gpuwarden.daemon.metrics.WebCollector;
 import dev.gpuwarden.daemon.node.BootId;
 import dev.gpuwarden.daemon.node.CpuModel;
 import dev.gpuwarden.daemon.node.NodeName;
@@ -260,13 +255,13 @@ public final class DaemonCommand implements Callable<Integer> {
             WebStats stats) {
         List<Collector> collectors = new ArrayList<>(List.of(
                 new CheckCollector(runner::results, store::faults),
-                new StoreCollector(store::status),
+                PartCollectors.store(store::status),
                 new EventCollector(store::counts, store::faults),
-                new KernelLogCollector(follower::stats),
-                new SinkCollector(sending),
-                new WebCollector(stats)));
-        calls.map(GrpcServer::stats).map(GrpcCollector::new).ifPresent(collectors::add);
-        cluster.map(target -> new KubernetesCollector(target::stats)).ifPresent(collectors::add);
+                PartCollectors.kernelLog(follower::stats),
+                PartCollectors.sinks(sending),
+                PartCollectors.web(stats)));
+        calls.map(GrpcServer::stats).map(PartCollectors::grpc).ifPresent(collectors::add);
+        cluster.map(target -> PartCollectors.kubernetes(target::stats)).ifPresent(collectors::add);
         if (metrics.dcgmNames()) {
             collectors.add(new DcgmCollector(node::get, follower::lastXids, new CachedGpuHolders(holders)));
         }

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /** A converter of one part of a scrape into series. Pure: reads the scrape, writes the series. */
@@ -13,6 +14,20 @@ public interface Collector {
     String name();
 
     void collect(Scrape scrape, Family.Series out);
+
+    static Collector of(String name, BiConsumer<Scrape, Family.Series> body) {
+        return new Collector() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public void collect(Scrape scrape, Family.Series out) {
+                body.accept(scrape, out);
+            }
+        };
+    }
 
     /**
      * The input of one exposition.

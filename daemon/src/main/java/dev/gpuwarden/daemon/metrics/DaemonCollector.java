@@ -30,11 +30,11 @@ final class DaemonCollector implements Collector {
             out.add("gpuwarden_sampler_turn_duration_seconds", labels, sampler.durationsMicros(work));
             out.add("gpuwarden_sampler_overruns", labels, sampler.overruns(work));
         }
-        out.add("gpuwarden_sampler_hung_turns", Labels.EMPTY, sampler.hungTurns());
-        out.add("gpuwarden_sampler_replacement_threads", Labels.EMPTY, sampler.replacementThreads());
-        out.add("gpuwarden_sampler_hung_threads", Labels.EMPTY, sampler.hungThreads());
-        out.add("gpuwarden_driver_openings", Labels.EMPTY, sampler.driverOpenings());
-        out.add("gpuwarden_driver_reinitialisations", Labels.EMPTY, sampler.reinitialisations());
+        out.add("gpuwarden_sampler_hung_turns", sampler.hungTurns());
+        out.add("gpuwarden_sampler_replacement_threads", sampler.replacementThreads());
+        out.add("gpuwarden_sampler_hung_threads", sampler.hungThreads());
+        out.add("gpuwarden_driver_openings", sampler.driverOpenings());
+        out.add("gpuwarden_driver_reinitialisations", sampler.reinitialisations());
     }
 
     private static void self(ProcessStatsReader.Stats self, Family.Series out) {
@@ -48,11 +48,11 @@ final class DaemonCollector implements Collector {
         out.add("jvm_memory_used_bytes", HEAP, self.heapUsedBytes());
         out.add("jvm_memory_committed_bytes", HEAP, self.heapCommittedBytes());
         out.add("jvm_memory_max_bytes", HEAP, self.heapMaxBytes());
-        out.add("gpuwarden_scrapes", Labels.EMPTY, self.scrapes());
+        out.add("gpuwarden_scrapes", self.scrapes());
         present(out, "gpuwarden_scrape_duration_seconds", self.lastScrapeSeconds());
     }
 
     private static void present(Family.Series out, String family, Reading<? extends Number> value) {
-        value.asOptional().ifPresent(v -> out.add(family, Labels.EMPTY, v.doubleValue()));
+        value.asOptional().ifPresent(v -> out.add(family, v.doubleValue()));
     }
 }

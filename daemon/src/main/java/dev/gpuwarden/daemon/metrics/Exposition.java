@@ -91,7 +91,7 @@ public final class Exposition {
                     Labels.of("collector", all.get(i).name()),
                     errors.get(i));
         }
-        own.add("gpuwarden_duplicate_series", Labels.EMPTY, duplicates.get());
+        own.add("gpuwarden_duplicate_series", duplicates.get());
         snapshots.addAll(own.snapshots());
         return new MetricSnapshots(snapshots);
     }

@@ -122,6 +122,10 @@ public final class Family {
         private final Map<Family, List<DataPointSnapshot>> points = new IdentityHashMap<>();
         private int duplicates;
 
+        void add(String name, double value) {
+            add(name, Labels.EMPTY, value);
+        }
+
         /** @param name a name of `families.tsv` */
         void add(String name, Labels labels, double value) {
             add(of(name), labels, value);

@@ -28,13 +28,13 @@ final class NodeCollector implements Collector {
     public void collect(Scrape scrape, Family.Series out) {
         NodeSnapshot node = scrape.node();
         out.add("gpuwarden_build", build, 1);
-        out.add("gpuwarden_gpus", Labels.EMPTY, node.gpus().size());
+        out.add("gpuwarden_gpus", node.gpus().size());
         if (node.pciGpus() instanceof Reading.Present<List<PciAddress>> pci) {
-            out.add("gpuwarden_pci_gpus", Labels.EMPTY, pci.value().size());
+            out.add("gpuwarden_pci_gpus", pci.value().size());
         }
         DriverState driver = node.driver();
-        out.add("gpuwarden_driver_up", Labels.EMPTY, driver instanceof DriverState.Running ? 1 : 0);
-        out.add("gpuwarden_driver_opening", Labels.EMPTY, driver instanceof DriverState.Opening ? 1 : 0);
+        out.add("gpuwarden_driver_up", driver instanceof DriverState.Running ? 1 : 0);
+        out.add("gpuwarden_driver_opening", driver instanceof DriverState.Opening ? 1 : 0);
         if (driver instanceof DriverState.Running running) {
             out.add("gpuwarden_driver", labels(running.info()), 1);
         } else if (driver instanceof DriverState.Silent silent) {

@@ -91,7 +91,7 @@ class EventMetricsTest {
         counts.put(new Kind("syslog-health-monitor", "SysLogsXIDError", "79", true, false), 3L);
         counts.put(new Kind("other", "other", "other", false, true), 4L);
         List<String> now = lines(List.of(
-                new StoreCollector(EventMetricsTest::status),
+                PartCollectors.store(EventMetricsTest::status),
                 new EventCollector(() -> counts, EventMetricsTest::faults)));
         Golden.check("metrics/events.prom", now);
     }

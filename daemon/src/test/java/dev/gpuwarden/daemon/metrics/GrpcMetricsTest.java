@@ -24,7 +24,7 @@ class GrpcMetricsTest {
         stats.refused(CallStats.Refusal.MEMORY);
         Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition =
-                new Exposition(MetricsOptions.of(false, false, false), () -> List.of(new GrpcCollector(stats)));
+                new Exposition(MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.grpc(stats)));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_grpc.*"))

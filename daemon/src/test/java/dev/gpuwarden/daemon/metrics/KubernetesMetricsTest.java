@@ -19,7 +19,7 @@ class KubernetesMetricsTest {
                 "labels", new KubeStats(0, 2, 0, "the API server answers 403", Optional.empty())));
         Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(
-                MetricsOptions.of(false, false, false), () -> List.of(new KubernetesCollector(() -> stats)));
+                MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.kubernetes(() -> stats)));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_kubernetes.*"))
