@@ -91,9 +91,7 @@ public final class CheckEventEmitter {
         }
     }
 
-    /**
-     * Returns the findings that damping holds since the last round: not yet raised, or not yet cleared. Thread-safe.
-     */
+    /** Returns the findings that damping holds since the last round: not yet raised, or not yet cleared. Thread-safe. */
     public List<Damping> damping() {
         return damping;
     }

@@ -109,9 +109,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         thread.start();
     }
 
-    /**
-     * Sets a listener that runs on the planning thread after the consumer of each batch of results. It must not block.
-     */
+    /** Sets a listener that runs on the planning thread after the consumer of each batch of results. It must not block. */
     public void onResults(Runnable listener) {
         onResults = listener;
     }

@@ -7,9 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.BiPredicate;
 
-/**
- * A matcher of the GPUs of a new listing with the known ones. Indexes shift when a GPU falls off the bus; UUIDs do not.
- */
+/** A matcher of the GPUs of a new listing with the known ones. Indexes shift when a GPU falls off the bus; UUIDs do not. */
 final class GpuMatcher {
 
     private GpuMatcher() {}

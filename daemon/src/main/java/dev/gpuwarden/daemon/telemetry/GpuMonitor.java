@@ -224,9 +224,7 @@ final class GpuMonitor {
         return true;
     }
 
-    /**
-     * Copies the published readings for a worker that starts, because a turn of one cadence publishes the whole frame.
-     */
+    /** Copies the published readings for a worker that starts, because a turn of one cadence publishes the whole frame. */
     synchronized void fill(GpuFrame scratch, GpuFrame[] migScratch) {
         scratch.copyFrom(frame);
         for (int i = 0; i < migScratch.length && i < mig.length; i++) {

@@ -233,10 +233,7 @@ final class GpuWorker implements Runnable {
         }
     }
 
-    /**
-     * Announces a call before it checks the gate, so that a thread that closes the gate either sees the call or stops
-     * it.
-     */
+    /** Announces a call before it checks the gate, so that a thread that closes the gate either sees the call or stops it. */
     private boolean begin(Work work) {
         callWork = work;
         callStarted = clock.getAsLong();

@@ -1,8 +1,6 @@
 package dev.gpuwarden.nat.nvml;
 
-/**
- * The return codes that need special handling (nvml.h 13.3, nvmlReturn_t); causes of absence are in {@code Absence}.
- */
+/** The return codes that need special handling (nvml.h 13.3, nvmlReturn_t); causes of absence are in {@code Absence}. */
 public final class NvmlReturn {
 
     public static final int SUCCESS = 0;

@@ -206,10 +206,7 @@ public final class ProcessLists {
                 known(process.computeInstance(), partition.computeInstance()));
     }
 
-    /**
-     * Returns one process of two lists: with the kind from the first, and the larger of two numbers for the same
-     * memory.
-     */
+    /** Returns one process of two lists: with the kind from the first, and the larger of two numbers for the same memory. */
     private static GpuProcess merge(GpuProcess first, GpuProcess second) {
         Reading<Long> used = known(first.usedBytes(), second.usedBytes());
         if (first.usedBytes() instanceof Present<Long> a && second.usedBytes() instanceof Present<Long> b) {

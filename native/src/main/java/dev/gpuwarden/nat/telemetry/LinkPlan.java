@@ -6,9 +6,7 @@ import dev.gpuwarden.nat.nvml.NvmlSymbol;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The readings of each NVLink. Field values come first, in one call for all links; the rest needs a call for each link.
- */
+/** The readings of each NVLink. Field values come first, in one call for all links; the rest needs a call for each link. */
 final class LinkPlan {
 
     // nvml.h 13.3, NVML_FI_DEV_NVLINK_*, with the link number as scope (driver 530 and later).

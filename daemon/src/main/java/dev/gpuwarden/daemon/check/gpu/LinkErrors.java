@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Rules for the rates of each NVLink's error counters. WARN at most: DCGM fails at them (70, 71), gpud only shows them.
- */
+/** Rules for the rates of each NVLink's error counters. WARN at most: DCGM fails at them (70, 71), gpud only shows them. */
 final class LinkErrors {
 
     private static final Map<LinkMetric, String> LIMITS = Map.of(

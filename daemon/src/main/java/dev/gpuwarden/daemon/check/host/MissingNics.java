@@ -13,10 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * RDMA devices that were seen and are gone. They are identified by PCI address, because names change while a node
- * boots.
- */
+/** RDMA devices that were seen and are gone. They are identified by PCI address, because names change while a node boots. */
 final class MissingNics {
 
     private static final String SEEN = "device ";

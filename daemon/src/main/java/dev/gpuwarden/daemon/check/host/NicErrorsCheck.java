@@ -22,9 +22,7 @@ public final class NicErrorsCheck implements HealthCheck {
 
     private record Counter(String file, String limit) {}
 
-    /**
-     * The counters, from the kernel's Documentation/ABI/stable/sysfs-class-infiniband; hw_counters are those of mlx5.
-     */
+    /** The counters, from the kernel's Documentation/ABI/stable/sysfs-class-infiniband; hw_counters are those of mlx5. */
     private static final List<Counter> COUNTERS = List.of(
             new Counter("counters/symbol_error", "nic_symbol_errors_per_minute"),
             new Counter("counters/link_error_recovery", "nic_link_recoveries_per_minute"),

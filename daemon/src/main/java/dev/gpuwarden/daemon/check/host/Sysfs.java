@@ -22,10 +22,7 @@ import java.util.Optional;
 /** Attributes of the kernel's /sys: short texts, each with a cause of absence. */
 final class Sysfs {
 
-    /**
-     * An attribute is at most a page (Documentation/filesystems/sysfs.rst). A file that is not the kernel's may be
-     * endless.
-     */
+    /** An attribute is at most a page (Documentation/filesystems/sysfs.rst). A file that is not the kernel's may be endless. */
     private static final int PAGE = 4096;
 
     private static final int SMALL = 64;
