@@ -9,12 +9,9 @@ import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -51,7 +48,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition completed = lock.newCondition();
-    private final List<Round> rounds = new ArrayList<>();
+    private final List<CheckRound> rounds = new ArrayList<>();
     private final List<CheckResult> fresh = new ArrayList<>();
     private boolean settled;
     private boolean stopped;
@@ -65,7 +62,13 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
      */
     public CheckRunner(
             CheckPlan plan, CheckEnvironment environment, Consumer<List<CheckResult>> consumer, long epochNanos) {
-        this(plan, environment, consumer, epochNanos, System::nanoTime, CheckRunner::thread);
+        this(
+                plan,
+                environment,
+                consumer,
+                epochNanos,
+                System::nanoTime,
+                body -> Threads.daemon("gpuwarden-checks", Threads.SMALL_STACK_BYTES, body));
     }
 
     CheckRunner(
@@ -82,10 +85,6 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         this.threads = threads;
         this.began = clock.getAsLong();
         plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began)));
-    }
-
-    private static Thread thread(Runnable body) {
-        return Threads.daemon("gpuwarden-checks", Threads.SMALL_STACK_BYTES, body);
     }
 
     /** Runs each of these checks once. Blocks until they end or exceed their deadlines. */
@@ -131,7 +130,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     @Override
     public List<CheckResult> results() {
         List<CheckResult> results = new ArrayList<>();
-        locked(() -> jobs.forEach(job -> Optional.ofNullable(job.last()).ifPresent(results::add)));
+        locked(() -> jobs.stream().map(CheckJob::last).filter(Objects::nonNull).forEach(results::add));
         return results;
     }
 
@@ -211,7 +210,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     /** Abandons runs that hang and starts checks that are due. Returns the nanoseconds until the next turn. */
     private long turn(long now) {
-        List.copyOf(rounds).forEach(round -> round.abandonHung(now));
+        List.copyOf(rounds).forEach(round -> abandonHung(round, now));
         startDue(now);
         long next = now + TimeUnit.HOURS.toNanos(1);
         for (CheckJob job : jobs) {
@@ -229,35 +228,34 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     private void startDue(long now) {
-        List<CheckJob> quick = new ArrayList<>();
-        List<CheckJob> alone = new ArrayList<>();
+        List<CheckJob> due = new ArrayList<>();
         for (CheckJob job : jobs) {
-            boolean due = now - job.due() >= 0;
-            if (job.hung() && (due || job.requested())) {
-                complete(
-                        job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));
+            if (now - job.due() < 0 && !job.requested()) {
+                continue;
+            }
+            if (job.hung()) {
+                completeHung(job, now);
                 planNext(job, now);
-            } else if (!job.running() && (due || job.requested())) {
-                (job.alone() ? alone : quick).add(job);
+            } else if (!job.running()) {
+                due.add(job);
             }
         }
-        if (quick.isEmpty() && alone.isEmpty()) {
+        if (due.isEmpty()) {
             return;
         }
         NodeSnapshot node = environment.nodes().get();
         settled = settled || settled(node) || now - began >= FIRST_READINGS_NANOS;
         if (!settled) {
-            quick.removeIf(job -> !job.requested());
-            alone.removeIf(job -> !job.requested());
+            due.removeIf(job -> !job.requested());
         }
-        start(quick, node, now);
-        alone.forEach(job -> start(List.of(job), node, now));
+        start(due.stream().filter(job -> !job.alone()).toList(), node, now);
+        due.stream().filter(CheckJob::alone).forEach(job -> start(List.of(job), node, now));
     }
 
     private void start(List<CheckJob> due, NodeSnapshot node, long now) {
         if (!due.isEmpty()) {
             due.forEach(job -> planNext(job, now));
-            Round round = new Round(due, node);
+            CheckRound round = new CheckRound(this, due, node, environment);
             rounds.add(round);
             due.forEach(job -> job.begin(now));
             threads.newThread(round).start();
@@ -275,10 +273,47 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
                 && node.gpus().stream().noneMatch(gpu -> gpu.state() == GpuState.STARTING);
     }
 
+    /** Returns the check of this round to run next, after the one that is done; null at the end. */
+    @Nullable CheckJob next(CheckRound round, @Nullable CheckJob done, @Nullable CheckResult result) {
+        lock.lock();
+        try {
+            if (done != null) {
+                boolean late = done.hung();
+                done.returned();
+                if (!late && result != null) {
+                    complete(done, result);
+                }
+            }
+            CheckJob job = round.advance(stopped);
+            if (job != null) {
+                job.begin(clock.getAsLong());
+            } else if (rounds.remove(round)) {
+                work.signal();
+            }
+            return job;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void complete(CheckJob job, CheckResult result) {
         job.complete(result);
         fresh.add(result);
         completed.signalAll();
+    }
+
+    private void abandonHung(CheckRound round, long now) {
+        CheckJob job = round.current();
+        if (job != null && now - job.overdueAt() >= 0) {
+            job.abandon();
+            rounds.remove(round);
+            completeHung(job, now);
+            start(round.abandon(), round.node(), now);
+        }
+    }
+
+    private void completeHung(CheckJob job, long now) {
+        complete(job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));
     }
 
     private void locked(Runnable body) {
@@ -305,74 +340,6 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-        }
-    }
-
-    /** Checks that run one after the other, on one thread unless one of them hangs. */
-    private final class Round implements Runnable {
-        private final Deque<CheckJob> left;
-        private final NodeSnapshot node;
-        private @Nullable CheckJob current;
-        private @Nullable Thread thread;
-        private boolean abandoned;
-
-        Round(List<CheckJob> jobs, NodeSnapshot node) {
-            left = new ArrayDeque<>(jobs);
-            this.node = node;
-        }
-
-        @Override
-        public void run() {
-            locked(() -> thread = Thread.currentThread());
-            for (CheckJob job = next(null, null); job != null; ) {
-                CheckResult result = job.run(node, environment);
-                job = next(job, result);
-            }
-        }
-
-        /** Records a result and returns the next check; null at the end. */
-        private @Nullable CheckJob next(@Nullable CheckJob done, @Nullable CheckResult result) {
-            lock.lock();
-            try {
-                if (done != null) {
-                    boolean late = done.hung();
-                    done.returned();
-                    if (!late && result != null) {
-                        complete(done, result);
-                    }
-                }
-                if (abandoned) {
-                    return null;
-                }
-                current = stopped ? null : left.poll();
-                if (current == null) {
-                    rounds.remove(this);
-                    work.signal();
-                } else {
-                    current.begin(clock.getAsLong());
-                }
-                return current;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        void abandonHung(long now) {
-            CheckJob job = current;
-            if (job == null || now - job.overdueAt() < 0) {
-                return;
-            }
-            job.abandon();
-            abandoned = true;
-            rounds.remove(this);
-            if (thread != null) {
-                // Ends a wait for a process or a lock. A call that hangs in the kernel stays.
-                thread.interrupt();
-            }
-            complete(job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));
-            List<CheckJob> rest = List.copyOf(left);
-            left.clear();
-            start(rest, node, now);
         }
     }
 }
