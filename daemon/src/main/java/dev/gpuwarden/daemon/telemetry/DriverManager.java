@@ -224,7 +224,7 @@ final class DriverManager implements Runnable {
 
     /** Waits until no worker is in the driver, the deadline at most. Returns whether that was reached. */
     private boolean workersOutside() {
-        long giveUp = clock.getAsLong() + sampling.settings().deadline().toNanos();
+        long giveUp = clock.getAsLong() + sampling.settings().deadline.toNanos();
         while (monitors.anyInDriver()) {
             if (clock.getAsLong() - giveUp >= 0) {
                 return false;
@@ -285,7 +285,7 @@ final class DriverManager implements Runnable {
         Call late = call;
         if (late == null
                 || nowNanos - late.startedNanos()
-                        <= sampling.settings().openDeadline().toNanos()) {
+                        <= sampling.settings().openDeadline.toNanos()) {
             return known;
         }
         String text = late.what() + " has not returned for "

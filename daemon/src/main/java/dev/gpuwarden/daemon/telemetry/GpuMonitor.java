@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,11 +72,7 @@ final class GpuMonitor {
     }
 
     private static GpuFrame[] emptyFrames(GpuIdentity identity) {
-        GpuFrame[] frames = new GpuFrame[identity.mig().size()];
-        for (int i = 0; i < frames.length; i++) {
-            frames[i] = EMPTY.copy();
-        }
-        return frames;
+        return Stream.generate(EMPTY::copy).limit(identity.mig().size()).toArray(GpuFrame[]::new);
     }
 
     synchronized void start() {
@@ -95,12 +92,8 @@ final class GpuMonitor {
         return binding;
     }
 
-    DriverGate gate() {
-        return sampling.gate();
-    }
-
-    SamplerCounters counters() {
-        return sampling.counters();
+    Sampling sampling() {
+        return sampling;
     }
 
     /** Returns whether the GPU was identified. */
@@ -184,8 +177,6 @@ final class GpuMonitor {
         return true;
     }
 
-    // Worker side.
-
     /** Publishes a sample. Returns false if the worker was replaced; its sample is dropped. */
     synchronized boolean publish(
             GpuWorker worker,
@@ -255,8 +246,6 @@ final class GpuMonitor {
         return workers.resume(worker);
     }
 
-    // Supervision.
-
     /** Replaces a hung thread where that is still allowed. Returns a line for the log if the state changed. */
     synchronized boolean supervise(long nowNanos) {
         workers.replaceHung(nowNanos, () -> launch("b"));
@@ -274,14 +263,6 @@ final class GpuMonitor {
         return Optional.of(label + " is " + state.label() + (detail.isEmpty() ? "" : ": " + detail));
     }
 
-    /** Returns the deadline of a call. It is longer for the first call to a GPU, which may have to wake the GPU up. */
-    long deadlineNanos(boolean firstCall) {
-        return (firstCall
-                        ? sampling.settings().openDeadline()
-                        : sampling.settings().deadline())
-                .toNanos();
-    }
-
     synchronized int hungThreads(long nowNanos) {
         return workers.hung(nowNanos);
     }
@@ -297,8 +278,6 @@ final class GpuMonitor {
         return gone || complete || hungThreads(nowNanos) > 0;
     }
 
-    // Reader side.
-
     synchronized GpuState state(long nowNanos) {
         if (gone) {
             return GpuState.GONE;
@@ -309,28 +288,16 @@ final class GpuMonitor {
 
     private String detail(GpuState state, long nowNanos) {
         return switch (state) {
-            case STARTING, ANSWERING -> stuckText(Work.PROCESSES, "listing its processes", nowNanos);
+            case STARTING, ANSWERING -> workers.hungText(Work.PROCESSES, "listing its processes", nowNanos);
             case HUNG -> {
-                String fast =
-                        stuckText(Work.FAST, needsIdentity ? "identifying it" : "reading memory and health", nowNanos);
-                yield fast.isEmpty() ? stuckText(Work.SLOW, "the slower sampling", nowNanos) : fast;
+                String fast = workers.hungText(
+                        Work.FAST, needsIdentity ? "identifying it" : "reading memory and health", nowNanos);
+                yield fast.isEmpty() ? workers.hungText(Work.SLOW, "the slower sampling", nowNanos) : fast;
             }
             case LOST -> "the driver returns 15, GPU is lost";
             case RESET_REQUIRED -> "the driver returns 16, reset required";
             case GONE -> "the driver no longer lists it";
         };
-    }
-
-    private String stuckText(Work work, String what, long nowNanos) {
-        GpuWorker worker = workers.hungIn(work, nowNanos);
-        if (worker == null) {
-            return "";
-        }
-        return what + " has not returned for " + seconds(nowNanos - worker.callStarted()) + " s";
-    }
-
-    private static long seconds(long nanos) {
-        return TimeUnit.NANOSECONDS.toSeconds(nanos);
     }
 
     synchronized long refused() {
@@ -373,7 +340,7 @@ final class GpuMonitor {
         }
         long age = nowNanos - processesAt;
         if (gone || age > sampling.settings().staleAfterNanos(Work.PROCESSES)) {
-            return Reading.absent(Absence.STALE, 0, "listed " + seconds(age) + " s ago");
+            return Reading.absent(Absence.STALE, 0, "listed " + TimeUnit.NANOSECONDS.toSeconds(age) + " s ago");
         }
         return processes;
     }

@@ -84,7 +84,7 @@ final class GpuWorker implements Runnable {
                 break;
             }
         }
-        return monitor.gate().closed() ? clock.getAsLong() + DriverGate.POLL_NANOS : schedule.next();
+        return monitor.sampling().gate().closed() ? clock.getAsLong() + DriverGate.POLL_NANOS : schedule.next();
     }
 
     /** Identifies the GPU. Returns false if the gate is closed or this thread was replaced. */
@@ -131,10 +131,10 @@ final class GpuWorker implements Runnable {
             current = monitor.publish(this, bound, cadence, scratch, migScratch, refused);
         }
         long now = clock.getAsLong();
-        monitor.counters().turn(work, now - start);
+        monitor.sampling().counters().turn(work, now - start);
         long missed = schedule.done(work, now);
         if (missed > 0) {
-            monitor.counters().overrun(work, missed);
+            monitor.sampling().counters().overrun(work, missed);
         }
         return goesOn(current);
     }
@@ -237,7 +237,7 @@ final class GpuWorker implements Runnable {
     private boolean begin(Work work) {
         callWork = work;
         callStarted = clock.getAsLong();
-        if (monitor.gate().closed()) {
+        if (monitor.sampling().gate().closed()) {
             end();
             return false;
         }
@@ -260,7 +260,8 @@ final class GpuWorker implements Runnable {
 
     boolean stuck(long nowNanos) {
         long started = callStarted;
-        return started != 0 && nowNanos - started > monitor.deadlineNanos(firstCall);
+        return started != 0
+                && nowNanos - started > monitor.sampling().settings().deadlineNanos(firstCall);
     }
 
     void stop() {

@@ -258,7 +258,7 @@ public final class NodeSampler implements AutoCloseable {
     private void superviseAll() {
         supervisor = Thread.currentThread();
         // States are reported without this thread. It replaces threads, half a deadline late at most.
-        long period = Math.max(settings.deadline().toNanos() / 2, TimeUnit.MILLISECONDS.toNanos(5));
+        long period = Math.max(settings.deadline.toNanos() / 2, TimeUnit.MILLISECONDS.toNanos(5));
         long next = clock.getAsLong();
         while (!stopped) {
             long now = clock.getAsLong();
@@ -312,7 +312,7 @@ public final class NodeSampler implements AutoCloseable {
 
     /** So long the first readings of all GPUs may take. */
     private static Duration firstReadings(SamplingSettings settings) {
-        return settings.openDeadline().plus(settings.deadline()).plusSeconds(1);
+        return settings.openDeadline.plus(settings.deadline).plusSeconds(1);
     }
 
     /** For tests that take the steps themselves. */

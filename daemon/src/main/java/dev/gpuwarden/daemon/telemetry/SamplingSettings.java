@@ -5,15 +5,15 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** The intervals and deadlines of sampling, and the driver to sample. */
 public final class SamplingSettings {
+
+    private static final Duration SHORTEST = Duration.ofMillis(10);
 
     @Option(
             names = "--sampling.fast-interval",
@@ -111,29 +111,24 @@ public final class SamplingSettings {
 
     /** Checks the values. Throws {@link UserError} if they are out of range or contradict each other. */
     public void validate() {
-        Duration shortest = Duration.ofMillis(10);
-        durations().forEach((option, value) -> {
-            if (value.compareTo(shortest) < 0) {
-                throw new UserError(option + " must be at least 10ms, but was " + Durations.text(value));
-            }
-        });
+        atLeastShortest("--sampling.fast-interval", fastInterval);
+        atLeastShortest("--sampling.slow-interval", slowInterval);
+        atLeastShortest("--sampling.process-interval", processInterval);
+        atLeastShortest("--sampling.inventory-interval", inventoryInterval);
+        atLeastShortest("--sampling.deadline", deadline);
+        atLeastShortest("--driver.open-deadline", openDeadline);
+        atLeastShortest("--driver.retry-interval", retryInterval);
+        atLeastShortest("--driver.recovery-interval", recoveryInterval);
         if (slowInterval.compareTo(fastInterval) < 0) {
             throw new UserError("--sampling.slow-interval must not be shorter than --sampling.fast-interval ("
                     + Durations.text(fastInterval) + "), but was " + Durations.text(slowInterval));
         }
     }
 
-    private Map<String, Duration> durations() {
-        Map<String, Duration> all = new LinkedHashMap<>();
-        all.put("--sampling.fast-interval", fastInterval);
-        all.put("--sampling.slow-interval", slowInterval);
-        all.put("--sampling.process-interval", processInterval);
-        all.put("--sampling.inventory-interval", inventoryInterval);
-        all.put("--sampling.deadline", deadline);
-        all.put("--driver.open-deadline", openDeadline);
-        all.put("--driver.retry-interval", retryInterval);
-        all.put("--driver.recovery-interval", recoveryInterval);
-        return all;
+    private static void atLeastShortest(String option, Duration value) {
+        if (value.compareTo(SHORTEST) < 0) {
+            throw new UserError(option + " must be at least 10ms, but was " + Durations.text(value));
+        }
     }
 
     /** Returns the age in nanoseconds at which readings of this work are stale. */
@@ -153,12 +148,9 @@ public final class SamplingSettings {
         return fastInterval;
     }
 
-    public Duration openDeadline() {
-        return openDeadline;
-    }
-
-    public Duration deadline() {
-        return deadline;
+    /** Returns the deadline of a call. It is longer for the first call to a GPU, which may have to wake the GPU up. */
+    long deadlineNanos(boolean firstCall) {
+        return (firstCall ? openDeadline : deadline).toNanos();
     }
 
     /** Returns settings with these intervals, for tests and embedding. */

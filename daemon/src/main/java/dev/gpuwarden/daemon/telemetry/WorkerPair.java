@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.telemetry;
 import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -120,6 +121,15 @@ final class WorkerPair {
             return current;
         }
         return hangsIn(stuck, work, nowNanos) ? stuck : null;
+    }
+
+    /** Returns for how long this kind of work has hung, as text; empty if it does not hang. */
+    String hungText(Work work, String what, long nowNanos) {
+        GpuWorker worker = hungIn(work, nowNanos);
+        return worker == null
+                ? ""
+                : what + " has not returned for " + TimeUnit.NANOSECONDS.toSeconds(nowNanos - worker.callStarted())
+                        + " s";
     }
 
     private static boolean hangs(@Nullable GpuWorker worker, long nowNanos) {
