@@ -18,7 +18,6 @@ import java.util.TreeMap;
 /** GPU memory by holder, memory without a known holder, and memory of MIG partitions. */
 final class MemoryCollector implements Collector {
 
-    private static final String BYTES = "bytes";
     private static final Map<GpuMetric, String> MIG_MEMORY = Map.of(
             GpuMetric.MEMORY_TOTAL, "gpuwarden_mig_memory_total_bytes",
             GpuMetric.MEMORY_RESERVED, "gpuwarden_mig_memory_reserved_bytes",

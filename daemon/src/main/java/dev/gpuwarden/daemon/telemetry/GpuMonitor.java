@@ -96,7 +96,6 @@ final class GpuMonitor {
         return sampling;
     }
 
-    /** Returns whether the GPU was identified. */
     synchronized boolean identified() {
         return identified;
     }
