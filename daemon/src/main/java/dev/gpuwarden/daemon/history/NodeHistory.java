@@ -52,10 +52,7 @@ public final class NodeHistory implements Supplier<FrameListener> {
         return trail == null ? RecentSamples.NONE : trail.recent();
     }
 
-    /**
-     * Assigns a name to the newest series that claims it, so that one series is kept for each GPU that ever had a
-     * name.
-     */
+    /** Assigns a name to the newest series that claims it, so that one series is kept for each GPU that ever had a name. */
     void rename(GpuSeries trail, @Nullable GpuIdentity before, GpuIdentity now) {
         if (before != null && !before.selector().equals(now.selector())) {
             byName.remove(before.selector(), trail);

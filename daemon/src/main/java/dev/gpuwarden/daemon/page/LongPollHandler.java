@@ -21,10 +21,7 @@ public final class LongPollHandler implements HttpHandler, AutoCloseable {
     /** The longest wait, below the server's limit for an answer and the timeouts of proxies. */
     private static final long LONGEST_WAIT_SECONDS = 10;
 
-    /**
-     * The number of requests that wait at one time: one for each open page. A page without one polls every few
-     * seconds.
-     */
+    /** The number of requests that wait at one time: one for each open page. A page without one polls every few seconds. */
     private static final int PAGES = 16;
 
     private final ReentrantLock lock = new ReentrantLock();

@@ -24,9 +24,7 @@ public final class ProcessOwners {
 
     /** A process may be moved to another cgroup, or run another program, without a new PID. */
     private static final long READ_AGAIN_NANOS = 60_000_000_000L;
-    /**
-     * A process that started this much after the driver listed it is another one. The margin covers ticks and clocks.
-     */
+    /** A process that started this much after the driver listed it is another one. The margin covers ticks and clocks. */
     private static final double REUSE_MARGIN_SECONDS = 0.5;
 
     private final Procfs procfs;

@@ -114,9 +114,7 @@ final class Procfs {
         return ticks / TICKS_PER_SECOND;
     }
 
-    /**
-     * Returns whether this program is in another PID namespace than the node's; then a PID may mean another process.
-     */
+    /** Returns whether this program is in another PID namespace than the node's; then a PID may mean another process. */
     boolean inPrivatePidNamespace() {
         try {
             return !Files.readSymbolicLink(root.resolve("self/ns/pid"))
@@ -127,10 +125,7 @@ final class Procfs {
         }
     }
 
-    /**
-     * Returns whether other users' processes are hidden (mount option hidepid=2); then even the first process is
-     * invisible.
-     */
+    /** Returns whether other users' processes are hidden (mount option hidepid=2); then even the first process is invisible. */
     boolean hidesProcesses() {
         return Files.exists(root.resolve("self")) && !Files.exists(root.resolve("1"));
     }

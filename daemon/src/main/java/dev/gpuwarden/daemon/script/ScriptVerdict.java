@@ -165,10 +165,7 @@ final class ScriptVerdict {
         }
     }
 
-    /**
-     * Returns the subjects. A GPU gets all its names, whichever the script used, so that two names of one GPU are one
-     * part.
-     */
+    /** Returns the subjects. A GPU gets all its names, whichever the script used, so that two names of one GPU are one part. */
     private static List<Subject> subjects(List<Entity> entities, NodeSnapshot node) {
         List<Subject> subjects = new ArrayList<>();
         for (Entity entity : entities) {

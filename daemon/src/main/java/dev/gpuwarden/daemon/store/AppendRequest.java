@@ -53,10 +53,7 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
         }
     }
 
-    /**
-     * Answers the request with the receipts of events that are held in memory. The later write sends no second
-     * answer.
-     */
+    /** Answers the request with the receipts of events that are held in memory. The later write sends no second answer. */
     void held(List<PreparedEvent> all, List<Receipt> inMemory, StoreStats stats, EventCounts counts) {
         held = true;
         for (int i = 0; i < inMemory.size(); i++) {

@@ -21,10 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionManager implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ConnectionManager.class.getName());
-    /**
-     * More events than a store takes per second of its life, so that a new store never repeats numbers of an earlier
-     * one.
-     */
+    /** More events than a store takes per second of its life, so that a new store never repeats numbers of an earlier one. */
     private static final long SEQUENCES_PER_SECOND = 1000;
 
     private final DatabaseFile place;

@@ -191,10 +191,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         return writer.view().gpus();
     }
 
-    /**
-     * Stores the node's GPUs for the next start. Does not wait; if the disk takes no writes, the driver reports them
-     * again.
-     */
+    /** Stores the node's GPUs for the next start. Does not wait; if the disk takes no writes, the driver reports them again. */
     public void keepGpus(KnownGpus known) {
         requests.add(WriteRequest.orElse(false, (session, now) -> {
             session.keep(known);

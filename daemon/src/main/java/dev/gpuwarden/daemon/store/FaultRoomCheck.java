@@ -14,10 +14,7 @@ import dev.gpuwarden.core.model.Reading;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/**
- * A check that every reported fault is among the current ones. A node must not pass while a reported fault is not
- * shown.
- */
+/** A check that every reported fault is among the current ones. A node must not pass while a reported fault is not shown. */
 @AutoService(HealthCheck.class)
 public final class FaultRoomCheck implements HealthCheck {
 

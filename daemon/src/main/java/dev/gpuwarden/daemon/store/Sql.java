@@ -173,10 +173,7 @@ final class Sql implements AutoCloseable {
         connection.close();
     }
 
-    /**
-     * The kind of a database error, which decides on the reaction. Numbers are SQLite's primary result codes
-     * (sqlite3.h).
-     */
+    /** The kind of a database error, which decides on the reaction. Numbers are SQLite's primary result codes (sqlite3.h). */
     enum ErrorKind {
         /** The file is corrupt and must be set aside. */
         CORRUPT,

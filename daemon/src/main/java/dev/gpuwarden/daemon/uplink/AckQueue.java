@@ -65,10 +65,7 @@ final class AckQueue implements ClientResponseObserver<NodeReport, Acknowledgeme
         return leaving;
     }
 
-    /**
-     * Returns the status of a finished stream. Call this before {@link #take}; otherwise the last messages are
-     * missed.
-     */
+    /** Returns the status of a finished stream. Call this before {@link #take}; otherwise the last messages are missed. */
     Optional<Status> end() {
         return Optional.ofNullable(end);
     }
