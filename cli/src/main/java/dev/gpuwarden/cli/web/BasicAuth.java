@@ -1,10 +1,10 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import at.favre.lib.crypto.bcrypt.BCrypt;
 import dev.gpuwarden.core.util.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -34,14 +34,7 @@ final class BasicAuth {
 
     private final Supplier<Map<String, String>> users;
     private final LongSupplier nanoTime;
-    private final Set<String> known = Collections.newSetFromMap(new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-            return size() > MOST_KNOWN;
-        }
-    });
+    private final Set<String> known = Collections.newSetFromMap(new BoundedMap<>(MOST_KNOWN, false));
     private boolean tries;
     private long notBeforeNanos;
 

@@ -1,6 +1,6 @@
 package dev.gpuwarden.core.limit;
 
-import java.util.LinkedHashMap;
+import dev.gpuwarden.core.util.BoundedMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
@@ -24,14 +24,7 @@ public final class RateLimit {
         this.burst = burst;
         this.eachNanos = eachNanos;
         this.nanoTime = nanoTime;
-        this.full = new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Object, Long> eldest) {
-                return size() > most;
-            }
-        };
+        this.full = new BoundedMap<>(most, true);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.checkpoint;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.core.port.ProcessSignals.Target;
@@ -7,7 +8,6 @@ import dev.gpuwarden.daemon.process.PodProcess;
 import dev.gpuwarden.daemon.process.PodProcesses;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,14 +35,7 @@ public final class PodSignals {
     private final boolean on;
     private final PodProcesses processes;
     private final Supplier<ProcessSignals> signals;
-    private final Map<String, Answer> answers = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Answer> eldest) {
-            return size() > REMEMBERED;
-        }
-    };
+    private final Map<String, Answer> answers = new BoundedMap<>(REMEMBERED, false);
 
     /**
      * The outcome of a request.

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -29,14 +30,7 @@ final class XidDecoder {
 
     private final KernelLogParser parser;
     private final WrappedMessage wrapped = new WrappedMessage();
-    private final Map<PciAddress, String> uuids = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<PciAddress, String> eldest) {
-            return size() > MOST_GPUS;
-        }
-    };
+    private final Map<PciAddress, String> uuids = new BoundedMap<>(MOST_GPUS, false);
     private long lines;
 
     XidDecoder(KernelLogParser parser) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Resolution;
 import dev.gpuwarden.core.kernel.Signal;
@@ -8,7 +9,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -107,14 +107,7 @@ record Rules(List<CodeRule> codes, List<PatternRule> patterns) {
         private record Counted(Object rule, Object part) {}
 
         private final Rules rules;
-        private final Map<Counted, Deque<Instant>> counts = new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Counted, Deque<Instant>> eldest) {
-                return size() > MOST_COUNTS;
-            }
-        };
+        private final Map<Counted, Deque<Instant>> counts = new BoundedMap<>(MOST_COUNTS, true);
 
         Evaluator(Rules rules) {
             this.rules = rules;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.page;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.daemon.page.TokenReviewer.Outcome;
 import dev.gpuwarden.daemon.page.TokenReviewer.Verdict;
 import java.net.InetAddress;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -67,14 +67,7 @@ final class TokenVerdictCache {
     private final Map<String, CompletableFuture<Verdict>> asked = new HashMap<>();
 
     /** The oldest entry is removed if there are too many. */
-    private final Map<String, Known> known = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Known> eldest) {
-            return size() > MOST_TOKENS;
-        }
-    };
+    private final Map<String, Known> known = new BoundedMap<>(MOST_TOKENS, false);
 
     TokenVerdictCache(TokenReviewer review, LongSupplier nanoTime) {
         this.review = review;
