@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.cache;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.aggregator.client.CompressedJson;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
@@ -7,7 +8,6 @@ import dev.gpuwarden.aggregator.client.ResourceKind;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,14 +73,7 @@ public final class NodeCache implements NodeHealthCache {
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private final Clock clock;
     private final Map<String, Kept> nodes = new ConcurrentHashMap<>();
-    private final Map<String, CachedNode> read = Collections.synchronizedMap(new LinkedHashMap<>(READ, 0.75f, true) {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, CachedNode> eldest) {
-            return size() > READ;
-        }
-    });
+    private final Map<String, CachedNode> read = Collections.synchronizedMap(new BoundedMap<>(READ, true));
     private final Map<String, KeptHealth> healths = new ConcurrentHashMap<>();
 
     public NodeCache(Listener listener, Clock clock) {

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.client;
 
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.util.Sha256;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -28,14 +28,7 @@ public final class ReviewCache<V> {
     private final LongSupplier nanoTime;
 
     /** The verdicts by hash. The oldest entry goes when there are too many. */
-    private final Map<String, Known<V>> known = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Known<V>> eldest) {
-            return size() > MOST;
-        }
-    };
+    private final Map<String, Known<V>> known = new BoundedMap<>(MOST, false);
 
     /**
      * @param good predicate for verdicts that admit the caller
