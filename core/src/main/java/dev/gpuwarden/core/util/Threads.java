@@ -41,4 +41,13 @@ public final class Threads {
         AtomicInteger number = new AtomicInteger();
         return task -> daemon(name + "-" + number.incrementAndGet(), task);
     }
+
+    /** Blocks until the thread has ended, this long at most. An interrupt ends the wait and stays set. */
+    public static void join(Thread thread, long millis) {
+        try {
+            thread.join(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
 }

@@ -335,11 +335,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         });
         Thread thread = planner;
         if (thread != null) {
-            try {
-                thread.join(CLOSE_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Threads.join(thread, CLOSE_MILLIS);
         }
     }
 }

@@ -242,11 +242,7 @@ public final class NodeReconciler implements AutoCloseable {
     public void close() {
         ended.countDown();
         thread.interrupt();
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(2));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
     }
 
     /** The node's current faults and check results. Thread-safe; never blocks. */

@@ -32,7 +32,6 @@ public final class Forwarder implements Runnable, AutoCloseable {
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
     private int failuresInARow;
-    private volatile boolean stopped;
     private final SinkStats.Counters counters = new SinkStats.Counters();
 
     private Forwarder(Sink sink, Outbox outbox, EventReader book) {
@@ -57,7 +56,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     @Override
     public void run() {
         try {
-            while (!stopped) {
+            while (ended.getCount() > 0) {
                 sendAll();
                 wakeup.await();
             }
@@ -70,7 +69,7 @@ public final class Forwarder implements Runnable, AutoCloseable {
     }
 
     private void sendAll() throws InterruptedException {
-        while (!stopped) {
+        while (ended.getCount() > 0) {
             try {
                 List<StoredEvent> events = outbox.next(sink.name(), BATCH);
                 if (events.isEmpty()) {
@@ -129,14 +128,9 @@ public final class Forwarder implements Runnable, AutoCloseable {
 
     @Override
     public void close() {
-        stopped = true;
         ended.countDown();
         subscription.close();
         thread.interrupt();
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(2));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
     }
 }

@@ -31,7 +31,7 @@ import java.util.function.Consumer;
 public final class EventStore implements EventWriter, EventReader, Outbox, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(EventStore.class.getName());
-    private static final long CLOSE_SECONDS = 2;
+    private static final long CLOSE_MILLIS = 2000;
 
     /** The largest recording of one event, compressed, in bytes. */
     public static final int LARGEST_RECORDING = 1 << 20;
@@ -294,16 +294,8 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
         // The last connection that closes copies the write-ahead log into the file.
         reader.close();
         requests.end();
-        boolean interrupted = false;
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS));
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
+        Threads.join(thread, CLOSE_MILLIS);
         reader.close();
         place.close();
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

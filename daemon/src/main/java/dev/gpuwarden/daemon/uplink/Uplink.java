@@ -138,11 +138,7 @@ public final class Uplink implements AutoCloseable {
         ended.countDown();
         cursor.close();
         thread.interrupt();
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(2));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
         loop.close();
     }
 
