@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Version;
 import dev.gpuwarden.cli.run.Closer;
@@ -46,8 +47,6 @@ import dev.gpuwarden.daemon.metrics.MetricsHandler;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.Scraper;
-import dev.gpuwarden.daemon.node.BootId;
-import dev.gpuwarden.daemon.node.CpuModel;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
@@ -183,7 +182,7 @@ public final class DaemonCommand implements Callable<Integer> {
             GpuHolderLookup holders = new GpuHolderLookup(paths, sampler::snapshot, Clock.systemUTC());
             UplinkNode self = new UplinkNode(
                     node.get(),
-                    BootId.read(paths.procfs()),
+                    NodeFacts.bootId(paths.procfs()),
                     Version.program(),
                     store,
                     store,
@@ -266,7 +265,7 @@ public final class DaemonCommand implements Callable<Integer> {
             collectors.add(new DcgmCollector(node::get, follower::lastXids, new CachedGpuHolders(holders)));
         }
         if (metrics.autopilot()) {
-            collectors.add(new AutopilotCollector(node::get, CpuModel.of(paths)));
+            collectors.add(new AutopilotCollector(node::get, NodeFacts.cpuModel(paths)));
         }
         return collectors;
     }
@@ -278,7 +277,7 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
         return new NodeSources(
-                new NodeSources.Identity(node.get(), BootId.read(paths.procfs()), Version.program(), Instant.now()),
+                new NodeSources.Identity(node.get(), NodeFacts.bootId(paths.procfs()), Version.program(), Instant.now()),
                 sampler::snapshot,
                 memory::attribute,
                 store,

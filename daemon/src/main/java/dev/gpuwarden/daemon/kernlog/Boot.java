@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
-import dev.gpuwarden.daemon.node.BootId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ final class Boot {
     Boot(Path procfs, Clock clock) {
         this.procfs = procfs;
         this.clock = clock;
-        id = BootId.read(procfs);
+        id = NodeFacts.bootId(procfs);
         start = startTime();
     }
 
@@ -47,7 +47,7 @@ final class Boot {
         if (record.writer() != Writer.KERNEL || !record.text().startsWith(BootStart.FIRST_WORDS)) {
             return false;
         }
-        String now = BootId.read(procfs);
+        String now = NodeFacts.bootId(procfs);
         boolean other = !now.equals(id);
         id = now;
         return other;

@@ -1,5 +1,10 @@
 package dev.gpuwarden.daemon.node;
 
+import java.util.stream.Stream;
+import java.nio.charset.StandardCharsets;
+import java.io.InputStream;
+import java.util.Optional;
+import java.io.UncheckedIOException;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import java.io.IOException;
@@ -13,6 +18,9 @@ public final class NodeFacts {
 
     /** The inode of the first PID namespace (linux/proc_ns.h, PROC_PID_INIT_INO). */
     private static final String INIT_PID_NAMESPACE = "pid:[4026531836]";
+
+    /** The part of /proc/cpuinfo that is read: more than the first processor. */
+    private static final int CPU_BYTES = 8192;
 
     private final NodePaths paths;
 
@@ -44,6 +52,42 @@ public final class NodeFacts {
             return Reading.of("v1");
         }
         return Reading.absent(Absence.NO_DATA, 0, root + " is no cgroup file system");
+    }
+
+    /** Reads the id of the boot; else its time; "unknown", which never changes, where the node has neither. */
+    public static String bootId(Path procfs) {
+        try {
+            String id = Files.readString(procfs.resolve("sys/kernel/random/boot_id"))
+                    .trim();
+            if (id.matches("[0-9a-fA-F-]{8,64}")) {
+                return id;
+            }
+        } catch (IOException e) {
+            // The time of the boot is read below.
+        }
+        try (var lines = Files.lines(procfs.resolve("stat"))) {
+            return field(lines, "btime ").map(time -> "btime-" + time).orElse("unknown");
+        } catch (IOException | UncheckedIOException e) {
+            return "unknown";
+        }
+    }
+
+    /** Returns the first processor's model name; empty if /proc/cpuinfo has none, as on most ARM machines. */
+    public static String cpuModel(NodePaths paths) {
+        try (InputStream in = Files.newInputStream(paths.procfs().resolve("cpuinfo"))) {
+            String start = new String(in.readNBytes(CPU_BYTES), StandardCharsets.UTF_8);
+            return field(start.lines(), "model name")
+                    .map(rest -> rest.substring(rest.indexOf(':') + 1).strip())
+                    .orElse("");
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static Optional<String> field(Stream<String> lines, String name) {
+        return lines.filter(line -> line.startsWith(name))
+                .map(line -> line.substring(name.length()).trim())
+                .findFirst();
     }
 
     /** Returns whether a folder can be listed, or the cause why not. */

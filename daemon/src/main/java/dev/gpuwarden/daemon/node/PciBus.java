@@ -93,10 +93,7 @@ public final class PciBus {
         }
     }
 
-    /**
-     * Returns the number in a file such as "0x030200"; empty if the device went away during the read or the text is not
-     * a number.
-     */
+    /** Returns the number in a file such as "0x030200"; empty if the device went away just now or the text is no number. */
     private static Optional<Integer> hex(Path file) throws IOException {
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.daemon.node.NodeFacts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.daemon.kernlog.JournalSource.JournalEntry;
-import dev.gpuwarden.daemon.node.BootId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -197,7 +197,7 @@ class JournalSourceTest {
             java.util.concurrent.locks.LockSupport.parkNanos(20_000_000);
         }
         assumeTrue(Files.exists(socket), () -> "journald does not start here: " + read(folder.resolve("journald.out")));
-        String bootId = BootId.read(Path.of("/proc"));
+        String bootId = NodeFacts.bootId(Path.of("/proc"));
         List<String> tool = List.of("journalctl");
         JournalSource source =
                 new JournalSource(tool, Optional.of(files.toString()), LogSource.Start.FIRST, bootId, true);
