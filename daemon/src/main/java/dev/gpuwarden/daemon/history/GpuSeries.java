@@ -22,10 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuSeries implements FrameListener, GpuHistory {
 
-    /**
-     * Counters of events. Counters of bytes, time and energy increase by more than a cell holds, and no rate of them
-     * is needed.
-     */
+    /** Counters of events. Those of bytes, time and energy outgrow a cell, and no rate of them is needed. */
     private static final GpuMetric[] COUNTERS = IntStream.range(0, GpuMetric.count())
             .mapToObj(GpuMetric::of)
             .filter(metric -> metric.kind() == Kind.COUNTER && metric.unit() == Unit.NONE)

@@ -24,11 +24,7 @@ public final class NodeHistory implements Supplier<FrameListener> {
         this(fastInterval, System::nanoTime);
     }
 
-    /**
-     * Creates an empty history.
-     *
-     * @param clock the sampler's
-     */
+    /** @param clock the sampler's */
     public NodeHistory(Duration fastInterval, LongSupplier clock) {
         this.fastInterval = fastInterval;
         this.clock = clock;

@@ -33,11 +33,7 @@ public final class RecentSamples {
         return ring.getLong(age(sample), SampleSeries.TIME);
     }
 
-    /**
-     * Returns one reading of a sample.
-     *
-     * @param metric one of {@link #metrics()}
-     */
+    /** @param metric one of {@link #metrics()} */
     public Reading<Long> reading(int sample, GpuMetric metric) {
         int place = METRICS.indexOf(metric);
         if (place < 0) {

@@ -41,11 +41,7 @@ final class RingBuffer {
         Arrays.fill(cells, newest * width, (newest + 1) * width, 0);
     }
 
-    /**
-     * Returns a cell.
-     *
-     * @param age 0 for the newest row
-     */
+    /** @param age 0 for the newest row */
     int get(int age, int cell) {
         return cells[at(age, cell)];
     }

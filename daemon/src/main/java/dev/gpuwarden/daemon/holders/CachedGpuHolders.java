@@ -31,11 +31,7 @@ public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
     private Reading<GpuHolders> last = Reading.absent(Absence.PENDING);
     private long lastAt;
 
-    /**
-     * Creates a cache.
-     *
-     * @param lookup queries the kubelet; may block, and runs in a thread of its own
-     */
+    /** @param lookup queries the kubelet; may block, and runs in a thread of its own */
     public CachedGpuHolders(Supplier<Reading<GpuHolders>> lookup) {
         this(lookup, System::nanoTime, PATIENCE);
     }

@@ -44,11 +44,7 @@ final class DeviceIds {
         record Unknown(String why) implements Meaning {}
     }
 
-    /**
-     * Resolves the id of a device plugin.
-     *
-     * @param id as the device plugin reported it to the kubelet
-     */
+    /** @param id as the device plugin reported it to the kubelet */
     Meaning ofPlugin(String id) {
         Matcher gpu = GPU.matcher(id);
         if (gpu.matches()) {
@@ -78,8 +74,6 @@ final class DeviceIds {
     }
 
     /**
-     * Resolves a device of a resource claim.
-     *
      * @param device as NVIDIA's DRA driver names it in its pool
      * @param cdi names for the container runtime, which may include the UUID
      */

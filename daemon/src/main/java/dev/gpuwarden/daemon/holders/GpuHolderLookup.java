@@ -18,11 +18,7 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
     private final Supplier<NodeSnapshot> node;
     private final Clock clock;
 
-    /**
-     * Creates a lookup.
-     *
-     * @param node returns the GPUs; must not call the driver
-     */
+    /** @param node returns the GPUs; must not call the driver */
     public GpuHolderLookup(NodePaths paths, Supplier<NodeSnapshot> node, Clock clock) {
         this.kubelet = new KubeletPods(paths.podResources());
         this.node = node;

@@ -41,11 +41,7 @@ final class GpuHolderResolver {
         this.ids = new DeviceIds(gpus);
     }
 
-    /**
-     * Resolves the answer.
-     *
-     * @param gpus the node's GPUs as the driver last reported them
-     */
+    /** @param gpus the node's GPUs as the driver last reported them */
     static GpuHolders of(ListPodResourcesResponse response, List<GpuIdentity> gpus, Instant asOf) {
         GpuHolderResolver all = new GpuHolderResolver(gpus);
         for (PodResources pod : response.getPodResourcesList()) {

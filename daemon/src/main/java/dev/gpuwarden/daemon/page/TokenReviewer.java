@@ -13,11 +13,7 @@ public interface TokenReviewer {
         UNKNOWN
     }
 
-    /**
-     * The result of a review.
-     *
-     * @param why the reason, for the client; empty if the token opens the page
-     */
+    /** The result of a review; {@code why} is for the client, and empty if the token opens the page. */
     record Verdict(Outcome outcome, String why) {
 
         public static Verdict unknown(String why) {

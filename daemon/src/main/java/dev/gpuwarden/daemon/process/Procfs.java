@@ -9,16 +9,12 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/**
- * The node's /proc, read in bounded pieces. Paths consist of numbers and of names from this file, never of data that
- * was read.
- */
+/** The node's /proc, read in bounded pieces. Paths consist of numbers and of names from this file, never of data read. */
 final class Procfs {
 
     private static final int STAT_BYTES = 4096;
@@ -37,34 +33,26 @@ final class Procfs {
         this.root = root;
     }
 
-    /**
-     * Returns the start of a process in ticks since boot. With the PID, it distinguishes the process from a later one
-     * with the same number.
-     */
+    /** Returns the start in ticks since boot, which distinguishes the process from a later one with the same PID. */
     Reading<Long> startTicks(int pid) {
-        Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
-        return stat instanceof Reading.Present<String> text ? startTicks(text.value()) : stat.map(t -> 0L);
-    }
-
-    static Reading<Long> startTicks(String stat) {
-        return field(stat, 22); // proc(5): starttime
+        return field(pid, 22); // proc(5): starttime
     }
 
     /** Returns the parent's PID; 0 if the parent is invisible from here. */
     Reading<Integer> parent(int pid) {
+        return field(pid, 4).map(Long::intValue); // proc(5): ppid
+    }
+
+    private Reading<Long> field(int pid, int field) {
         Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
-        return stat instanceof Reading.Present<String> text
-                ? field(text.value(), 4).map(Long::intValue) // proc(5): ppid
-                : stat.map(t -> 0);
+        return stat instanceof Reading.Present<String> text ? field(text.value(), field) : stat.map(t -> 0L);
     }
 
     /**
-     * Returns a number.
-     *
      * @param stat a line whose second field is a name in parentheses that may contain anything, also parentheses
      * @param field the number of the field in proc(5), from 3 on
      */
-    private static Reading<Long> field(String stat, int field) {
+    static Reading<Long> field(String stat, int field) {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 1).trim().split(" ");
         try {
             return Reading.of(Long.parseLong(fields[field - 3]));
@@ -133,12 +121,10 @@ final class Procfs {
     private Reading<String> read(Path file, int maxBytes) {
         try (InputStream in = Files.newInputStream(root.resolve(file))) {
             return Reading.of(new String(in.readNBytes(maxBytes), StandardCharsets.UTF_8));
-        } catch (NoSuchFileException e) {
-            return Reading.absent(Absence.NO_DATA, 0, "no such process");
         } catch (AccessDeniedException e) {
             return Reading.absent(Absence.NO_PERMISSION, 0, "/proc");
         } catch (IOException e) {
-            // The kernel returns ESRCH for a process that ends while it is read. Java passes on its text only.
+            // There is no such file, or ESRCH for a process that ends while it is read: Java passes on its text only.
             return Reading.absent(Absence.NO_DATA, 0, "no such process");
         }
     }

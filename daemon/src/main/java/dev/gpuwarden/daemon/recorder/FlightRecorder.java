@@ -73,8 +73,6 @@ public final class FlightRecorder implements AutoCloseable {
             List<Long> sequences) {}
 
     /**
-     * Starts recording.
-     *
      * @param grid the sampling interval
      * @param timer of one thread, which this may use for some milliseconds
      */

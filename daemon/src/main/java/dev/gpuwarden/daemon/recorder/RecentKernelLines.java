@@ -28,11 +28,10 @@ public final class RecentKernelLines implements Consumer<KernelRecord> {
     @Override
     public synchronized void accept(KernelRecord written) {
         Instant now = clock.instant();
-        KernelRecord record =
-                written.time().isAfter(now) ? new KernelRecord(now, written.writer(), written.text()) : written;
-        KernelRecord kept = record.text().length() <= LONGEST_LINE
-                ? record
-                : new KernelRecord(record.time(), record.writer(), Text.truncate(record.text(), LONGEST_LINE));
+        KernelRecord kept = new KernelRecord(
+                written.time().isAfter(now) ? now : written.time(),
+                written.writer(),
+                Text.truncate(written.text(), LONGEST_LINE));
         lines.addLast(kept);
         characters += kept.text().length();
         while (characters > MOST_CHARACTERS) {

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.recorder;
 
+import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.Unit;
 import dev.gpuwarden.daemon.history.RecentSamples;
 import dev.gpuwarden.daemon.view.OwnerView;
 import dev.gpuwarden.daemon.view.Values;
@@ -40,11 +40,7 @@ record Recording(
     static final Duration BEFORE = Duration.ofSeconds(60);
     static final Duration AFTER = Duration.ofSeconds(30);
 
-    /**
-     * The samples of one GPU.
-     *
-     * @param concerned true if the event is about this GPU; the others are for comparison
-     */
+    /** The samples of one GPU; {@code concerned} if the event is about it, otherwise for comparison. */
     record Lane(GpuIdentity gpu, boolean concerned, RecentSamples samples) {}
 
     Map<String, Object> tree() {
@@ -111,8 +107,7 @@ record Recording(
     }
 
     private static String name(GpuMetric metric) {
-        Unit unit = metric.unit();
-        return unit.base().isEmpty() ? metric.label() : metric.label() + "_" + unit.base();
+        return GpuView.key(metric.label(), metric.unit());
     }
 
     private static Map<String, Object> line(KernelRecord record) {

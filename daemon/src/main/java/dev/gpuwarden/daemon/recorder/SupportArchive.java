@@ -31,8 +31,6 @@ public final class SupportArchive {
     private SupportArchive() {}
 
     /**
-     * Returns the archive.
-     *
      * @param recording JSON, gzip'd
      * @param others further trees by the name of their file, without ending
      */

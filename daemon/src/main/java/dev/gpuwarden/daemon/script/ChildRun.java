@@ -265,10 +265,7 @@ record ChildRun(End end, String out, String err) {
             return all;
         }
 
-        /**
-         * Returns whether the process has the variable. The environment is empty for a process that ended and whose parent
-         * has not noticed.
-         */
+        /** Returns whether the process has the variable. A zombie, whose parent has not noticed its end, has no environment. */
         private boolean marked(long process) {
             try (InputStream in = Files.newInputStream(PROC.resolve(process + "/environ"))) {
                 String environment = new String(in.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1);

@@ -172,10 +172,7 @@ final class NpdLogRules implements RecordRules {
             return matcher.find() ? matcher.start() : -1;
         }
 
-        /**
-         * Returns the literal beginning of every match. It rules out most lines, a hundred times faster than the
-         * expression.
-         */
+        /** Returns the literal start of every match. It rules out most lines, a hundred times faster than the expression. */
         static String prefix(String expression) {
             int end = 0;
             while (end < expression.length() && SPECIAL.indexOf(expression.charAt(end)) < 0) {

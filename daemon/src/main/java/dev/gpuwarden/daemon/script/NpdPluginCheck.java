@@ -55,10 +55,7 @@ final class NpdPluginCheck implements HealthCheck {
         this.slots = slots;
     }
 
-    /**
-     * Returns the description. The ID is the condition's type unchanged, so that it is the type of the Node condition
-     * again.
-     */
+    /** Returns the description. The ID is the condition's type unchanged, so that the Node condition has it again. */
     @Override
     public CheckInfo info() {
         return new CheckInfo(

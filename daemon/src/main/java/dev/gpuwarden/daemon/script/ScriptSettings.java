@@ -53,11 +53,7 @@ public final class ScriptSettings {
         return List.copyOf(checks);
     }
 
-    /**
-     * Returns every rule for the kernel log.
-     *
-     * @throws dev.gpuwarden.cli.UserError if a file is invalid
-     */
+    /** Returns every rule for the kernel log; throws {@link dev.gpuwarden.cli.UserError} if a file is invalid. */
     public RecordRules logRules() {
         List<NpdLogRules> files = logMonitors.stream().map(NpdLogRules::read).toList();
         return files.isEmpty() ? RecordRules.NONE : new AllRules(files);

@@ -71,30 +71,18 @@ public final class CheckOptions {
         return expect.expectations();
     }
 
-    /**
-     * Returns every available check: those on the class path and the user's own.
-     *
-     * @throws UserError if a file of the user's checks is wrong
-     */
+    /** Returns all checks, the class path's and the user's own; throws {@link UserError} if a file of the latter is wrong. */
     public CheckPlan all(String nodeName) {
         CheckPlan installed = CheckPlan.installed();
         return installed.and(scripts.checks(installed.ids(), nodeName));
     }
 
-    /**
-     * Returns the user's rules for the kernel log.
-     *
-     * @throws UserError if a file of them is wrong
-     */
+    /** Returns the user's rules for the kernel log; throws {@link UserError} if a file of them is wrong. */
     public RecordRules logRules() {
         return scripts.logRules();
     }
 
-    /**
-     * Returns the plan of the selected checks.
-     *
-     * @throws UserError if an option is wrong
-     */
+    /** Returns the plan of the selected checks; throws {@link UserError} if an option is wrong. */
     public CheckPlan plan(CheckPlan all) {
         List<String> ids = all.ids();
         only.forEach(id -> known("--check.only", id, ids));

@@ -8,12 +8,7 @@ import dev.gpuwarden.core.node.KnownGpus;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The state of the store as of the last commit, kept in memory.
- *
- * @param faults the committed faults
- * @param acknowledged the last acknowledged event of each receiver
- */
+/** The store's state as of the last commit, in memory; {@code acknowledged} has the last event of each receiver. */
 record CommittedState(
         List<Fault> faults,
         Map<String, Position> positions,

@@ -36,11 +36,7 @@ final class ConnectionManager implements AutoCloseable {
     private Optional<Object> identity = Optional.empty();
     private long lookedAt;
 
-    /**
-     * Creates a manager without a connection.
-     *
-     * @param onReopen called after another file was opened, since readers may still hold the old one
-     */
+    /** @param onReopen called after another file was opened, since readers may still hold the old one */
     ConnectionManager(DatabaseFile place, StoreSettings settings, Clock clock, StoreStats stats, Runnable onReopen) {
         this.onReopen = onReopen;
         this.place = place;
@@ -121,10 +117,7 @@ final class ConnectionManager implements AutoCloseable {
                 "created a new event store with " + known.faults().size() + " current faults");
     }
 
-    /**
-     * Checks, at most once a second, whether the file was removed. SQLite itself would continue writing to a file
-     * without a name.
-     */
+    /** Checks, once a second at most, whether the file was removed: SQLite itself would keep writing to a nameless file. */
     private boolean gone() {
         long now = System.nanoTime();
         if (now - lookedAt < 1_000_000_000L) {

@@ -25,10 +25,7 @@ record Fingerprint(long high, long low) {
         void write(DataOutputStream out) throws IOException;
     }
 
-    /**
-     * Returns the fingerprint of one report: equal if the same event arrives twice, different if the fault is
-     * reported again.
-     */
+    /** Returns a report's fingerprint: equal if the same event arrives twice, different if the fault is reported again. */
     static Fingerprint ofTelling(HealthEvent event) {
         boolean given = !event.id().isEmpty();
         // Without id and time, a returning fault looks like a duplicate: the event must not be lost.

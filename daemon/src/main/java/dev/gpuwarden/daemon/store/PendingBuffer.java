@@ -107,10 +107,7 @@ final class PendingBuffer {
                 && faults.preview(event.event()).effect() == Effect.REPEATED;
     }
 
-    /**
-     * Adds a position without an event to the last request: everything read before it is in that request or in
-     * earlier ones.
-     */
+    /** Adds a position without an event to the last request: all that was read before it is in this or earlier ones. */
     private void moveOn(Position position, AppendRequest unit) {
         AppendRequest last = units.peekLast();
         Optional<Position> before = last == null ? Optional.empty() : last.position();

@@ -137,10 +137,7 @@ final class Session implements AutoCloseable {
         return leftOut.isScanning();
     }
 
-    /**
-     * Scans a part of the history. At its end, stores the faults that have room now once more and removes those that
-     * are over.
-     */
+    /** Scans a part of the history; at its end, stores faults that have room now once more and removes those that ended. */
     List<Filed> raiseAgain(Instant now) throws SQLException {
         List<Filed> filed = new ArrayList<>();
         for (MissedFaults.Waiting waiting : leftOut.scan(faults.table()).orElse(List.of())) {

@@ -113,10 +113,7 @@ final class StoreWriter implements Runnable {
         requests.take(batch, atOnce ? 0 : wake - now);
     }
 
-    /**
-     * Writes the held events, then the batch, then runs housekeeping. If the disk takes no writes, the batch is held
-     * or refused.
-     */
+    /** Writes the held events, then the batch, then cleans up. If the disk takes no writes, holds or refuses the batch. */
     private void turn(List<WriteRequest<?>> batch) {
         boolean waiting = trouble != null && !requests.isEnding() && System.nanoTime() - retryAtNanos < 0;
         if (!waiting) {

@@ -1,5 +1,2 @@
-/**
- * The node's event store: history, current faults, positions of sources and receivers' acknowledgements, in one
- * SQLite file.
- */
+/** The node's event store: history, current faults, sources' positions and receivers' acknowledgements, in one SQLite file. */
 package dev.gpuwarden.daemon.store;

@@ -54,8 +54,6 @@ final class UplinkSession {
     private EventWindow.SendLimits limits = EventWindow.SendLimits.of(FlowLimits.getDefaultInstance());
 
     /**
-     * Creates a session; {@link #run} starts it.
-     *
      * @param welcomed run after the aggregator's Welcome
      * @param proven run after the aggregator acknowledged all events that waited, or part of them
      */

@@ -15,10 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/**
- * The JSON form of current faults: one entry for each event, though a GPU has two names and an event may have several
- * codes.
- */
+/** The JSON form of current faults: one entry for each event, though a GPU has two names and an event may have many codes. */
 public final class FaultView {
 
     private FaultView() {}

@@ -89,7 +89,7 @@ public final class GpuView {
         return all;
     }
 
-    private static String key(String label, Unit unit) {
+    public static String key(String label, Unit unit) {
         return unit.base().isEmpty() ? label : label + "_" + unit.base();
     }
 

@@ -52,11 +52,7 @@ public final class OwnerView {
         return id.substring(0, Math.min(SHORT_ID, id.length()));
     }
 
-    /**
-     * Returns the JSON form.
-     *
-     * @param containers true to include the container of a pod
-     */
+    /** @param containers true to include the container of a pod */
     public static Map<String, Object> tree(Owner owner, boolean containers) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("kind", kind(owner));

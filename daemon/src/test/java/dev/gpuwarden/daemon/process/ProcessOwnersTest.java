@@ -157,7 +157,7 @@ class ProcessOwnersTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "17", "17 (a", "17 (a) S 1 2", "17 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 nine"})
     void incompleteStatLinesAreRefused(String stat) {
-        assertThat(Procfs.startTicks(stat)).isInstanceOf(Reading.Absent.class);
+        assertThat(Procfs.field(stat, 22)).isInstanceOf(Reading.Absent.class);
     }
 
     @Test
