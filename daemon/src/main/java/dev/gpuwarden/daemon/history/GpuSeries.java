@@ -37,7 +37,7 @@ final class GpuSeries implements FrameListener, GpuHistory {
     private final LongSupplier clock;
     private final CounterSeries counters = new CounterSeries(COUNTERS.length);
     private final FlagSeries reasons = new FlagSeries();
-    private final SampleSeries samples;
+    private final RecentSamples samples;
     /** Created when the GPU reports links; most boards have none. */
     private @Nullable CounterSeries links;
 
@@ -47,7 +47,7 @@ final class GpuSeries implements FrameListener, GpuHistory {
     GpuSeries(NodeHistory node, LongSupplier clock, Duration fastInterval) {
         this.node = node;
         this.clock = clock;
-        this.samples = new SampleSeries(fastInterval);
+        this.samples = RecentSamples.every(fastInterval);
     }
 
     @Override
@@ -140,7 +140,7 @@ final class GpuSeries implements FrameListener, GpuHistory {
     }
 
     synchronized RecentSamples recent() {
-        return new RecentSamples(samples.copy());
+        return samples.copy();
     }
 
     /** Returns the bytes of its rings; the objects around them use a few hundred bytes more. */

@@ -59,7 +59,7 @@ public final class PageGuard implements GuardedHandler.Guard {
             return Optional.empty();
         }
         Optional<HttpAnswer> no =
-                tokenFile.isPresent() || reviews.isEmpty() ? refusedByFile(request) : Optional.of(unknown());
+                tokenFile.isPresent() || reviews.isEmpty() ? refusedByFile(request) : Optional.of(unknown(""));
         boolean asks = no.isPresent() && reviews.isPresent() && AccessCodec.isToken(request.token());
         return asks ? refused(reviews.get().of(request.token(), request.from())) : no;
     }
@@ -84,7 +84,7 @@ public final class PageGuard implements GuardedHandler.Guard {
         try {
             byte[] wanted = wanted(tokenFile.get());
             byte[] given = request.token().getBytes(StandardCharsets.UTF_8);
-            return MessageDigest.isEqual(given, wanted) ? Optional.empty() : Optional.of(unknown());
+            return MessageDigest.isEqual(given, wanted) ? Optional.empty() : Optional.of(unknown(""));
         } catch (IOException e) {
             if (failureLogged.compareAndSet(false, true)) {
                 LOG.log(
@@ -105,10 +105,6 @@ public final class PageGuard implements GuardedHandler.Guard {
             throw new IOException("an empty file");
         }
         return token.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private HttpAnswer unknown() {
-        return unknown("");
     }
 
     private HttpAnswer unknown(String why) {

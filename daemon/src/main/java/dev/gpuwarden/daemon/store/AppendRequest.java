@@ -44,29 +44,22 @@ class AppendRequest extends WriteRequest<List<Receipt>> {
     }
 
     /** Counts the stored events. Events that were held before are counted already. */
-    void count(StoreStats stats, EventCounts counts) {
+    void count(StoreStats stats) {
         if (held) {
             return;
         }
         for (int i = 0; i < events.size(); i++) {
-            count(events.get(i), receipts.get(i), stats, counts);
+            stats.received(events.get(i), receipts.get(i));
         }
     }
 
     /** Answers the request with the receipts of events that are held in memory. The later write sends no second answer. */
-    void held(List<PreparedEvent> all, List<Receipt> inMemory, StoreStats stats, EventCounts counts) {
+    void held(List<PreparedEvent> all, List<Receipt> inMemory, StoreStats stats) {
         held = true;
         for (int i = 0; i < inMemory.size(); i++) {
-            count(all.get(i), inMemory.get(i), stats, counts);
+            stats.received(all.get(i), inMemory.get(i));
         }
         complete(inMemory);
-    }
-
-    private static void count(PreparedEvent event, Receipt receipt, StoreStats stats, EventCounts counts) {
-        stats.receipt(receipt);
-        if (receipt != Receipt.DUPLICATE && receipt != Receipt.REFUSED) {
-            counts.add(event.event(), event.times());
-        }
     }
 
     /** Returns the changes that listeners receive after the commit. */

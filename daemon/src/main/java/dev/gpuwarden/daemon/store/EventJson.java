@@ -32,13 +32,7 @@ final class EventJson {
     }
 
     static String codes(List<String> codes) {
-        return text(json -> {
-            json.writeStartArray();
-            for (String code : codes) {
-                json.writeString(code);
-            }
-            json.writeEndArray();
-        });
+        return text(json -> json.writeArray(codes.toArray(String[]::new), 0, codes.size()));
     }
 
     /** Returns the entities in the form `[["PCI","0000:3b:00"],…]`. */
@@ -46,10 +40,7 @@ final class EventJson {
         return text(json -> {
             json.writeStartArray();
             for (Entity entity : entities) {
-                json.writeStartArray();
-                json.writeString(entity.type());
-                json.writeString(entity.value());
-                json.writeEndArray();
+                json.writeArray(new String[] {entity.type(), entity.value()}, 0, 2);
             }
             json.writeEndArray();
         });

@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
+import java.util.Map;
+import java.util.LinkedHashMap;
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.sql.SQLException;
@@ -29,26 +31,16 @@ record EventQuery(String sql, List<Object> values, int limit) {
                     "EXISTS (SELECT 1 FROM json_each(codes) c WHERE c.value IN (SELECT value FROM json_each(?)))");
             values.add(EventJson.codes(filter.codes()));
         }
-        filter.entityValue().ifPresent(value -> {
-            conditions.add("EXISTS (SELECT 1 FROM json_each(entities) e WHERE e.value ->> 1 = ?)");
+        Map<String, Optional<?>> others = new LinkedHashMap<>();
+        others.put("EXISTS (SELECT 1 FROM json_each(entities) e WHERE e.value ->> 1 = ?)", filter.entityValue());
+        others.put("fatal = ?", filter.fatal());
+        others.put("healthy = ?", filter.healthy());
+        others.put("last_seen >= ?", filter.from().map(Sql::clampedMicros));
+        others.put("received < ?", filter.until().map(Sql::clampedMicros));
+        others.forEach((condition, given) -> given.ifPresent(value -> {
+            conditions.add(condition);
             values.add(value);
-        });
-        filter.fatal().ifPresent(fatal -> {
-            conditions.add("fatal = ?");
-            values.add(fatal);
-        });
-        filter.healthy().ifPresent(healthy -> {
-            conditions.add("healthy = ?");
-            values.add(healthy);
-        });
-        filter.from().ifPresent(from -> {
-            conditions.add("last_seen >= ?");
-            values.add(Sql.clampedMicros(from));
-        });
-        filter.until().ifPresent(until -> {
-            conditions.add("received < ?");
-            values.add(Sql.clampedMicros(until));
-        });
+        }));
         if (filter.afterSequence() > 0) {
             conditions.add(filter.newestFirst() ? "sequence < ?" : "sequence > ?");
             values.add(filter.afterSequence());

@@ -43,7 +43,6 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     private final StoreWriter writer;
     private final ConnectionManager connections;
     private final StoreStats stats = new StoreStats();
-    private final EventCounts counts = new EventCounts();
     private final CopyOnWriteArrayList<Consumer<EventChange>> listeners = new CopyOnWriteArrayList<>();
     private final Thread thread;
 
@@ -59,7 +58,6 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 retention,
                 clock,
                 stats,
-                counts,
                 this::currentListeners,
                 reader::closeIfUnused,
                 settings.roomInterval);
@@ -265,7 +263,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     /** Returns the numbers of events received since start, by kind. */
     public Map<EventCounts.Kind, Long> counts() {
-        return counts.all();
+        return stats.counts().all();
     }
 
     private <T> T read(StoreReader.Query<T> query) {

@@ -1,5 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
+import java.util.stream.Collectors;
+import java.util.TreeMap;
+import java.util.ArrayList;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
@@ -10,7 +13,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -99,45 +101,37 @@ final class FaultRows {
             if (fault.isPresent()) {
                 write(fault.get(), latest.getOrDefault(key, fault.get().sequence()));
             } else {
-                sql.update(
-                        "DELETE FROM faults WHERE " + KEY,
-                        key.agent(),
-                        key.componentClass(),
-                        key.checkName(),
-                        key.nodeName(),
-                        key.entity().type(),
-                        key.entity().value(),
-                        key.errorCode());
+                sql.update("DELETE FROM faults WHERE " + KEY, columns(key).toArray());
             }
         }
     }
 
     private void write(Fault fault, long latestEvent) throws SQLException {
-        FaultKey key = fault.key();
+        List<Object> row = columns(fault.key());
+        row.add(fault.sequence());
+        row.add(latestEvent);
+        row.add(Sql.micros(fault.since()));
+        row.add(Sql.micros(fault.lastSeen()));
+        row.add(fault.occurrences());
         sql.update(
                 "INSERT OR REPLACE INTO faults (agent, component, check_name, node, entity_type, entity, code, cause,"
                         + " latest, since, last_seen, occurrences) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                row.toArray());
+    }
+
+    private static List<Object> columns(FaultKey key) {
+        return new ArrayList<>(List.of(
                 key.agent(),
                 key.componentClass(),
                 key.checkName(),
                 key.nodeName(),
                 key.entity().type(),
                 key.entity().value(),
-                key.errorCode(),
-                fault.sequence(),
-                latestEvent,
-                Sql.micros(fault.since()),
-                Sql.micros(fault.lastSeen()),
-                fault.occurrences());
+                key.errorCode()));
     }
 
     /** Groups faults by their causes, in the order of the events. */
     static Map<Long, List<Fault>> byCause(List<Fault> faults) {
-        Map<Long, List<Fault>> causes = new LinkedHashMap<>();
-        faults.stream()
-                .sorted(java.util.Comparator.comparingLong(Fault::sequence))
-                .forEach(fault -> causes.computeIfAbsent(fault.sequence(), s -> new java.util.ArrayList<>())
-                        .add(fault));
-        return causes;
+        return faults.stream().collect(Collectors.groupingBy(Fault::sequence, TreeMap::new, Collectors.toList()));
     }
 }

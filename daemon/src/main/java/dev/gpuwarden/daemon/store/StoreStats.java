@@ -13,6 +13,7 @@ final class StoreStats {
 
     private final Map<Receipt, Long> receipts = new EnumMap<>(Receipt.class);
     private final Histogram commitMicros = new Histogram(1, LONGEST_MICROS, 2);
+    private final EventCounts counts = new EventCounts();
     private long setAside;
     private long deleted;
     private long faultsLeftOut;
@@ -23,8 +24,15 @@ final class StoreStats {
         }
     }
 
-    synchronized void receipt(Receipt receipt) {
+    synchronized void received(PreparedEvent event, Receipt receipt) {
         receipts.merge(receipt, 1L, Long::sum);
+        if (receipt != Receipt.DUPLICATE && receipt != Receipt.REFUSED) {
+            counts.add(event.event(), event.times());
+        }
+    }
+
+    EventCounts counts() {
+        return counts;
     }
 
     synchronized void committed(long nanos) {

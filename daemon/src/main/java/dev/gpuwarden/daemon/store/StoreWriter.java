@@ -30,18 +30,21 @@ final class StoreWriter implements Runnable {
     private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
 
+    private static final int SCAN_PAUSE_FACTOR = 9;
+
     private final RequestQueue requests;
     private final ConnectionManager connections;
     private final Retention retention;
     private final Clock clock;
     private final StoreStats stats;
-    private final EventCounts counts;
     private final Supplier<Consumer<EventChange>> listeners;
     private final Runnable hourly;
     private final PendingBuffer pending = new PendingBuffer();
     private final Map<String, Position> positions = new ConcurrentHashMap<>();
 
-    private final ScanTimer scans;
+    private final long scanIntervalNanos;
+    private long nextScanNanos = System.nanoTime();
+    private long scanNanos;
     private boolean scanDue;
 
     private long retryAtNanos;
@@ -59,7 +62,6 @@ final class StoreWriter implements Runnable {
             Retention retention,
             Clock clock,
             StoreStats stats,
-            EventCounts counts,
             Supplier<Consumer<EventChange>> listeners,
             Runnable hourly,
             Duration roomInterval) {
@@ -68,10 +70,9 @@ final class StoreWriter implements Runnable {
         this.retention = retention;
         this.clock = clock;
         this.stats = stats;
-        this.counts = counts;
         this.listeners = listeners;
         this.hourly = hourly;
-        this.scans = new ScanTimer(roomInterval.toNanos());
+        this.scanIntervalNanos = roomInterval.toNanos();
     }
 
     /** Opens the database before the thread starts. A disk that refuses writes does not prevent the start. */
@@ -106,8 +107,8 @@ final class StoreWriter implements Runnable {
     private void take(List<WriteRequest<?>> batch) {
         long now = System.nanoTime();
         long wake = trouble == null ? retention.dueNanos() : retryAtNanos;
-        if (trouble == null && scanDue && scans.nextNanos() - wake < 0) {
-            wake = scans.nextNanos();
+        if (trouble == null && scanDue && nextScanNanos - wake < 0) {
+            wake = nextScanNanos;
         }
         boolean atOnce = trouble == null && retention.due(now);
         requests.take(batch, atOnce ? 0 : wake - now);
@@ -167,15 +168,21 @@ final class StoreWriter implements Runnable {
 
     /**
      * Raises faults that found no room once others are cleared. The scan reads part of the history in slices, between
-     * which new events are stored. It takes at most a tenth of this thread's time.
+     * which new events are stored. The pause after it is {@value #SCAN_PAUSE_FACTOR} times as long, so that scans take
+     * at most a tenth of this thread's time.
      */
     private void raiseAgain() throws SQLException {
         long began = System.nanoTime();
-        if (!connections.open(view).mayRaiseAgain() || !scans.isDue(began)) {
+        if (!connections.open(view).mayRaiseAgain() || began - nextScanNanos < 0) {
             return;
         }
         commit(new ArrayList<>(List.of(new AppendRequest.RaiseAgain())));
-        scans.sliceEnded(began, System.nanoTime(), !connections.open(view).isScanning());
+        nextScanNanos = System.nanoTime();
+        scanNanos += nextScanNanos - began;
+        if (!connections.open(view).isScanning()) {
+            nextScanNanos += Math.max(scanIntervalNanos, SCAN_PAUSE_FACTOR * scanNanos);
+            scanNanos = 0;
+        }
     }
 
     private void commit(List<WriteRequest<?>> todo) throws SQLException {
@@ -222,7 +229,7 @@ final class StoreWriter implements Runnable {
         for (WriteRequest<?> request : todo) {
             request.committed();
             if (request instanceof AppendRequest append) {
-                append.count(stats, counts);
+                append.count(stats);
             }
         }
         for (WriteRequest<?> request : todo) {
@@ -250,6 +257,10 @@ final class StoreWriter implements Runnable {
         view = CommittedState.of(session);
         scanDue = session.mayRaiseAgain();
         positions.putAll(view.positions());
+        publishHeld();
+    }
+
+    private void publishHeld() {
         faults = pending.isEmpty() ? view.faults() : pending.faults();
         heldEvents = pending.events();
         heldBytes = pending.bytes();
@@ -284,14 +295,12 @@ final class StoreWriter implements Runnable {
         }
         List<PreparedEvent> events = List.copyOf(append.events());
         List<Receipt> receipts = pending.add(append, view.faults(), clock.instant());
-        faults = pending.faults();
-        heldEvents = pending.events();
-        heldBytes = pending.bytes();
+        publishHeld();
         if (!receipts.contains(Receipt.REFUSED)) {
             append.position().ifPresent(position -> positions.put(position.source(), position));
         }
         // Last: a caller with the receipts must see the other fields.
-        append.held(events, receipts, stats, counts);
+        append.held(events, receipts, stats);
     }
 
     private void failed(SQLException e) {

@@ -21,16 +21,11 @@ abstract class WriteRequest<T> {
 
     /** Returns a request that fails if the disk takes no writes. */
     static <T> WriteRequest<T> of(Work<T> work) {
-        return new WriteRequest<>() {
-            @Override
-            T write(Session session, Instant now) throws SQLException {
-                return work.write(session, now);
-            }
-        };
+        return orElse(null, work);
     }
 
-    /** Returns a request that is answered with {@code otherwise} if the disk takes no writes. */
-    static <T> WriteRequest<T> orElse(T otherwise, Work<T> work) {
+    /** Returns a request that is answered with {@code otherwise} if the disk takes no writes; null lets it fail. */
+    static <T> WriteRequest<T> orElse(@Nullable T otherwise, Work<T> work) {
         return new WriteRequest<>() {
             @Override
             T write(Session session, Instant now) throws SQLException {
@@ -39,7 +34,11 @@ abstract class WriteRequest<T> {
 
             @Override
             void unwritten(String cause) {
-                complete(otherwise);
+                if (otherwise == null) {
+                    super.unwritten(cause);
+                } else {
+                    complete(otherwise);
+                }
             }
         };
     }

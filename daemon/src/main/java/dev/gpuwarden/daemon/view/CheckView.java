@@ -5,8 +5,6 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
-import java.math.BigDecimal;
-import java.math.MathContext;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -23,7 +21,7 @@ public final class CheckView {
         tree.put("componentClass", check.componentClass());
         tree.put("eventName", check.eventName());
         tree.put("summary", check.summary());
-        tree.put("everySeconds", seconds(check.every().toNanos()));
+        tree.put("everySeconds", Values.roughSeconds(check.every().toNanos()));
         tree.put("confirmLooks", check.confirm());
         tree.put("proofLooks", check.proof());
         return tree;
@@ -36,7 +34,7 @@ public final class CheckView {
         tree.put("summary", result.check().summary());
         tree.put("outcome", result.outcome().name().toLowerCase(Locale.ROOT));
         tree.put("at", result.at().toString());
-        tree.put("tookSeconds", seconds(result.took().toNanos()));
+        tree.put("tookSeconds", Values.roughSeconds(result.took().toNanos()));
         tree.put("findings", findings(List.of(result)));
         return tree;
     }
@@ -81,9 +79,5 @@ public final class CheckView {
         tree.put("value", measurement.value());
         tree.put("expected", measurement.expected());
         return tree;
-    }
-
-    private static Number seconds(long nanos) {
-        return new BigDecimal(nanos / 1e9).round(new MathContext(3));
     }
 }

@@ -68,6 +68,10 @@ public final class Values {
     }
 
     public static String seconds(long nanos) {
-        return new BigDecimal(nanos / 1e9).round(new MathContext(3)).toPlainString();
+        return roughSeconds(nanos).toPlainString();
+    }
+
+    static BigDecimal roughSeconds(long nanos) {
+        return new BigDecimal(nanos / 1e9).round(new MathContext(3));
     }
 }

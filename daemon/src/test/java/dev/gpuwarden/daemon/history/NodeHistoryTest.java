@@ -97,11 +97,10 @@ class NodeHistoryTest {
 
     @Test
     void fasterSamplingIsThinnedOut() {
-        SampleSeries trail = new SampleSeries(Duration.ofMillis(10));
+        RecentSamples samples = RecentSamples.every(Duration.ofMillis(10));
         for (int i = 0; i < 20_000; i++) {
-            trail.note(i * 10_000_000L, frame);
+            samples.note(i * 10_000_000L, frame);
         }
-        RecentSamples samples = new RecentSamples(trail.copy());
         assertThat(samples.size()).isEqualTo(901);
         assertThat(samples.nanos(900) - samples.nanos(0))
                 .isEqualTo(Duration.ofSeconds(90).toNanos());
