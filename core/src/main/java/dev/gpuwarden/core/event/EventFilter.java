@@ -47,6 +47,12 @@ public record EventFilter(
                 0);
     }
 
+    /** Returns the same conditions for events after a sequence number, oldest first, this many at most. */
+    public EventFilter after(long sequence, int most) {
+        return new EventFilter(
+                agents, checks, codes, entityValue, fatal, healthy, from, until, sequence, false, most);
+    }
+
     /**
      * Returns the same conditions, limited to the newest events.
      *

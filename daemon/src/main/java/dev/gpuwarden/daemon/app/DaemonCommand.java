@@ -179,7 +179,7 @@ public final class DaemonCommand implements Callable<Integer> {
             sampler.useIdentities(new GpuIdentityStore(store.gpus(), store::keepGpus));
             parts.add(new FaultLogger(store, () -> PartNames.of(sampler.snapshot())));
             cluster.ifPresent(parts::add);
-            GpuHolderLookup holders = new GpuHolderLookup(paths, sampler::snapshot, Clock.systemUTC());
+            GpuHolderLookup holders = new GpuHolderLookup(paths.podResources(), sampler::snapshot, Clock.systemUTC());
             UplinkNode self = new UplinkNode(
                     node.get(),
                     NodeFacts.bootId(paths.procfs()),

@@ -70,7 +70,7 @@ record NodePage(
         long nanos = MEMORY_INTERVAL.toNanos();
         timer.scheduleAtFixedRate(
                 () -> memory.note(Instant.now(), memory(node())), nanos / 10, nanos, TimeUnit.NANOSECONDS);
-        return List.of(parts.add(new LongPollHandler(store)), new ApiHandler(this, memory), new PageHandler());
+        return List.of(parts.add(new LongPollHandler(store)), new ApiHandler(this, memory), PageHandler.create());
     }
 
     private static ScheduledExecutorService timer() {

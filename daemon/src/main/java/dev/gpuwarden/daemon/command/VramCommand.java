@@ -64,7 +64,7 @@ public final class VramCommand {
         public Integer call() {
             NodeSnapshot node = sample(NodeSampler::snapshot);
             HoldersReport report =
-                    new HoldersReport(node, new GpuHolderLookup(paths, () -> node, Clock.systemUTC()).get());
+                    new HoldersReport(node, new GpuHolderLookup(paths.podResources(), () -> node, Clock.systemUTC()).get());
             show(report.tree(), report::print);
             return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;
         }

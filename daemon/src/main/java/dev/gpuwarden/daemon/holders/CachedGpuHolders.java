@@ -46,7 +46,8 @@ public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
     public synchronized Reading<GpuHolders> get() {
         CompletableFuture<Reading<GpuHolders>> asked = running;
         if (asked == null) {
-            asked = CompletableFuture.supplyAsync(lookup, CachedGpuHolders::launch);
+            asked = CompletableFuture.supplyAsync(
+                    lookup, query -> Threads.daemon("gpuwarden-holders", query).start());
             running = asked;
         }
         Reading<GpuHolders> answer = await(asked);
@@ -74,9 +75,5 @@ public final class CachedGpuHolders implements Supplier<Reading<GpuHolders>> {
             Thread.currentThread().interrupt();
             return Reading.absent(Absence.FAILED, 0, "interrupted");
         }
-    }
-
-    private static void launch(Runnable query) {
-        Threads.daemon("gpuwarden-holders", query).start();
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import java.io.IOException;
@@ -8,7 +9,6 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -99,13 +99,9 @@ final class ConnectionManager implements AutoCloseable {
     }
 
     private static void adopt(Session opened, CommittedState known, long first, Instant now) throws SQLException {
-        for (Map.Entry<String, dev.gpuwarden.core.event.Outbox.Lag> receiver :
-                known.lags().entrySet()) {
-            opened.outbox()
-                    .register(
-                            receiver.getKey(),
-                            first,
-                            receiver.getValue().dropped() + receiver.getValue().waiting());
+        for (var receiver : known.lags().entrySet()) {
+            Lag lag = receiver.getValue();
+            opened.outbox().register(receiver.getKey(), first, lag.dropped() + lag.waiting());
         }
         for (Position position : known.positions().values()) {
             opened.position(position);

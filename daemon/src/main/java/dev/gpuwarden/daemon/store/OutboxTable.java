@@ -2,7 +2,6 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.Outbox.Lag;
 import java.sql.SQLException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,16 +18,10 @@ final class OutboxTable {
 
     OutboxTable(Sql sql) throws SQLException {
         this.sql = sql;
-        Map<String, Receiver> stored = new LinkedHashMap<>();
         sql.list(
-                "SELECT name, acknowledged, dropped FROM receivers",
-                row -> stored.put(row.getString(1), new Receiver(row.getLong(2), 0, row.getLong(3))));
-        for (Map.Entry<String, Receiver> entry : stored.entrySet()) {
-            Receiver receiver = entry.getValue();
-            receivers.put(
-                    entry.getKey(),
-                    new Receiver(receiver.acknowledged, waiting(receiver.acknowledged), receiver.dropped));
-        }
+                "SELECT name, acknowledged, dropped, (SELECT count(*) FROM events WHERE sequence > acknowledged)"
+                        + " FROM receivers",
+                row -> receivers.put(row.getString(1), new Receiver(row.getLong(2), row.getLong(4), row.getLong(3))));
     }
 
     boolean knows(String name) {

@@ -91,16 +91,12 @@ final class Session implements AutoCloseable {
             sql.transactions();
             return session;
         } catch (SQLException | RuntimeException e) {
-            closeAfter(sql, e);
+            try {
+                sql.close();
+            } catch (SQLException second) {
+                e.addSuppressed(second);
+            }
             throw e;
-        }
-    }
-
-    private static void closeAfter(Sql sql, Exception error) {
-        try {
-            sql.close();
-        } catch (SQLException second) {
-            error.addSuppressed(second);
         }
     }
 

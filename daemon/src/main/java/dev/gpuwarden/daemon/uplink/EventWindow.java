@@ -52,19 +52,7 @@ final class EventWindow {
             return Optional.empty();
         }
         if (read.isEmpty() && more) {
-            EventFilter all = EventFilter.all();
-            read.addAll(book.events(new EventFilter(
-                    all.agents(),
-                    all.checks(),
-                    all.codes(),
-                    all.entityValue(),
-                    all.fatal(),
-                    all.healthy(),
-                    all.from(),
-                    all.until(),
-                    position,
-                    false,
-                    SLICE)));
+            read.addAll(book.events(EventFilter.all().after(position, SLICE)));
             more = !read.isEmpty();
         }
         return Optional.ofNullable(read.peek());

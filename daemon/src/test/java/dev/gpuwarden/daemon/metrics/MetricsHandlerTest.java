@@ -77,7 +77,7 @@ class MetricsHandlerTest {
                 List.of(
                         new ProbeHandler(() -> pending, () -> storing ? "" : "events are not stored now"),
                         new MetricsHandler(scraper),
-                        new PageHandler()));
+                        PageHandler.create()));
     }
 
     @AfterEach

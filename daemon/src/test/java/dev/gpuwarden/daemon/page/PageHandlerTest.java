@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.page;
 
+import dev.gpuwarden.cli.web.StaticHandler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.cli.web.HttpAnswer;
@@ -21,7 +22,7 @@ class PageHandlerTest {
 
     private static final Pattern LINK = Pattern.compile("(?:href|src)=\"(page/[^\"]+)\"|from '\\./([^']+)'");
 
-    private final PageHandler site = new PageHandler();
+    private final StaticHandler site = PageHandler.create();
 
     @Test
     void everyFileThatTheFilesAskForIsServed() {

@@ -1,5 +1,8 @@
 package dev.gpuwarden.daemon.holders;
 
+import java.util.function.Supplier;
+import java.time.Clock;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import static dev.gpuwarden.daemon.holders.TestKubelet.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,13 +24,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Every absence has its cause. */
 @Timeout(60)
-class KubeletPodsTest {
+class GpuHolderLookupTest {
 
     @TempDir
     Path folder;
 
     private Reading<ListPodResourcesResponse> list() {
-        return new KubeletPods(folder.resolve("kubelet.sock")).list();
+        Supplier<NodeSnapshot> unread = () -> {
+            throw new AssertionError("the query needs no snapshot");
+        };
+        return new GpuHolderLookup(folder.resolve("kubelet.sock"), unread, Clock.systemUTC()).list();
     }
 
     private TestKubelet kubelet() throws Exception {
