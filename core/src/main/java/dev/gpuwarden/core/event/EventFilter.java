@@ -49,8 +49,7 @@ public record EventFilter(
 
     /** Returns the same conditions for events after a sequence number, oldest first, this many at most. */
     public EventFilter after(long sequence, int most) {
-        return new EventFilter(
-                agents, checks, codes, entityValue, fatal, healthy, from, until, sequence, false, most);
+        return new EventFilter(agents, checks, codes, entityValue, fatal, healthy, from, until, sequence, false, most);
     }
 
     /**

@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.app;
 
-import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Version;
 import dev.gpuwarden.cli.run.Closer;
@@ -47,6 +46,7 @@ import dev.gpuwarden.daemon.metrics.MetricsHandler;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.Scraper;
+import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
@@ -277,7 +277,8 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
         return new NodeSources(
-                new NodeSources.Identity(node.get(), NodeFacts.bootId(paths.procfs()), Version.program(), Instant.now()),
+                new NodeSources.Identity(
+                        node.get(), NodeFacts.bootId(paths.procfs()), Version.program(), Instant.now()),
                 sampler::snapshot,
                 memory::attribute,
                 store,

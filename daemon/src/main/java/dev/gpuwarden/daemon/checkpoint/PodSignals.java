@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.checkpoint;
 
-import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.core.port.ProcessSignals.Target;
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.daemon.process.PodProcess;
 import dev.gpuwarden.daemon.process.PodProcesses;
 import java.lang.System.Logger.Level;

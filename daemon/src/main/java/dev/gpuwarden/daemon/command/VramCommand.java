@@ -63,8 +63,8 @@ public final class VramCommand {
         @Override
         public Integer call() {
             NodeSnapshot node = sample(NodeSampler::snapshot);
-            HoldersReport report =
-                    new HoldersReport(node, new GpuHolderLookup(paths.podResources(), () -> node, Clock.systemUTC()).get());
+            HoldersReport report = new HoldersReport(
+                    node, new GpuHolderLookup(paths.podResources(), () -> node, Clock.systemUTC()).get());
             show(report.tree(), report::print);
             return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;
         }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.core.util.BoundedMap;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -10,6 +9,7 @@ import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.WrappedMessage;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.util.BoundedMap;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,13 +1,13 @@
 package dev.gpuwarden.daemon.history;
 
-import dev.gpuwarden.core.telemetry.GpuFrame;
-import dev.gpuwarden.core.telemetry.Cadence;
-import java.util.stream.IntStream;
-import java.time.Duration;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
+import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * One GPU's fast readings in the last {@link #SPAN}, oldest first; one in 100 ms if sampling is faster. Not
@@ -44,8 +44,7 @@ public final class RecentSamples {
     static RecentSamples every(Duration interval) {
         boolean close = interval.compareTo(CLOSEST) < 0;
         int rows = (int) SPAN.dividedBy(close ? CLOSEST : interval) + 1;
-        return new RecentSamples(
-                new RingBuffer(rows, VALUES + 2 * METRICS.size()), close ? CLOSEST.toNanos() : 0);
+        return new RecentSamples(new RingBuffer(rows, VALUES + 2 * METRICS.size()), close ? CLOSEST.toNanos() : 0);
     }
 
     void note(long nanos, GpuFrame frame) {

@@ -1,27 +1,27 @@
 package dev.gpuwarden.daemon.holders;
 
-import java.util.concurrent.TimeUnit;
-import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.Path;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Files;
-import java.nio.file.AccessDeniedException;
-import java.io.IOException;
-import io.grpc.StatusRuntimeException;
-import dev.gpuwarden.daemon.grpc.NodeClient;
-import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.core.model.Absence;
-import dev.gpuwarden.api.podresources.PodResourcesListerGrpc;
-import dev.gpuwarden.api.podresources.ListPodResourcesResponse;
 import dev.gpuwarden.api.podresources.ListPodResourcesRequest;
+import dev.gpuwarden.api.podresources.ListPodResourcesResponse;
+import dev.gpuwarden.api.podresources.PodResourcesListerGrpc;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.Text;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** A lookup of the current holders of this node's GPUs in the kubelet's PodResources socket. Thread-safe. */

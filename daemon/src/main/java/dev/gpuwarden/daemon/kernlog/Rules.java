@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Resolution;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.core.util.BoundedMap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

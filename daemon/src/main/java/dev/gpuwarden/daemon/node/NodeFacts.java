@@ -1,17 +1,17 @@
 package dev.gpuwarden.daemon.node;
 
-import java.util.stream.Stream;
-import java.nio.charset.StandardCharsets;
-import java.io.InputStream;
-import java.util.Optional;
-import java.io.UncheckedIOException;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Properties of the node that are visible to this program. */
 public final class NodeFacts {

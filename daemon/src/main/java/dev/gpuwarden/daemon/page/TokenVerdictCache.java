@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.page;
 
-import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.daemon.page.TokenReviewer.Outcome;
 import dev.gpuwarden.daemon.page.TokenReviewer.Verdict;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.store;
 
-import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.Outbox.Lag;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.store;
 
-import java.util.Map;
-import java.util.LinkedHashMap;
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**

@@ -1,8 +1,5 @@
 package dev.gpuwarden.daemon.store;
 
-import java.util.stream.Collectors;
-import java.util.TreeMap;
-import java.util.ArrayList;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
@@ -11,12 +8,15 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** The SQL table of current faults, together with the {@link FaultTable} that decides on them. */
 final class FaultRows {

@@ -1,8 +1,5 @@
 package dev.gpuwarden.daemon.holders;
 
-import java.util.function.Supplier;
-import java.time.Clock;
-import dev.gpuwarden.core.node.NodeSnapshot;
 import static dev.gpuwarden.daemon.holders.TestKubelet.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,13 +7,16 @@ import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.api.podresources.ListPodResourcesResponse;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import io.grpc.Status;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

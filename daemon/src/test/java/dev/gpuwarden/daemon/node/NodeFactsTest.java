@@ -15,7 +15,8 @@ class NodeFactsTest {
                 procfs.resolve("cpuinfo"),
                 "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Platinum 8480C\nstepping\t: 8\n\n"
                         .repeat(4));
-        assertThat(NodeFacts.cpuModel(NodePaths.of(procfs, procfs, procfs))).isEqualTo("Intel(R) Xeon(R) Platinum 8480C");
+        assertThat(NodeFacts.cpuModel(NodePaths.of(procfs, procfs, procfs)))
+                .isEqualTo("Intel(R) Xeon(R) Platinum 8480C");
     }
 
     @Test

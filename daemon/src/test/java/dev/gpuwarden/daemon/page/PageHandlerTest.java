@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.page;
 
-import dev.gpuwarden.cli.web.StaticHandler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.Request;
+import dev.gpuwarden.cli.web.StaticHandler;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
