@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.cache;
 
-import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.aggregator.client.CompressedJson;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.core.util.BoundedMap;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collections;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.cli.web;
 
-import dev.gpuwarden.core.util.BoundedMap;
 import at.favre.lib.crypto.bcrypt.BCrypt;
+import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.util.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
