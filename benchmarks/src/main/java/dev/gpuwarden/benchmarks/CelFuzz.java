@@ -1,11 +1,13 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -42,21 +44,12 @@ final class CelFuzz {
 
     private CelFuzz() {}
 
-    private static MonitorPolicy policy(String predicate) {
-        return MonitorPolicy.of(Map.of(
-                "apiVersion",
-                MonitorPolicy.API_VERSION,
-                "kind",
-                MonitorPolicy.KIND,
-                "metadata",
-                Map.of("name", "p", "generation", 1L),
-                "spec",
-                Map.of(
-                        "resource", Map.of("version", "v1", "kind", "Pod"),
-                        "predicate", Map.of("expression", predicate),
-                        "nodeAssociation", Map.of("expression", "resource.spec.nodeName"),
-                        "healthEvent",
-                                Map.of("componentClass", "Pod", "isFatal", true, "message", "m", "checkName", "c"))));
+    private static MonitorPolicy policy(String predicate) throws IOException {
+        return MonitorPolicy.of(Json.readObject("""
+                {"apiVersion": "gpuwarden.dev/v1alpha1", "kind": "MonitorPolicy", "metadata": {"name": "p", "generation": 1},
+                 "spec": {"resource": {"version": "v1", "kind": "Pod"}, "predicate": {"expression": EXPRESSION},
+                  "nodeAssociation": {"expression": "resource.spec.nodeName"},
+                  "healthEvent": {"componentClass": "Pod", "isFatal": true, "message": "m", "checkName": "c"}}}""".replace("EXPRESSION", Json.write(predicate))));
     }
 
     /** Arguments: expressions, seed. */

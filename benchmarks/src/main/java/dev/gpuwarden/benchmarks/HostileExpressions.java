@@ -1,10 +1,12 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -47,21 +49,8 @@ final class HostileExpressions {
 
     private void ruleSet() {
         String expression = "event.message.replace('x', event.message).size() > " + next();
-        apply(
-                "quarantinerulesets",
-                "hostile",
-                Map.of(
-                        "apiVersion",
-                        API,
-                        "kind",
-                        "QuarantineRuleSet",
-                        "metadata",
-                        Map.of("name", "hostile"),
-                        "spec",
-                        Map.of(
-                                "match",
-                                        Map.of("all", List.of(Map.of("kind", "HealthEvent", "expression", expression))),
-                                "cordon", Map.of("shouldCordon", true))));
+        apply("quarantinerulesets", "QuarantineRuleSet", "hostile", expression, """
+                {"match": {"all": [{"kind": "HealthEvent", "expression": EXPRESSION}]}, "cordon": {"shouldCordon": true}}""");
     }
 
     private String endless() {
@@ -72,41 +61,33 @@ final class HostileExpressions {
 
     /** Applies a policy for the kind of the good policy, so that one thread evaluates both. */
     private void policy(String name, String predicate) {
-        apply(
-                "monitorpolicies",
-                name,
-                Map.of(
-                        "apiVersion",
-                        API,
-                        "kind",
-                        "MonitorPolicy",
-                        "metadata",
-                        Map.of("name", name),
-                        "spec",
-                        Map.of(
-                                "resource", Map.of("group", "", "version", "v1", "kind", "Pod"),
-                                "predicate", Map.of("expression", predicate),
-                                "nodeAssociation", Map.of("expression", "resource.spec.nodeName"),
-                                "healthEvent",
-                                        Map.of(
-                                                "componentClass",
-                                                "Software",
-                                                "isFatal",
-                                                false,
-                                                "message",
-                                                "a stranger's policy",
-                                                "errorCode",
-                                                List.of("STRANGE")))));
+        apply("monitorpolicies", "MonitorPolicy", name, predicate, """
+                {"resource": {"group": "", "version": "v1", "kind": "Pod"}, "predicate": {"expression": EXPRESSION},
+                 "nodeAssociation": {"expression": "resource.spec.nodeName"},
+                 "healthEvent": {"componentClass": "Software", "isFatal": false, "message": "a stranger's policy",
+                  "errorCode": ["STRANGE"]}}""");
     }
 
-    private void apply(String kind, String name, Map<String, Object> body) {
+    /** @param spec JSON with the word EXPRESSION in place of the expression */
+    private void apply(String resource, String kind, String name, String expression, String spec) {
         try {
-            var unused = api.apply(PATH + "/" + kind + "/" + name, "attack", body);
+            Map<String, Object> body = Map.of(
+                    "apiVersion",
+                    API,
+                    "kind",
+                    kind,
+                    "metadata",
+                    Map.of("name", name),
+                    "spec",
+                    Json.readObject(spec.replace("EXPRESSION", Json.write(expression))));
+            var unused = api.apply(PATH + "/" + resource + "/" + name, "attack", body);
             tally.count("expressions, " + name + ": applied");
         } catch (ApiException e) {
             tally.count("expressions, " + name + ": refused by the API server");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }
