@@ -4,6 +4,7 @@ import static dev.gpuwarden.benchmarks.Figures.say;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.benchmarks.Attackers.AttackTargets;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;

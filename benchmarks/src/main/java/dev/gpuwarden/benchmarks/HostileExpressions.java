@@ -3,6 +3,8 @@ package dev.gpuwarden.benchmarks;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.benchmarks.Attackers.AttackTally;
+import dev.gpuwarden.benchmarks.Attackers.AttackTargets;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;

@@ -4,6 +4,8 @@ import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
+import dev.gpuwarden.benchmarks.Attackers.AttackTally;
+import dev.gpuwarden.benchmarks.Attackers.AttackTargets;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
 import io.grpc.ManagedChannel;

@@ -7,6 +7,8 @@ import dev.gpuwarden.api.datamodels.RecommendedAction;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
+import dev.gpuwarden.benchmarks.Attackers.AttackTally;
+import dev.gpuwarden.benchmarks.Attackers.AttackTargets;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;

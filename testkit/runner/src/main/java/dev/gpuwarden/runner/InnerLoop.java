@@ -3,9 +3,15 @@ package dev.gpuwarden.runner;
 import dev.gpuwarden.runner.compile.Edits;
 import dev.gpuwarden.runner.jvm.Selection;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The inner loop of development: compiles edited files, then runs the tests of one module or class, or one test. */
 record InnerLoop(Workspace workspace, Console console) {
@@ -49,5 +55,107 @@ record InnerLoop(Workspace workspace, Console console) {
         }
         console.line(summary.total());
         return summary.count(Line.Kind.FAILED) == 0;
+    }
+
+    /** The test classes of a module by name, read from its sources. */
+    static final class TestClasses {
+
+        private static final Pattern METHOD = Pattern.compile(
+                "@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\\b[\\s\\S]*?void (\\w+)\\(");
+
+        private final TestModule module;
+        private final Path root;
+
+        TestClasses(TestModule module) {
+            this.module = module;
+            this.root = module.folder().resolve("src/test/java");
+        }
+
+        /**
+         * Returns the user's selection in the form of {@link dev.gpuwarden.runner.jvm.Selection}.
+         *
+         * @param test as in `PageTest`, `Page*` or `PageTest#method`
+         * @param others where the class may be instead
+         * @throws UsageError when there is no such class or method, with the nearest
+         */
+        List<String> named(String test, List<TestModule> others) {
+            int hash = test.indexOf('#');
+            String wanted = hash < 0 ? test : test.substring(0, hash);
+            List<Path> files = sources().stream()
+                    .filter(file -> simpleName(file).matches(glob(wanted))
+                            || className(file).matches(glob(wanted)))
+                    .toList();
+            if (files.isEmpty()) {
+                throw new UsageError(noClass(wanted, others));
+            }
+            if (hash < 0) {
+                return files.stream().map(this::className).toList();
+            }
+            String method = test.substring(hash + 1);
+            return List.of(className(files.get(0)) + "#" + existing(files.get(0), method));
+        }
+
+        private static String existing(Path file, String method) {
+            List<String> methods = methods(file);
+            if (!methods.contains(method)) {
+                throw new UsageError("no test " + method + " in " + simpleName(file) + "; nearest: "
+                        + String.join(", ", Names.nearest(method, methods)));
+            }
+            return method;
+        }
+
+        private String noClass(String wanted, List<TestModule> others) {
+            for (TestModule other : others) {
+                if (new TestClasses(other).simpleNames().contains(wanted)) {
+                    return "no class " + wanted + " in " + module.name() + ": it is in " + other.name()
+                            + ": ./gpuwarden test " + other.name() + " " + wanted;
+                }
+            }
+            return "no test class " + wanted + " in " + module.name() + "; nearest: "
+                    + String.join(", ", Names.nearest(wanted, simpleNames()));
+        }
+
+        private List<String> simpleNames() {
+            return sources().stream().map(TestClasses::simpleName).toList();
+        }
+
+        private List<Path> sources() {
+            if (!Files.isDirectory(root)) {
+                return List.of();
+            }
+            try (Stream<Path> files = Files.walk(root)) {
+                return files.filter(file -> file.toString().endsWith("Test.java"))
+                        .sorted()
+                        .toList();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static String simpleName(Path file) {
+            String name = String.valueOf(file.getFileName());
+            return name.substring(0, name.length() - ".java".length());
+        }
+
+        private String className(Path file) {
+            String path = root.relativize(file).toString();
+            return path.substring(0, path.length() - ".java".length()).replace('/', '.');
+        }
+
+        private static String glob(String text) {
+            return Stream.of(text.split("\\*", -1))
+                    .map(Pattern::quote)
+                    .reduce((a, b) -> a + ".*" + b)
+                    .orElse("");
+        }
+
+        private static List<String> methods(Path file) {
+            try {
+                Matcher method = METHOD.matcher(Files.readString(file));
+                return method.results().map(found -> found.group(1)).toList();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 }

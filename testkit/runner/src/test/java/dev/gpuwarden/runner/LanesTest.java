@@ -2,6 +2,7 @@ package dev.gpuwarden.runner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.runner.Suite.Lanes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.gpuwarden.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.runner.InnerLoop.TestClasses;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
+import dev.gpuwarden.testkit.cluster.Cluster.NodeNeeds;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -8,6 +8,7 @@ import dev.gpuwarden.testkit.cluster.ClusterNode;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.KubeletPace;
 import dev.gpuwarden.testkit.cluster.UserCluster;
+import dev.gpuwarden.testkit.command.ClusterDemoRunner.ClusterDemoCheck;
 import dev.gpuwarden.testkit.sim.NodeControl;
 import java.io.File;
 import java.io.IOException;

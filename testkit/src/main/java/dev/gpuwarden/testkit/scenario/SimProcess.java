@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.testkit.scenario.ProcessOwner.OwnerReader;
 import dev.gpuwarden.testkit.scenario.YamlNode.Fields;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,6 +7,7 @@ import dev.gpuwarden.testkit.scenario.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.SimProcess;
+import dev.gpuwarden.testkit.sim.ProcFiles.CgroupFile;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -5,6 +5,7 @@ import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
+import dev.gpuwarden.testkit.sim.NodeControl.StormWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;

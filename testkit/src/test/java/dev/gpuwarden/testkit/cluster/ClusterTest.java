@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.testkit.Await;
+import dev.gpuwarden.testkit.cluster.Cluster.NodeNeeds;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.testkit.cluster.JsonPath.JsonTree;
 import org.junit.jupiter.api.Test;
 
 class JsonPathTest {

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.testkit.command.ClusterDemoRunner.ClusterDemoCheck;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

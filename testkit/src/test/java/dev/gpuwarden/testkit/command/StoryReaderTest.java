@@ -2,6 +2,8 @@ package dev.gpuwarden.testkit.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.testkit.command.ClusterDemoRunner.ClusterDemoCheck;
+import dev.gpuwarden.testkit.command.StoryReader.DemoStory;
 import java.util.EnumSet;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,9 +2,12 @@ package dev.gpuwarden.runner.compile;
 
 import dev.gpuwarden.runner.TestModule;
 import dev.gpuwarden.runner.Workspace;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -15,8 +18,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
 
 /**
  * Brings the classes that a module's tests run with up to date. An edited file is compiled by itself. If others see a difference
@@ -219,6 +229,81 @@ public final class Edits {
 
         static FileTime later(FileTime one, FileTime other) {
             return one.compareTo(other) < 0 ? other : one;
+        }
+    }
+
+    /** The service files that the processor of `@AutoService` writes, which only runs in Maven's build. */
+    static final class Services {
+
+        private Services() {}
+
+        /** @throws CompileError when an edit adds or removes a service: the build must write its file */
+        static void need(Part part, List<Path> edited) {
+            Set<String> listed = Part.in(part.classes().resolve("META-INF/services")).stream()
+                    .flatMap(file -> lines(file).stream())
+                    .collect(Collectors.toSet());
+            for (Path file : edited) {
+                boolean declared = lines(file).stream().anyMatch(line -> line.startsWith("@AutoService"));
+                boolean generated = listed.contains(part.relative(file).replace('/', '.'));
+                if (declared && !generated) {
+                    throw new CompileError(file + ": its @AutoService is new: run ./gpuwarden build once");
+                }
+            }
+        }
+
+        private static List<String> lines(Path file) {
+            try {
+                return Files.readAllLines(file);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** The compiler, in this process. */
+    static final class Javac {
+
+        private static final int RELEASE = 17;
+
+        private final JavaCompiler compiler = javax.tools.ToolProvider.getSystemJavaCompiler();
+
+        /**
+         * Compiles without processors of annotations: what they generate stays as Maven made it.
+         *
+         * @throws CompileError with what the compiler reports
+         */
+        void compile(List<Path> files, Path to, List<Path> path) throws IOException {
+            DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
+            List<String> options = new ArrayList<>(List.of(
+                    "-d",
+                    to.toString(),
+                    "-cp",
+                    path.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator)),
+                    "-proc:none",
+                    "-parameters",
+                    "-nowarn",
+                    "-g"));
+            if (Runtime.version().feature() != RELEASE) {
+                options.addAll(List.of("--release", Integer.toString(RELEASE)));
+            }
+            try (StandardJavaFileManager manager =
+                    compiler.getStandardFileManager(found, Locale.ROOT, StandardCharsets.UTF_8)) {
+                boolean compiled = compiler.getTask(
+                                null, manager, found, options, null, manager.getJavaFileObjectsFromPaths(files))
+                        .call();
+                if (!compiled) {
+                    throw new CompileError(found.getDiagnostics().stream()
+                            .filter(one -> one.getKind() == Diagnostic.Kind.ERROR)
+                            .map(Javac::text)
+                            .collect(Collectors.joining("\n")));
+                }
+            }
+        }
+
+        private static String text(Diagnostic<? extends JavaFileObject> error) {
+            JavaFileObject source = error.getSource();
+            String where = source == null ? "" : Path.of(source.toUri()) + ":" + error.getLineNumber() + ": ";
+            return where + "error: " + error.getMessage(Locale.ROOT);
         }
     }
 }
