@@ -1,5 +1,8 @@
 package dev.gpuwarden.benchmarks;
 
+import static dev.gpuwarden.benchmarks.Figures.millis;
+import static dev.gpuwarden.benchmarks.Figures.say;
+
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.NodeReport;
@@ -14,19 +17,15 @@ import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -39,7 +38,6 @@ final class IngestLatency {
     /** Pause between two events in milliseconds, more than the aggregator's pause between two writes of a node. */
     private static final long APART_MILLIS = 300;
 
-    private static final Pattern TAKING = Pattern.compile("taking reports of nodes on \\S+:(\\d+)");
     private static final String NODE = "measured";
 
     private IngestLatency() {}
@@ -51,37 +49,24 @@ final class IngestLatency {
         int events = Integer.parseInt(args[3]);
         try (ControlPlane plane = ControlPlane.start(work.resolve("plane"))) {
             String token = prepare(plane, Path.of(args[2]));
-            Process aggregator = new ProcessBuilder(
-                            args[0],
-                            "aggregator",
-                            "--cluster.kubeconfig="
-                                    + plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")),
-                            "--ingest.listen=127.0.0.1:0",
-                            "--ingest.tls-cert=" + work.resolve("cert.pem"),
-                            "--ingest.tls-key=" + work.resolve("key.pem"),
-                            "--web.listen-address=127.0.0.1:0")
-                    .redirectErrorStream(true)
-                    .start();
-            try {
-                int port = port(aggregator);
+            int port = LoadCluster.freePort();
+            try (ShippedAggregator aggregator = new ShippedAggregator(
+                    args[0],
+                    plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")),
+                    work,
+                    port,
+                    LoadCluster.freePort(),
+                    List.of())) {
                 measure(port, work.resolve("cert.pem"), token, Math.max(20, events / 5));
                 Histogram micros = measure(port, work.resolve("cert.pem"), token, events);
-                out.printf(
-                        Locale.ROOT,
-                        "%d events, one each %d ms: %s%n",
+                say(
+                        out,
+                        "%d events, one each %d ms: %s",
                         events,
                         APART_MILLIS,
-                        Figures.millis(
-                                "p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 90, 99, 100));
+                        millis("p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 90, 99, 100));
                 out.print(plane.kubectl("get", "nodehealth"));
-                out.println("aggregator: "
-                        + Files.readAllLines(Path.of("/proc/" + aggregator.pid() + "/status")).stream()
-                                .filter(line -> line.startsWith("VmRSS"))
-                                .findFirst()
-                                .orElse("VmRSS unknown"));
-            } finally {
-                aggregator.destroy();
-                aggregator.waitFor();
+                say(out, "aggregator: %d MiB resident", aggregator.residentMib());
             }
         }
     }
@@ -117,17 +102,6 @@ final class IngestLatency {
                 .strip();
     }
 
-    private static int port(Process aggregator) throws IOException {
-        BufferedReader log = aggregator.inputReader();
-        for (String line = log.readLine(); line != null; line = log.readLine()) {
-            Matcher found = TAKING.matcher(line);
-            if (found.find()) {
-                return Integer.parseInt(found.group(1));
-            }
-        }
-        throw new IllegalStateException("the aggregator ended before it accepted reports");
-    }
-
     private static Histogram measure(int port, Path ca, String token, int events) throws Exception {
         Metadata headers = new Metadata();
         headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
@@ -135,23 +109,24 @@ final class IngestLatency {
                 .sslContext(
                         GrpcSslContexts.forClient().trustManager(ca.toFile()).build())
                 .build();
-        BlockingQueue<Acknowledgement> heard = new LinkedBlockingQueue<>();
+        BlockingQueue<Acknowledgement> acknowledged = new LinkedBlockingQueue<>();
         try {
             StreamObserver<NodeReport> stream = UplinkGrpc.newStub(channel)
+                    .withWaitForReady()
                     .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
-                    .report(new Heard(heard));
+                    .report(new Acknowledged(acknowledged));
             stream.onNext(UplinkCodec.report(
                     UplinkCodec.hello(Instant.now()).setNodeName(NODE).build()));
-            long before = hear(heard).getWelcome().getAcknowledgedSequence();
+            long before = next(acknowledged).getWelcome().getAcknowledgedSequence();
             stream.onNext(
                     UplinkCodec.pages(System.nanoTime(), before, List.of()).next());
-            hear(heard);
+            next(acknowledged);
             Histogram micros = new Histogram(60_000_000, 3);
             for (int i = 1; i <= events; i++) {
                 TimeUnit.MILLISECONDS.sleep(APART_MILLIS);
                 long start = System.nanoTime();
                 stream.onNext(UplinkCodec.report(event(before + i, i % 2 == 0)));
-                while (hear(heard).getSequence() != before + i) {
+                while (next(acknowledged).getSequence() != before + i) {
                     // An acknowledgement of the event before.
                 }
                 micros.recordValue((System.nanoTime() - start) / 1000);
@@ -169,18 +144,18 @@ final class IngestLatency {
         return new StoredEvent(sequence, event, now, now, 1);
     }
 
-    private static Acknowledgement hear(BlockingQueue<Acknowledgement> heard) throws InterruptedException {
-        Acknowledgement next = heard.poll(60, TimeUnit.SECONDS);
+    private static Acknowledgement next(BlockingQueue<Acknowledgement> acknowledged) throws InterruptedException {
+        Acknowledgement next = acknowledged.poll(60, TimeUnit.SECONDS);
         if (next == null) {
             throw new IllegalStateException("the aggregator sent no acknowledgement for a minute");
         }
         return next;
     }
 
-    private record Heard(BlockingQueue<Acknowledgement> heard) implements StreamObserver<Acknowledgement> {
+    private record Acknowledged(BlockingQueue<Acknowledgement> acknowledged) implements StreamObserver<Acknowledgement> {
         @Override
         public void onNext(Acknowledgement acknowledgement) {
-            heard.add(acknowledgement);
+            acknowledged.add(acknowledgement);
         }
 
         @Override

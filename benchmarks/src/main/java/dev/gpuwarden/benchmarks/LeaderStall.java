@@ -46,16 +46,6 @@ final class LeaderStall {
         }
     }
 
-    private static void awaitLeading(Seeker seeker) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!seeker.leads()) {
-            if (System.nanoTime() > end) {
-                throw new IllegalStateException("expected another leader within " + PATIENCE_SECONDS + " s");
-            }
-            TimeUnit.MILLISECONDS.sleep(5);
-        }
-    }
-
     /** Arguments: a folder, tries. Exits with 1 if two led at the same time. */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
@@ -80,13 +70,13 @@ final class LeaderStall {
                                 seeker::begin,
                                 seeker::end);
                 seekers.add(seeker);
-                awaitLeading(seekers.get(0));
+                LoadCluster.until(seekers.get(0)::leads, PATIENCE_SECONDS, "another replica leads");
             }
             for (int i = 0; i < tries; i++) {
                 int stalling = seekers.get(0).leads() ? 0 : 1;
                 Seeker other = seekers.get(1 - stalling);
                 relays.get(stalling).stall();
-                awaitLeading(other);
+                LoadCluster.until(other::leads, PATIENCE_SECONDS, "another replica leads");
                 long gap = TimeUnit.NANOSECONDS.toMillis(other.began - seekers.get(stalling).ended);
                 overlaps += seekers.get(stalling).leads() || gap <= 0 ? 1 : 0;
                 gaps.recordValue(Math.max(0, gap));

@@ -1,5 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
@@ -11,6 +13,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -237,6 +240,33 @@ public class SamplerBenchmark {
         @Override
         public void close() {
             process.destroy();
+        }
+    }
+
+    /** A GPU's sampler with the frame that it fills. */
+    record GpuSampling(Driver.Sampler sampler, GpuFrame frame) implements AutoCloseable {
+
+        /** @param gpus number of GPUs from the first on; 0 for all */
+        static List<GpuSampling> of(Driver driver, int gpus) {
+            List<GpuIdentity> known =
+                    driver.enumerate().asOptional().orElseThrow(() -> new IllegalStateException("GPUs cannot be counted"));
+            if (known.isEmpty() || gpus > known.size()) {
+                throw new IllegalStateException("asked for " + gpus + " GPUs, the driver has " + known.size());
+            }
+            List<GpuSampling> samplings = new ArrayList<>();
+            for (GpuIdentity gpu : known.subList(0, gpus == 0 ? known.size() : gpus)) {
+                samplings.add(new GpuSampling(driver.sampler(gpu.index()), new GpuFrame()));
+            }
+            return samplings;
+        }
+
+        void sample(Cadence cadence) {
+            sampler.sample(cadence, frame);
+        }
+
+        @Override
+        public void close() {
+            sampler.close();
         }
     }
 }

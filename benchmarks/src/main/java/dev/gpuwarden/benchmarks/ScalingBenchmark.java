@@ -1,5 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.benchmarks.SamplerBenchmark.GpuSampling;
+import dev.gpuwarden.benchmarks.ScrapeBenchmark.Snapshot;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;

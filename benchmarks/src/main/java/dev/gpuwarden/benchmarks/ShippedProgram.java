@@ -1,5 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.testkit.Execution;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -8,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A program of the image as a child process, with its metrics and its use of the machine. */
@@ -89,14 +89,6 @@ class ShippedProgram implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroy();
-        try {
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        Execution.end(process, 10);
     }
 }

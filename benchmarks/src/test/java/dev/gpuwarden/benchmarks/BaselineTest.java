@@ -3,6 +3,7 @@ package dev.gpuwarden.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.benchmarks.SamplerBenchmark.Baseline;
+import dev.gpuwarden.benchmarks.SamplerBenchmark.GpuSampling;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;

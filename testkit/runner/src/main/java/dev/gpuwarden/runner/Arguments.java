@@ -45,4 +45,14 @@ record Arguments(Set<Tier> tiers, Optional<String> module, Optional<String> test
                 names.isEmpty() ? Optional.empty() : Optional.of(names.get(0)),
                 names.size() < 2 ? Optional.empty() : Optional.of(names.get(1)));
     }
+
+    /** A wrong argument; the message has the expected ones. Exit code 2. */
+    static final class UsageError extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        UsageError(String message) {
+            super(message);
+        }
+    }
 }

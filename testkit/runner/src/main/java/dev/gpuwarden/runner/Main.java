@@ -1,6 +1,7 @@
 package dev.gpuwarden.runner;
 
-import dev.gpuwarden.runner.compile.CompileError;
+import dev.gpuwarden.runner.Arguments.UsageError;
+import dev.gpuwarden.runner.compile.Edits.CompileError;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -3,6 +3,8 @@ package dev.gpuwarden.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.runner.Arguments.UsageError;
+import dev.gpuwarden.runner.InnerLoop.Names;
 import dev.gpuwarden.runner.InnerLoop.TestClasses;
 import java.nio.file.Path;
 import java.util.List;

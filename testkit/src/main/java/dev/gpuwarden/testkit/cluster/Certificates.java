@@ -2,12 +2,13 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
-import dev.gpuwarden.testkit.tls.Openssl;
+import dev.gpuwarden.testkit.tls.TestKeys.Openssl;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Keys and certificates of one control plane, created by openssl 3 in its folder.
@@ -60,5 +61,46 @@ record Certificates(Path folder) {
     /** Returns a file's content as a kubeconfig embeds it. */
     static String base64(Path file) {
         return Unchecked.get(() -> Base64.getEncoder().encodeToString(Files.readAllBytes(file)));
+    }
+
+    /** Writes kubeconfig files: the address of an API server and the client's credentials. */
+    static final class Kubeconfig {
+
+        private Kubeconfig() {}
+
+        static String ofCertificate(String url, Path authority, Path certificate, Path key) {
+            return text(
+                    url,
+                    authority,
+                    "client-certificate-data: " + Certificates.base64(certificate) + "\n    client-key-data: "
+                            + Certificates.base64(key));
+        }
+
+        static String ofToken(String url, Path authority, String token) {
+            return text(url, authority, "token: " + token);
+        }
+
+        private static String text(String url, Path authority, String user) {
+            String form = """
+                    apiVersion: v1
+                    kind: Config
+                    current-context: it
+                    clusters:
+                    - name: it
+                      cluster:
+                        server: %s
+                        certificate-authority-data: %s
+                    users:
+                    - name: it
+                      user:
+                        %s
+                    contexts:
+                    - name: it
+                      context:
+                        cluster: it
+                        user: it
+                    """;
+            return String.format(Locale.ROOT, form, url, Certificates.base64(authority), user);
+        }
     }
 }

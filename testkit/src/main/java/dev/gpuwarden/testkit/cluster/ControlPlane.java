@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.testkit.Unchecked;
+import dev.gpuwarden.testkit.cluster.Certificates.Kubeconfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

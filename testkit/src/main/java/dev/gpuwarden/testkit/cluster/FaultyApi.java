@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.testkit.cluster.Certificates.Kubeconfig;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,9 +1,7 @@
 package dev.gpuwarden.testkit.cluster;
 
+import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Resource;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,12 +19,12 @@ final class Shell {
     static String run(String script, String... arguments) {
         List<String> command = new ArrayList<>(List.of("sh", "-c", Resource.text("cluster/" + script), script));
         command.addAll(List.of(arguments));
-        Result result = run(command);
+        Execution result = run(command);
         if (result.code() != 0) {
             throw new IllegalStateException(script + " " + String.join(" ", arguments) + ": ended with exit code "
-                    + result.code() + ": " + result.said());
+                    + result.code() + ": " + result.output());
         }
-        return result.said();
+        return result.output();
     }
 
     /** Returns true for exit code 0; blocks until the program ends. */
@@ -34,20 +32,7 @@ final class Shell {
         return run(command).code() == 0;
     }
 
-    private record Result(int code, String said) {}
-
-    private static Result run(List<String> command) {
-        try {
-            Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
-            process.getOutputStream().close();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return new Result(process.waitFor(), said);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while " + command.get(0) + " runs", e);
-        }
+    private static Execution run(List<String> command) {
+        return Execution.of(new ProcessBuilder(command).redirectErrorStream(true));
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Resource;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster;
@@ -11,8 +12,6 @@ import dev.gpuwarden.testkit.cluster.UserCluster;
 import dev.gpuwarden.testkit.command.ClusterDemoRunner.ClusterDemoCheck;
 import dev.gpuwarden.testkit.sim.NodeControl;
 import java.io.File;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -210,13 +209,12 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         private record Result(int code, String out, String errors) {}
 
         private Result execute(String line) {
-            try {
+            return Unchecked.get(() -> {
                 Path home = Files.createDirectories(plane.adminKubeconfig().resolveSibling("shell"));
                 Path out = Files.createTempFile(home, "shell", ".out");
                 Path errors = Files.createTempFile(home, "shell", ".err");
                 try {
                     ProcessBuilder builder = new ProcessBuilder("sh", "-c", line)
-                            .redirectInput(new File("/dev/null"))
                             .redirectOutput(out.toFile())
                             .redirectError(errors.toFile());
                     Map<String, String> environment = builder.environment();
@@ -234,18 +232,13 @@ final class ClusterDemoEnvironment implements AutoCloseable {
                             "XDG_CACHE_HOME",
                             Path.of(System.getProperty("user.home"), ".cache").toString());
                     environment.put("HOME", home.toString());
-                    int code = builder.start().waitFor();
+                    int code = Execution.of(builder).code();
                     return new Result(code, Files.readString(out), Files.readString(errors));
                 } finally {
                     Files.delete(out);
                     Files.delete(errors);
                 }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException("interrupted while a shell runs: " + line, e);
-            }
+            });
         }
     }
 }

@@ -2,14 +2,13 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.testkit.Execution;
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import dev.gpuwarden.testkit.sim.NativeFiles;
 import dev.gpuwarden.testkit.sim.RunningNodes;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -192,23 +191,15 @@ final class DemoCommand implements Callable<Integer> {
             arguments.addAll(List.of(
                     "--sampling.deadline", Durations.text(NodeDemoStep.DEADLINE), "--driver.open-deadline", "2s"));
         }
-        try {
-            return SameProgram.run(node.environment(), arguments.toArray(String[]::new))
-                    .redirectErrorStream(true)
-                    .start();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Unchecked.get(() -> SameProgram.run(node.environment(), arguments.toArray(String[]::new))
+                .redirectErrorStream(true)
+                .start());
     }
 
     /** Returns the output; empty after a usage error, which shows nothing about the node. */
     private static String answer(Process asked) throws InterruptedException {
-        try {
-            String output = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return asked.waitFor() == ExitCode.USAGE ? "" : output;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Execution program = Execution.of(asked);
+        return program.code() == ExitCode.USAGE ? "" : program.output();
     }
 
     private void linger(SimulatedNode node, NodeDemoDaemon daemon, PrintWriter out) throws InterruptedException {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -108,14 +108,6 @@ final class NodeDemoDaemon implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroy();
-        try {
-            if (!process.waitFor(5, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        Execution.end(process, 5);
     }
 }

@@ -47,8 +47,7 @@ public record Nic(PciAddress address, int numaNode, Model model, int rate, boole
             return new Choice(
                     false,
                     f.integer("rate", 0, 1, 10_000),
-                    f.read("link-layer", LinkLayer.INFINIBAND, layer -> layer.choice(LinkLayer.class))
-                            == LinkLayer.ETHERNET);
+                    f.choice("link-layer", LinkLayer.INFINIBAND) == LinkLayer.ETHERNET);
         }
     }
 

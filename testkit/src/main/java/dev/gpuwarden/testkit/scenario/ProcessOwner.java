@@ -116,18 +116,6 @@ public sealed interface ProcessOwner {
             return f.read(key, otherwise, node -> node.matching(pattern, expected));
         }
 
-        private static CgroupVersion version(Fields f) {
-            return f.read("cgroup", CgroupVersion.V2, node -> node.choice(CgroupVersion.class));
-        }
-
-        private static CgroupDriver driver(Fields f) {
-            return f.read("driver", CgroupDriver.SYSTEMD, node -> node.choice(CgroupDriver.class));
-        }
-
-        private static Runtime runtime(Fields f, Runtime otherwise) {
-            return f.read("runtime", otherwise, node -> node.choice(Runtime.class));
-        }
-
         private static ProcessOwner pod(YamlNode node, int number) {
             Fields f = node.fields(
                     "namespace", "name", "uid", "container", "container-id", "cgroup", "driver", "runtime", "qos", "logs");
@@ -139,7 +127,7 @@ public sealed interface ProcessOwner {
             String namespace = matching(f, "namespace", "default", DNS, "a namespace: lower-case letters, digits and '-'");
             String container = matching(f, "container", "main", DNS, "a container's name");
             String seed = namespace + "/" + podName;
-            Runtime runtime = runtime(f, Runtime.CONTAINERD);
+            Runtime runtime = f.choice("runtime", Runtime.CONTAINERD);
             if (runtime == Runtime.PODMAN) {
                 throw f.require("runtime").problem("containerd, crio or docker; podman's containers are \"container\"");
             }
@@ -154,16 +142,16 @@ public sealed interface ProcessOwner {
                             Sha256.hex(seed + "/" + container, 64),
                             CONTAINER_ID,
                             "64 hexadecimal digits"),
-                    version(f),
-                    driver(f),
+                    f.choice("cgroup", CgroupVersion.V2),
+                    f.choice("driver", CgroupDriver.SYSTEMD),
                     runtime,
-                    f.read("qos", Qos.BURSTABLE, qos -> qos.choice(Qos.class)),
+                    f.choice("qos", Qos.BURSTABLE),
                     f.read("logs", true, YamlNode::flag));
         }
 
         private static ProcessOwner container(YamlNode node, int number) {
             Fields f = node.fields("runtime", "id", "cgroup", "driver");
-            Runtime runtime = runtime(f, Runtime.DOCKER);
+            Runtime runtime = f.choice("runtime", Runtime.DOCKER);
             if (runtime != Runtime.DOCKER && runtime != Runtime.PODMAN) {
                 throw f.require("runtime").problem("docker or podman; those of containerd and crio are in pods");
             }
@@ -175,8 +163,8 @@ public sealed interface ProcessOwner {
                             Sha256.hex("container/" + runtime + "/" + number, 64),
                             CONTAINER_ID,
                             "64 hexadecimal digits"),
-                    version(f),
-                    driver(f));
+                    f.choice("cgroup", CgroupVersion.V2),
+                    f.choice("driver", CgroupDriver.SYSTEMD));
         }
 
         private static ProcessOwner unit(YamlNode node) {
@@ -192,7 +180,7 @@ public sealed interface ProcessOwner {
             return new ProcessOwner.Unit(
                     matching(f, "name", "", UNIT, "a systemd unit, for example jupyter.service"),
                     f.read("slice", "system.slice", YamlNode::text),
-                    version(f));
+                    f.choice("cgroup", CgroupVersion.V2));
         }
 
         private static ProcessOwner slurm(YamlNode node) {
@@ -202,7 +190,7 @@ public sealed interface ProcessOwner {
                     f.integer("job", 0, 1, 999_999_999),
                     matching(f, "step", "0", STEP, "a step's number, batch, extern or interactive"),
                     f.integer("user", 1000, 0, 999_999_999),
-                    version(f));
+                    f.choice("cgroup", CgroupVersion.V2));
         }
 
         private static ProcessOwner raw(YamlNode node) {

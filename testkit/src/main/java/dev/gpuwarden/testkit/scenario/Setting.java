@@ -1,5 +1,6 @@
 package dev.gpuwarden.testkit.scenario;
 
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import java.util.List;
 
 /**

@@ -69,7 +69,7 @@ public record SimProcess(
                     pid + n,
                     gpus(f.require("gpu"), gpuCount),
                     f.read("mig", OptionalInt.empty(), mig -> OptionalInt.of(mig.integer(0, 6))),
-                    f.read("type", Type.COMPUTE, type -> type.choice(Type.class)),
+                    f.choice("type", Type.COMPUTE),
                     bytes(f.require("bytes")),
                     f.read("sm", OptionalInt.empty(), sm -> OptionalInt.of(sm.integer(0, 100))),
                     f.read(

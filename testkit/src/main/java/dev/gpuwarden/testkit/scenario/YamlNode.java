@@ -295,6 +295,11 @@ final class YamlNode {
             return get(key).map(reader).orElse(otherwise);
         }
 
+        /** Reads the name of a constant of the same type as `otherwise`, which it returns where the key is missing. */
+        <E extends Enum<E>> E choice(String key, E otherwise) {
+            return read(key, otherwise, node -> node.choice(otherwise.getDeclaringClass()));
+        }
+
         /** Reads the value of a key; returns `otherwise` where the key is missing. */
         int integer(String key, int otherwise, int min, int max) {
             return read(key, otherwise, node -> node.integer(min, max));

@@ -50,8 +50,8 @@ final class KernelLog {
     private final Object lock;
 
     KernelLog(NodeFolder folder, ProcFiles proc, Clock clock) {
-        this.file = folder.kernelLog();
-        this.state = folder.kernelLogState();
+        this.file = folder.kernelLog;
+        this.state = folder.kernelLogState;
         this.proc = proc;
         this.clock = clock;
         this.lock = LOCKS.computeIfAbsent(state.toAbsolutePath().normalize(), p -> new Object());

@@ -3,7 +3,7 @@ package dev.gpuwarden.testkit.sim;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.util.Sha256;
-import dev.gpuwarden.testkit.scenario.Key;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.scenario.Nic;
 import dev.gpuwarden.testkit.scenario.Rows;
@@ -60,10 +60,10 @@ final class NicFiles {
 
     NicFiles(NodeFolder folder, PciFiles pci) {
         this.pci = pci;
-        this.sys = folder.sys();
-        this.list = folder.nics();
-        this.away = folder.offBus();
-        this.idle = folder.idleCounters();
+        this.sys = folder.sys;
+        this.list = folder.nics;
+        this.away = folder.offBus;
+        this.idle = folder.idleCounters;
     }
 
     /** Returns the node's devices in order, also those that are not on the bus. */

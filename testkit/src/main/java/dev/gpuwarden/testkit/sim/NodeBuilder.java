@@ -41,15 +41,15 @@ final class NodeBuilder {
     }
 
     static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
-        Tree.folder(folder.lib());
-        Tree.folder(folder.run());
+        Tree.folder(folder.lib);
+        Tree.folder(folder.run);
         Unchecked.run(() -> {
             // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
             // library.
-            Files.copy(files.library(scenario.driver()), folder.library());
-            Files.copy(files.layoutFile(), folder.layout());
+            Files.copy(files.library(scenario.driver()), folder.library);
+            Files.copy(files.layoutFile(), folder.layout);
         });
-        SimTable table = SimTable.create(folder.table(), files.layout());
+        SimTable table = SimTable.create(folder.table, files.layout());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
         table.change(t -> builder.writeDriverAndGpus());
         NodeControl control = new NodeControl(folder, table, clock);

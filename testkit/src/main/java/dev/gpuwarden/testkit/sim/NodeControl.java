@@ -45,7 +45,7 @@ public final class NodeControl {
         this.clock = clock;
         this.writer = new TableWriter(table);
         this.processes = new ProcessTable(table);
-        this.faults = new FaultTable(table, folder.faults());
+        this.faults = new FaultTable(table, folder.faults);
         this.proc = new ProcFiles(folder);
         this.pci = new PciFiles(folder);
         this.nics = new NicFiles(folder, pci);
@@ -58,7 +58,7 @@ public final class NodeControl {
     public static NodeControl open(Path root) {
         NodeFolder folder = new NodeFolder(root);
         return new NodeControl(
-                folder, SimTable.open(folder.table(), SimLayout.read(folder.layout())), Clock.systemUTC());
+                folder, SimTable.open(folder.table, SimLayout.read(folder.layout)), Clock.systemUTC());
     }
 
     /** Returns the driver's present values. */
@@ -237,7 +237,7 @@ public final class NodeControl {
     }
 
     Path root() {
-        return folder.root();
+        return folder.root;
     }
 
     /** Writes many lines to the kernel log, in one write or at a rate per second. */

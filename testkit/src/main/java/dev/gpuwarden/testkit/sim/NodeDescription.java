@@ -3,7 +3,7 @@ package dev.gpuwarden.testkit.sim;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Fault;
 import dev.gpuwarden.testkit.scenario.Generation;
-import dev.gpuwarden.testkit.scenario.Key;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.SimProcess;

@@ -3,79 +3,53 @@ package dev.gpuwarden.testkit.sim;
 import java.nio.file.Path;
 
 /** The paths in a simulated node's folder. */
-record NodeFolder(Path root) {
+final class NodeFolder {
 
-    Path lib() {
-        return root.resolve("lib");
-    }
-
-    Path library() {
-        return lib().resolve("libnvidia-ml.so.1");
-    }
-
+    final Path root;
+    final Path lib;
+    final Path library;
     /** The table, beside the library that reads it. */
-    Path table() {
-        return lib().resolve("gpuwarden-sim.table");
-    }
-
+    final Path table;
     /** A copy of the table's layout, so that any process can change the node. */
-    Path layout() {
-        return lib().resolve("sim-layout.tsv");
-    }
-
-    Path proc() {
-        return root.resolve("proc");
-    }
-
-    Path sys() {
-        return root.resolve("sys");
-    }
-
-    Path kernelLog() {
-        return root.resolve("dev/kmsg");
-    }
-
+    final Path layout;
+    final Path proc;
+    final Path sys;
+    final Path kernelLog;
     /** The state of the kernel log's writers; locked while one writes. */
-    Path kernelLogState() {
-        return root.resolve("kernel-log.state");
-    }
-
+    final Path kernelLogState;
     /** The list of the node's network devices. */
-    Path nics() {
-        return root.resolve("nics.tsv");
-    }
-
+    final Path nics;
     /** Counters of devices that have counted nothing yet. */
-    Path idleCounters() {
-        return root.resolve("idle-counters");
-    }
-
+    final Path idleCounters;
     /** Devices that are off the bus. */
-    Path offBus() {
-        return root.resolve("off-bus");
-    }
-
-    Path pods() {
-        return root.resolve("pods");
-    }
-
+    final Path offBus;
+    final Path pods;
     /** The event store of a daemon on this node. */
-    Path store() {
-        return root.resolve("var/lib/gpuwarden/events.db");
-    }
-
+    final Path store;
     /** Sockets of a daemon on this node. */
-    Path run() {
-        return root.resolve("run");
-    }
-
+    final Path run;
     /** The entries of the fault table, by name of the fault. */
-    Path faults() {
-        return root.resolve("faults.tsv");
-    }
-
+    final Path faults;
     /** Scenario and owner, one `key=value` a line. */
-    Path about() {
-        return root.resolve("node.properties");
+    final Path about;
+
+    NodeFolder(Path root) {
+        this.root = root;
+        lib = root.resolve("lib");
+        library = lib.resolve("libnvidia-ml.so.1");
+        table = lib.resolve("gpuwarden-sim.table");
+        layout = lib.resolve("sim-layout.tsv");
+        proc = root.resolve("proc");
+        sys = root.resolve("sys");
+        kernelLog = root.resolve("dev/kmsg");
+        kernelLogState = root.resolve("kernel-log.state");
+        nics = root.resolve("nics.tsv");
+        idleCounters = root.resolve("idle-counters");
+        offBus = root.resolve("off-bus");
+        pods = root.resolve("pods");
+        store = root.resolve("var/lib/gpuwarden/events.db");
+        run = root.resolve("run");
+        faults = root.resolve("faults.tsv");
+        about = root.resolve("node.properties");
     }
 }

@@ -33,8 +33,8 @@ final class PciFiles {
     private final Path idle;
 
     PciFiles(NodeFolder folder) {
-        sys = folder.sys();
-        idle = folder.idleCounters();
+        sys = folder.sys;
+        idle = folder.idleCounters;
         Tree.folder(bus());
     }
 

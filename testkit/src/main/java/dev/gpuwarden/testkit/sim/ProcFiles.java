@@ -25,8 +25,8 @@ final class ProcFiles {
     private final Path pods;
 
     ProcFiles(NodeFolder folder) {
-        proc = folder.proc();
-        pods = folder.pods();
+        proc = folder.proc;
+        pods = folder.pods;
     }
 
     /** Writes the files that exist without any process, and init. */

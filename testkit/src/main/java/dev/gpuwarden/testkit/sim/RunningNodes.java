@@ -59,7 +59,7 @@ public final class RunningNodes {
         ProcessHandle self = ProcessHandle.current();
         // Written as a whole: half a note would look like that of a dead process.
         Tree.replace(
-                new NodeFolder(root).about(),
+                new NodeFolder(root).about,
                 "scenario=" + scenario.name() + "\npid=" + self.pid() + "\nstarted=" + started(self) + "\nsince="
                         + Instant.now() + "\nready=" + ready + "\n");
     }
@@ -129,7 +129,7 @@ public final class RunningNodes {
         /** Reads the note; its values are empty where it does not exist yet. */
         static Note of(Path root) {
             Properties values = new Properties();
-            Path file = new NodeFolder(root).about();
+            Path file = new NodeFolder(root).about;
             if (Files.isRegularFile(file)) {
                 try (Reader reader = Files.newBufferedReader(file)) {
                     values.load(reader);
@@ -157,7 +157,7 @@ public final class RunningNodes {
     /** Deletes nodes of processes that were killed. */
     private void removeLeftOvers() {
         for (Path root : folders()) {
-            if (Files.exists(new NodeFolder(root).about()) && !Note.of(root).alive()) {
+            if (Files.exists(new NodeFolder(root).about) && !Note.of(root).alive()) {
                 Tree.delete(root);
             }
         }

@@ -81,32 +81,32 @@ public final class SimulatedNode implements AutoCloseable {
 
     /** Returns the node's folder. */
     public Path root() {
-        return folder.root();
+        return folder.root;
     }
 
     /** Returns the absolute path of the driver library. A library that is loaded by this path belongs to this node alone. */
     public Path libraryPath() {
-        return folder.library();
+        return folder.library;
     }
 
     /** Returns the folder in place of /proc. */
     public Path procfs() {
-        return folder.proc();
+        return folder.proc;
     }
 
     /** Returns the folder in place of /sys. */
     public Path sysfs() {
-        return folder.sys();
+        return folder.sys;
     }
 
     /** Returns the folder in place of /var/log/pods. */
     public Path podLogs() {
-        return folder.pods();
+        return folder.pods;
     }
 
     /** Returns the file in place of /dev/kmsg, with records as the device delivers them. */
     public Path kernelLog() {
-        return folder.kernelLog();
+        return folder.kernelLog;
     }
 
     /** Writes a line of the kernel to its log; `<3>` before the text is the level. */
@@ -123,18 +123,18 @@ public final class SimulatedNode implements AutoCloseable {
     public Map<String, String> environment() {
         Map<String, String> environment = new LinkedHashMap<>();
         String inherited = System.getenv("LD_LIBRARY_PATH");
-        String own = folder.lib().toString();
+        String own = folder.lib.toString();
         environment.put("LD_LIBRARY_PATH", inherited == null || inherited.isEmpty() ? own : own + ":" + inherited);
         environment.put("GPUWARDEN_PATH_PROCFS", procfs().toString());
         environment.put("GPUWARDEN_PATH_SYSFS", sysfs().toString());
         environment.put("GPUWARDEN_PATH_PODLOGS", podLogs().toString());
         environment.put("GPUWARDEN_SIM_NODE", root().toString());
-        environment.put("GPUWARDEN_STORE_PATH", folder.store().toString());
+        environment.put("GPUWARDEN_STORE_PATH", folder.store.toString());
         environment.put(
-                "GPUWARDEN_GRPC_SOCKET", folder.run().resolve("gpuwarden.sock").toString());
+                "GPUWARDEN_GRPC_SOCKET", folder.run.resolve("gpuwarden.sock").toString());
         environment.put(
                 "GPUWARDEN_EVENTS_SOCKET",
-                folder.run().resolve("nvsentinel.sock").toString());
+                folder.run.resolve("nvsentinel.sock").toString());
         environment.put("GPUWARDEN_KERNEL_LOG_SOURCE", "kmsg");
         environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog().toString());
         return environment;
@@ -226,6 +226,6 @@ public final class SimulatedNode implements AutoCloseable {
             player.shutdownNow();
         }
         control.release();
-        Tree.delete(folder.root());
+        Tree.delete(folder.root);
     }
 }

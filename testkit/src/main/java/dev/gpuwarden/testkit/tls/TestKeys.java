@@ -1,6 +1,8 @@
 package dev.gpuwarden.testkit.tls;
 
+import dev.gpuwarden.testkit.Execution;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,5 +50,38 @@ public final class TestKeys {
     /** Returns the file of the private key of such a certificate. */
     public Path key(String name) {
         return folder.resolve(name + ".key");
+    }
+
+    /** Runs the openssl program of this machine. */
+    public static final class Openssl {
+
+        /** Arguments for a new, unencrypted key on the curve P-256. */
+        public static final List<String> NEW_KEY =
+                List.of("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes");
+
+        private Openssl() {}
+
+        /**
+         * Blocks until openssl ends.
+         *
+         * @param folder its working directory
+         * @throws IllegalStateException when openssl is missing or fails, with its output; when the thread is interrupted
+         */
+        public static void run(Path folder, List<String> arguments) {
+            List<String> command = new ArrayList<>(List.of("openssl"));
+            command.addAll(arguments);
+            Execution openssl;
+            try {
+                openssl = Execution.of(
+                        new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true));
+            } catch (UncheckedIOException e) {
+                throw new IllegalStateException(
+                        "openssl: expected it on the PATH (Debian: apt-get install openssl)", e);
+            }
+            if (openssl.code() != 0) {
+                throw new IllegalStateException(String.join(" ", command)
+                        + ": expected exit code 0 from openssl 3, was " + openssl.code() + ": " + openssl.output());
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@ package dev.gpuwarden.testkit.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.testkit.scenario.Key;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.sim.SimLayout;
 import dev.gpuwarden.testkit.sim.SimTable;

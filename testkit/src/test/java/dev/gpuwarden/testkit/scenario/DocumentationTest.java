@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.testkit.scenario.Scenarios.ScenarioReader;
 import dev.gpuwarden.testkit.sim.NativeFiles;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.testkit.scenario.Scenarios.ScenarioReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -6,7 +6,7 @@ import dev.gpuwarden.testkit.scenario.Board;
 import dev.gpuwarden.testkit.scenario.Boards;
 import dev.gpuwarden.testkit.scenario.Form;
 import dev.gpuwarden.testkit.scenario.Generation;
-import dev.gpuwarden.testkit.scenario.Key;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import dev.gpuwarden.testkit.scenario.SimProcess;
 import dev.gpuwarden.testkit.scenario.Value;

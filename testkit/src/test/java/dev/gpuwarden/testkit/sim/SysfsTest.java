@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.testkit.scenario.Key;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
 import java.io.IOException;
 import java.nio.file.Files;

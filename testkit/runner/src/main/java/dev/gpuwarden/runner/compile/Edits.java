@@ -306,4 +306,14 @@ public final class Edits {
             return where + "error: " + error.getMessage(Locale.ROOT);
         }
     }
+
+    /** An edit that does not compile; the message has the compiler's report. */
+    public static final class CompileError extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        CompileError(String message) {
+            super(message);
+        }
+    }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.runner.TestModule;
 import dev.gpuwarden.runner.Workspace;
+import dev.gpuwarden.runner.compile.Edits.CompileError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
