@@ -1,8 +1,8 @@
 package dev.gpuwarden.benchmarks;
 
-import dev.gpuwarden.benchmarks.HostileBrowsers.HttpAttacker.Manner;
 import dev.gpuwarden.benchmarks.Attackers.AttackTally;
 import dev.gpuwarden.benchmarks.Attackers.AttackTargets;
+import dev.gpuwarden.benchmarks.HostileBrowsers.HttpAttacker.Manner;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -190,7 +190,8 @@ final class HostileBrowsers {
             if (count > 0 && !answered) {
                 answered = true;
                 // Reads "HTTP/1.1 200" from the first bytes, which slow readers have too.
-                String status = new String(INTO.array(), 9, Math.min(3, Math.max(0, count - 9)), StandardCharsets.US_ASCII);
+                String status =
+                        new String(INTO.array(), 9, Math.min(3, Math.max(0, count - 9)), StandardCharsets.US_ASCII);
                 tally.count(name + ", answered " + status);
             }
             if (count < 0) {

@@ -152,7 +152,8 @@ final class IngestLatency {
         return next;
     }
 
-    private record Acknowledged(BlockingQueue<Acknowledgement> acknowledged) implements StreamObserver<Acknowledgement> {
+    private record Acknowledged(BlockingQueue<Acknowledgement> acknowledged)
+            implements StreamObserver<Acknowledgement> {
         @Override
         public void onNext(Acknowledgement acknowledgement) {
             acknowledged.add(acknowledgement);

@@ -243,7 +243,8 @@ final class QuarantineLoad {
             Instant now = Instant.now();
             StoredHealth held = healths.look(node);
             CachedNode there = CachedNode.of(api.get(NodeCache.NODES.path(node)));
-            FaultReport report = new FaultReport(node, there.uid(), FaultReport.Standing.TRUSTED, "", faults, Set.of(), 0);
+            FaultReport report =
+                    new FaultReport(node, there.uid(), FaultReport.Standing.TRUSTED, "", faults, Set.of(), 0);
             BreakerPolicy.Answer yes = new BreakerPolicy.Answer(true, "", BreakerState.NEW);
             Decision decision = QuarantineDecider.decide(there, report, rules, any -> yes, ActionMode.ARMED, now);
             if (!(decision instanceof Decision.Act act)) {

@@ -186,7 +186,8 @@ public class SamplerBenchmark {
         private Baseline(Process process) {
             this.process = process;
             this.commands = process.outputWriter(StandardCharsets.US_ASCII);
-            this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
+            this.answers =
+                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
         }
 
         /**
@@ -197,7 +198,8 @@ public class SamplerBenchmark {
         static Baseline start(String library, int gpus) {
             String program = System.getProperty("gpuwarden.baseline");
             if (program == null || !Files.isExecutable(Path.of(program))) {
-                throw new IllegalStateException("gpuwarden.baseline: expected the program sampler_loop, seen " + program);
+                throw new IllegalStateException(
+                        "gpuwarden.baseline: expected the program sampler_loop, seen " + program);
             }
             try {
                 return new Baseline(new ProcessBuilder(program, library, Integer.toString(gpus))
@@ -248,8 +250,9 @@ public class SamplerBenchmark {
 
         /** @param gpus number of GPUs from the first on; 0 for all */
         static List<GpuSampling> of(Driver driver, int gpus) {
-            List<GpuIdentity> known =
-                    driver.enumerate().asOptional().orElseThrow(() -> new IllegalStateException("GPUs cannot be counted"));
+            List<GpuIdentity> known = driver.enumerate()
+                    .asOptional()
+                    .orElseThrow(() -> new IllegalStateException("GPUs cannot be counted"));
             if (known.isEmpty() || gpus > known.size()) {
                 throw new IllegalStateException("asked for " + gpus + " GPUs, the driver has " + known.size());
             }

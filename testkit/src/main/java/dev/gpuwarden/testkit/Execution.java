@@ -30,8 +30,8 @@ public record Execution(int code, String output) {
     /** Blocks until a program that was started ends; kills it where this thread is interrupted. */
     public static Execution of(Process process) throws InterruptedException {
         try {
-            String output = Unchecked.get(
-                    () -> new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+            String output =
+                    Unchecked.get(() -> new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
             return new Execution(process.waitFor(), output);
         } catch (InterruptedException e) {
             process.destroyForcibly();

@@ -182,7 +182,8 @@ public final class Cluster implements AutoCloseable {
         static Optional<String> missing(Binaries binaries) {
             List<String> missing = new ArrayList<>();
             if (!"root".equals(System.getProperty("user.name"))) {
-                missing.add("a node's namespaces and cgroups need root, this is user " + System.getProperty("user.name"));
+                missing.add(
+                        "a node's namespaces and cgroups need root, this is user " + System.getProperty("user.name"));
             }
             if (cgroups().noneMatch(Files::isWritable)) {
                 missing.add("no cgroup hierarchy below " + CGROUPS + " that can be written");

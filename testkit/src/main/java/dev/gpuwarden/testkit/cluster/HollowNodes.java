@@ -240,7 +240,8 @@ public final class HollowNodes implements AutoCloseable {
 
         CompletableFuture<Void> post(String path, String json) {
             return send(
-                    request(path).header("Content-Type", "application/json").POST(BodyPublishers.ofString(json)), false);
+                    request(path).header("Content-Type", "application/json").POST(BodyPublishers.ofString(json)),
+                    false);
         }
 
         CompletableFuture<Void> patch(String path, String json) {

@@ -244,7 +244,8 @@ final class ClusterCommand {
                 names = "--scenario",
                 paramLabel = "SCENARIO",
                 defaultValue = "h100x8",
-                description = "Scenario of each node: a name from `sim list`, or a .yaml file. Default: ${DEFAULT-VALUE}.")
+                description =
+                        "Scenario of each node: a name from `sim list`, or a .yaml file. Default: ${DEFAULT-VALUE}.")
         String scenario = "";
 
         @Mixin

@@ -118,13 +118,23 @@ public sealed interface ProcessOwner {
 
         private static ProcessOwner pod(YamlNode node, int number) {
             Fields f = node.fields(
-                    "namespace", "name", "uid", "container", "container-id", "cgroup", "driver", "runtime", "qos", "logs");
+                    "namespace",
+                    "name",
+                    "uid",
+                    "container",
+                    "container-id",
+                    "cgroup",
+                    "driver",
+                    "runtime",
+                    "qos",
+                    "logs");
             YamlNode name = f.require("name");
             String podName = name.text().replace("{n}", Integer.toString(number));
             if (!DNS.matcher(podName).matches()) {
                 throw name.problem("a pod's name: lower-case letters, digits, '-' and '.'");
             }
-            String namespace = matching(f, "namespace", "default", DNS, "a namespace: lower-case letters, digits and '-'");
+            String namespace =
+                    matching(f, "namespace", "default", DNS, "a namespace: lower-case letters, digits and '-'");
             String container = matching(f, "container", "main", DNS, "a container's name");
             String seed = namespace + "/" + podName;
             Runtime runtime = f.choice("runtime", Runtime.CONTAINERD);

@@ -167,8 +167,8 @@ public final class Scenarios {
 
         private static Generation driver(YamlNode node) {
             return Generation.of(node.text())
-                    .orElseThrow(
-                            () -> node.unknown("one of " + String.join(", ", Generation.labels()), Generation.labels()));
+                    .orElseThrow(() ->
+                            node.unknown("one of " + String.join(", ", Generation.labels()), Generation.labels()));
         }
 
         private void process(YamlNode item) {

@@ -198,7 +198,10 @@ final class KernelLog {
                 case "gpu" -> gpus(micros, priority, cells[3], false);
                 case "driver" -> {
                     if (loaded) {
-                        add(micros, priority, Rows.fill(cells[3], Map.of("version", table.text("header.driver_version"))));
+                        add(
+                                micros,
+                                priority,
+                                Rows.fill(cells[3], Map.of("version", table.text("header.driver_version"))));
                     }
                 }
                 case "driver-gpu" -> {
@@ -225,7 +228,8 @@ final class KernelLog {
         private void gpus(long micros, int priority, String text, boolean listedOnly) {
             for (int i = 0; i < table.number("header.gpu_count"); i++) {
                 String row = TableWriter.gpu(i);
-                if (!listedOnly || table.number(row + ".state") != table.layout().constant("STATE_HIDDEN")) {
+                if (!listedOnly
+                        || table.number(row + ".state") != table.layout().constant("STATE_HIDDEN")) {
                     add(micros + i * APART_MICROS, priority, Rows.fill(text, names(row)));
                 }
             }

@@ -57,8 +57,7 @@ public final class NodeControl {
     /** Opens the node in a folder. */
     public static NodeControl open(Path root) {
         NodeFolder folder = new NodeFolder(root);
-        return new NodeControl(
-                folder, SimTable.open(folder.table, SimLayout.read(folder.layout)), Clock.systemUTC());
+        return new NodeControl(folder, SimTable.open(folder.table, SimLayout.read(folder.layout)), Clock.systemUTC());
     }
 
     /** Returns the driver's present values. */
@@ -293,7 +292,8 @@ public final class NodeControl {
                 if (written == count) {
                     done.complete(null);
                 } else {
-                    var unused = executor.schedule(() -> step(executor, start, done), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+                    var unused =
+                            executor.schedule(() -> step(executor, start, done), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
                 }
             } catch (RuntimeException e) {
                 done.completeExceptionally(e);

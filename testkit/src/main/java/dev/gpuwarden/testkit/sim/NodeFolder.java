@@ -12,6 +12,7 @@ final class NodeFolder {
     final Path table;
     /** A copy of the table's layout, so that any process can change the node. */
     final Path layout;
+
     final Path proc;
     final Path sys;
     final Path kernelLog;
@@ -23,6 +24,7 @@ final class NodeFolder {
     final Path idleCounters;
     /** Devices that are off the bus. */
     final Path offBus;
+
     final Path pods;
     /** The event store of a daemon on this node. */
     final Path store;

@@ -181,7 +181,8 @@ final class ProcFiles {
         }
 
         private static String slurmPath(ProcessOwner.SlurmJob job) {
-            String base = job.version() == CgroupVersion.V2 ? "/system.slice/slurmstepd.scope" : "/slurm/uid_" + job.user();
+            String base =
+                    job.version() == CgroupVersion.V2 ? "/system.slice/slurmstepd.scope" : "/slurm/uid_" + job.user();
             return base + "/job_" + job.job() + "/step_" + job.step() + "/user/task_0";
         }
     }

@@ -133,8 +133,7 @@ public final class SimulatedNode implements AutoCloseable {
         environment.put(
                 "GPUWARDEN_GRPC_SOCKET", folder.run.resolve("gpuwarden.sock").toString());
         environment.put(
-                "GPUWARDEN_EVENTS_SOCKET",
-                folder.run.resolve("nvsentinel.sock").toString());
+                "GPUWARDEN_EVENTS_SOCKET", folder.run.resolve("nvsentinel.sock").toString());
         environment.put("GPUWARDEN_KERNEL_LOG_SOURCE", "kmsg");
         environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog().toString());
         return environment;

@@ -2,8 +2,8 @@ package dev.gpuwarden.testkit.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.sim.SimLayout;
 import dev.gpuwarden.testkit.sim.SimTable;
 import dev.gpuwarden.testkit.sim.SimulatedNode;

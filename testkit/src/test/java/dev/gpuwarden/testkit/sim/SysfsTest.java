@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.testkit.scenario.Keys.Key;
 import dev.gpuwarden.testkit.scenario.Keys;
+import dev.gpuwarden.testkit.scenario.Keys.Key;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -144,7 +144,9 @@ public final class TestMain {
 
         private static String reason(Throwable aborted) {
             String message = String.valueOf(aborted.getMessage());
-            return message.startsWith("Assumption failed: ") ? message.substring("Assumption failed: ".length()) : message;
+            return message.startsWith("Assumption failed: ")
+                    ? message.substring("Assumption failed: ".length())
+                    : message;
         }
 
         private String className(TestIdentifier test) {
