@@ -59,7 +59,7 @@ final class AttackSoak {
     private final MemoryLooks aggregatorMemory;
     private final List<String> failures = new ArrayList<>();
     private int scrapesMissed;
-    private volatile List<String> said = List.of();
+    private volatile List<String> lastReport = List.of();
     private volatile Exception broken;
 
     private AttackSoak(
@@ -213,7 +213,7 @@ final class AttackSoak {
         judge(minutes, attacked);
         say(out, "the attackers:");
         reader.join(TimeUnit.SECONDS.toMillis(10));
-        said.forEach(out::println);
+        lastReport.forEach(out::println);
         say(out, "the programs, last seen:");
         seen.forEach((name, value) -> out.println("  " + name + " " + value));
         faults.close();
@@ -226,7 +226,7 @@ final class AttackSoak {
         List<String> report = new ArrayList<>();
         attackers.inputReader().lines().forEach(line -> {
             if (line.isEmpty()) {
-                said = List.copyOf(report);
+                lastReport = List.copyOf(report);
                 report.clear();
             } else {
                 report.add(line);

@@ -41,7 +41,7 @@ final class LoadDaemon {
     private final Tally tally;
     private final FaultTable faults = new FaultTable();
     private StreamObserver<NodeReport> stream;
-    private boolean told;
+    private boolean reported;
     private boolean closed;
     private long sequence;
     private long generation;
@@ -59,10 +59,10 @@ final class LoadDaemon {
         if (closed) {
             return;
         }
-        told = false;
+        reported = false;
         stream = UplinkGrpc.newStub(channel)
                 .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
-                .report(new Heard());
+                .report(new Acknowledgements());
         stream.onNext(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot")
@@ -71,11 +71,11 @@ final class LoadDaemon {
     }
 
     synchronized void fail() {
-        tell(event(node, sequence + 1, false));
+        report(event(node, sequence + 1, false));
     }
 
     synchronized void heal() {
-        tell(event(node, sequence + 1, true));
+        report(event(node, sequence + 1, true));
     }
 
     /** @param sequence number of the event, unique for the node */
@@ -92,20 +92,20 @@ final class LoadDaemon {
                 .build();
     }
 
-    private void tell(HealthEvent event) {
+    private void report(HealthEvent event) {
         Instant now = Instant.now();
         var unused = faults.apply(event, ++sequence, now);
-        if (told) {
+        if (reported) {
             stream.onNext(UplinkCodec.report(new StoredEvent(sequence, event, now, now, 1)));
         }
     }
 
-    private synchronized void heard(Acknowledgement acknowledgement) {
+    private synchronized void acknowledged(Acknowledgement acknowledgement) {
         if (acknowledgement.hasWelcome()) {
             sequence = Math.max(sequence, acknowledgement.getWelcome().getAcknowledgedSequence());
             UplinkCodec.pages(++generation, sequence, faults.faults()).forEachRemaining(stream::onNext);
         } else if (acknowledgement.hasGeneration() && acknowledgement.getGeneration() == generation) {
-            told = true;
+            reported = true;
             failures = 0;
             tally.connected.increment();
             beat();
@@ -119,7 +119,7 @@ final class LoadDaemon {
         var unused = timer.schedule(
                 () -> {
                     synchronized (this) {
-                        if (told && stream == of) {
+                        if (reported && stream == of) {
                             stream.onNext(NodeReport.newBuilder()
                                     .setHeartbeat(Heartbeat.getDefaultInstance())
                                     .build());
@@ -136,10 +136,10 @@ final class LoadDaemon {
         if (closed) {
             return;
         }
-        if (told) {
+        if (reported) {
             tally.connected.decrement();
         }
-        told = false;
+        reported = false;
         tally.ended.computeIfAbsent(status.getCode(), any -> new LongAdder()).increment();
         long most = Math.min(30_000, 500L << Math.min(failures++, 6));
         long wait = most / 2 + ThreadLocalRandom.current().nextLong(most / 2);
@@ -151,10 +151,10 @@ final class LoadDaemon {
         channel.shutdownNow();
     }
 
-    private final class Heard implements StreamObserver<Acknowledgement> {
+    private final class Acknowledgements implements StreamObserver<Acknowledgement> {
         @Override
         public void onNext(Acknowledgement acknowledgement) {
-            heard(acknowledgement);
+            acknowledged(acknowledgement);
         }
 
         @Override

@@ -61,7 +61,7 @@ final class ObjectLoad {
     private final Histogram fromSent = new ConcurrentHistogram(60_000_000, 3);
     private final Histogram writes = new ConcurrentHistogram(60_000_000, 3);
     private final Histogram fromAnswer = new ConcurrentHistogram(60_000_000, 3);
-    private final Set<String> told = ConcurrentHashMap.newKeySet();
+    private final Set<String> shownBroken = ConcurrentHashMap.newKeySet();
 
     private ObjectLoad() {}
 
@@ -128,7 +128,7 @@ final class ObjectLoad {
 
     private void seen(String node, boolean broken) {
         long now = System.nanoTime();
-        if (broken ? told.add(node) : told.remove(node)) {
+        if (broken ? shownBroken.add(node) : shownBroken.remove(node)) {
             Change change = open.get(node);
             if (change != null && change.broken == broken) {
                 open.remove(node, change);
@@ -158,7 +158,7 @@ final class ObjectLoad {
 
     /** Returns true if the watch showed the change. A change that the next one overtook is not shown itself. */
     private boolean isReported() {
-        open.entrySet().removeIf(entry -> told.contains(entry.getKey()) == entry.getValue().broken);
+        open.entrySet().removeIf(entry -> shownBroken.contains(entry.getKey()) == entry.getValue().broken);
         return open.isEmpty();
     }
 

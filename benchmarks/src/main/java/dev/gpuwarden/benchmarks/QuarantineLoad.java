@@ -220,7 +220,7 @@ final class QuarantineLoad {
         private final RuleEvaluator rules;
         private final NodeHealthClient healths;
         private final ConditionReconciler conditions;
-        private final NodeEventRecorder teller;
+        private final NodeEventRecorder recorder;
         private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
 
         BareClient(KubeClient api, RuleEvaluator rules) {
@@ -228,7 +228,7 @@ final class QuarantineLoad {
             this.rules = rules;
             this.healths = new NodeHealthClient(api);
             this.conditions = new ConditionReconciler(api, Clock.systemUTC());
-            this.teller = new NodeEventRecorder(api);
+            this.recorder = new NodeEventRecorder(api);
         }
 
         /** Prepares the writes of a node with a fault. Writes nothing. */
@@ -277,7 +277,7 @@ final class QuarantineLoad {
             var unused = cordon(node);
             conditions.settle(of.node(), of.state().faults(), true);
             Instant now = Instant.now();
-            teller.tell(
+            recorder.tell(
                     node,
                     List.of(new EventObject(
                             EventObject.name(node, System.nanoTime()),
