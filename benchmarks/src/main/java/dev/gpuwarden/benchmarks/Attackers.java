@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.testkit.cel.RandomExpressions;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
@@ -40,11 +41,7 @@ final class Attackers {
     public static void main(String[] args) throws Exception {
         AttackTargets targets = AttackTargets.of(List.of(args));
         AttackTally tally = new AttackTally();
-        ScheduledExecutorService timer = Executors.newScheduledThreadPool(THREADS, task -> {
-            Thread thread = new Thread(task, "attacker");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledExecutorService timer = Executors.newScheduledThreadPool(THREADS, Threads.daemon("attacker"));
         new HostileBrowsers(targets, tally).begin(timer);
         new HostileReporters(targets, tally).begin(timer);
         new HostileNodes(targets, tally).begin(timer);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import java.io.IOException;
@@ -37,9 +38,7 @@ final class KubectlWatch implements AutoCloseable {
         command.addAll(List.of(more));
         this.line = line;
         this.process = start();
-        Thread thread = new Thread(this::follow, "load-" + what);
-        thread.setDaemon(true);
-        thread.start();
+        Threads.daemon("load-" + what, this::follow).start();
     }
 
     private Process start() throws IOException {
