@@ -70,6 +70,12 @@ class AggregatorStartTest {
         return new ProcessBuilder(command).redirectErrorStream(true);
     }
 
+    private static String get(String url) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
     @Test
     void servesPagesReportsPendingListsAndStops() throws Exception {
         TestKeys keys = new TestKeys(folder);
@@ -82,13 +88,12 @@ class AggregatorStartTest {
                     break;
                 }
             }
-            assertThat(HttpClient.newHttpClient()
-                            .send(
-                                    HttpRequest.newBuilder(URI.create(serving.group(1) + "/readyz"))
-                                            .build(),
-                                    HttpResponse.BodyHandlers.ofString())
-                            .body())
+            assertThat(get(serving.group(1) + "/readyz"))
                     .contains("no daemon can connect yet", "nodes", "quarantinerulesets");
+            assertThat(get(serving.group(1) + "/metrics"))
+                    .contains(
+                            "gpuwarden_aggregator_nodes_connected 0.0",
+                            "gpuwarden_aggregator_monitor_writes_total 0.0");
             // Process.destroy would close its output.
             assertThat(aggregator.toHandle().destroy()).isTrue();
             assertThat(aggregator.waitFor(30, TimeUnit.SECONDS)).isTrue();
