@@ -3,6 +3,7 @@ package dev.gpuwarden.core.kernel;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -43,7 +44,7 @@ public record ErrorNumber(
 
     private static final class Loaded {
         static final Map<Integer, Plain> PLAIN =
-                TsvResource.byNumber("xid-meanings.tsv", 3, c -> new Plain(c[1], c[2]));
+                TsvResource.byNumber(ErrorNumber.class, "xid-meanings.tsv", 3, c -> new Plain(c[1], c[2]));
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -312,7 +313,8 @@ public final class KernelLogParser {
         private MessageCatalog() {}
 
         private static final class Loaded {
-            static final List<Row> ROWS = List.copyOf(TsvResource.read("messages.tsv", 7, Row::of));
+            static final List<Row> ROWS =
+                    List.copyOf(TsvResource.read(KernelLogParser.class, "messages.tsv", 7, Row::of));
         }
 
         /**

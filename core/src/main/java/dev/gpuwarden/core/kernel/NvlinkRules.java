@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -85,6 +86,7 @@ final class NvlinkRules {
         private static Map<Integer, List<Rule>> load() {
             Map<Integer, List<Rule>> rules = new HashMap<>();
             TsvResource.read(
+                    NvlinkRules.class,
                     "xid-nvlink5.tsv",
                     11,
                     cells -> rules.computeIfAbsent(Integer.valueOf(cells[0]), xid -> new ArrayList<>())

@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.kernel.Signal.Kind;
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -63,7 +64,7 @@ final class SxidCatalog {
 
     private static final class Loaded {
         static final Map<Integer, Entry> ENTRIES =
-                TsvResource.byNumber("sxid.tsv", 5, c -> new Entry(c[1], c[2], c[3], c[4].intern()));
+                TsvResource.byNumber(SxidCatalog.class, "sxid.tsv", 5, c -> new Entry(c[1], c[2], c[3], c[4].intern()));
     }
 
     static Optional<Entry> entry(int code) {

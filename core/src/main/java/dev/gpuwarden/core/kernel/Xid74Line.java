@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -91,8 +92,8 @@ final class Xid74Line {
         private NvlinkRegisters() {}
 
         private static final class Loaded {
-            static final List<Row> ROWS =
-                    TsvResource.read("xid74.tsv", 3, c -> new Row(Integer.parseInt(c[0]), mask(c[1]), c[2]));
+            static final List<Row> ROWS = TsvResource.read(
+                    Xid74Line.class, "xid74.tsv", 3, c -> new Row(Integer.parseInt(c[0]), mask(c[1]), c[2]));
 
             private static int mask(String bits) {
                 int mask = 0;

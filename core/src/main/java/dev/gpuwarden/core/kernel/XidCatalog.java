@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -44,8 +45,8 @@ public final class XidCatalog {
     private XidCatalog() {}
 
     private static final class Loaded {
-        static final Map<Integer, Entry> ENTRIES =
-                TsvResource.byNumber("xid.tsv", 4, c -> new Entry(Integer.parseInt(c[0]), c[1], c[2], c[3]));
+        static final Map<Integer, Entry> ENTRIES = TsvResource.byNumber(
+                XidCatalog.class, "xid.tsv", 4, c -> new Entry(Integer.parseInt(c[0]), c[1], c[2], c[3]));
     }
 
     static Optional<Entry> entry(int code) {

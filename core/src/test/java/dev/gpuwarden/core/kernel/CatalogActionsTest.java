@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeSet;
@@ -73,7 +74,7 @@ class CatalogActionsTest {
                     .as("Xid " + code)
                     .isEqualTo(signal.action() != RecommendedAction.NONE);
         }
-        for (String[] row : TsvResource.read("sxid.tsv", 5, c -> c)) {
+        for (String[] row : TsvResource.read(CatalogActionsTest.class, "sxid.tsv", 5, c -> c)) {
             for (String severity : new String[] {"Fatal, ", "Non-fatal, ", ""}) {
                 Signal signal = KernelLogParser.standard()
                         .parse("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): " + row[0] + ", " + severity + "Link 1 text")
@@ -87,20 +88,26 @@ class CatalogActionsTest {
                         .isFalse();
             }
         }
-        TsvResource.read("messages.tsv", 7, c -> c)
+        TsvResource.read(CatalogActionsTest.class, "messages.tsv", 7, c -> c)
                 .forEach(row -> assertThat(row[3].equals("fatal")).as(row[2]).isEqualTo(!row[4].equals("NONE")));
     }
 
     @Test
     void tablesHaveAllRows() {
-        assertThat(TsvResource.read("xid.tsv", 4, c -> c[0])).hasSize(176).doesNotHaveDuplicates();
-        assertThat(TsvResource.read("sxid.tsv", 5, c -> c[0])).hasSize(399).doesNotHaveDuplicates();
-        assertThat(TsvResource.read("xid74.tsv", 3, c -> c)).hasSize(14);
+        assertThat(TsvResource.read(CatalogActionsTest.class, "xid.tsv", 4, c -> c[0]))
+                .hasSize(176)
+                .doesNotHaveDuplicates();
+        assertThat(TsvResource.read(CatalogActionsTest.class, "sxid.tsv", 5, c -> c[0]))
+                .hasSize(399)
+                .doesNotHaveDuplicates();
+        assertThat(TsvResource.read(CatalogActionsTest.class, "xid74.tsv", 3, c -> c))
+                .hasSize(14);
         // Codes are labels of metrics and keys of faults: words that stay.
-        assertThat(TsvResource.read("messages.tsv", 7, c -> c[2])).allMatch(code -> code.matches("[a-z0-9-]{4,32}"));
+        assertThat(TsvResource.read(CatalogActionsTest.class, "messages.tsv", 7, c -> c[2]))
+                .allMatch(code -> code.matches("[a-z0-9-]{4,32}"));
         // One code, one severity and action for each family of lines; a code may be fatal for a GPU and not for a port.
         TreeSet<String> fatal = new TreeSet<>();
-        TsvResource.read("messages.tsv", 7, c -> c).forEach(row -> {
+        TsvResource.read(CatalogActionsTest.class, "messages.tsv", 7, c -> c).forEach(row -> {
             if (row[3].equals("fatal")) {
                 fatal.add(row[2]);
             }

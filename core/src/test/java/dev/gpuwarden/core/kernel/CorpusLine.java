@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.List;
 
 /** A row of xid-lines.tsv: a line of a log and its expected reading; "-" for a value that the line does not have. */
@@ -8,6 +9,7 @@ record CorpusLine(
 
     static List<CorpusLine> all() {
         return TsvResource.read(
+                CorpusLine.class,
                 "xid-lines.tsv",
                 10,
                 c -> new CorpusLine(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.core.util.TsvResource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -78,7 +79,7 @@ class ErrorNumberTest {
     @Test
     void eachMeaningIsOfACodeOfTheCatalogueAndItsRunbookExists() {
         Path runbooks = Path.of(System.getProperty("gpuwarden.repository"), "docs/runbooks");
-        List<String[]> rows = TsvResource.read("xid-meanings.tsv", 3, c -> c);
+        List<String[]> rows = TsvResource.read(ErrorNumberTest.class, "xid-meanings.tsv", 3, c -> c);
         assertThat(rows).extracting(row -> row[0]).doesNotHaveDuplicates();
         for (String[] row : rows) {
             assertThat(XidCatalog.entry(Integer.parseInt(row[0]))).as(row[0]).isPresent();

@@ -2,6 +2,7 @@ package dev.gpuwarden.core.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.util.TsvResource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -59,7 +60,7 @@ class NvlinkRulesTest {
     }
 
     static Stream<Case> cases() {
-        return TsvResource.read("xid-nvlink5.tsv", 11, NvlinkRulesTest::ofRow).stream()
+        return TsvResource.read(NvlinkRulesTest.class, "xid-nvlink5.tsv", 11, NvlinkRulesTest::ofRow).stream()
                 .flatMap(List::stream);
     }
 
@@ -80,7 +81,8 @@ class NvlinkRulesTest {
 
     @Test
     void thereAre95Rules() {
-        assertThat(TsvResource.read("xid-nvlink5.tsv", 11, c -> c)).hasSize(95);
+        assertThat(TsvResource.read(NvlinkRulesTest.class, "xid-nvlink5.tsv", 11, c -> c))
+                .hasSize(95);
     }
 
     @ParameterizedTest

@@ -1,7 +1,6 @@
 package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.core.holder.GpuHolders;
-import dev.gpuwarden.core.kernel.TsvResource;
 import dev.gpuwarden.core.kernel.XidCatalog;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
@@ -11,6 +10,7 @@ import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.TsvResource;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +30,8 @@ public final class DcgmCollector implements Collector {
     private record Field(Family family, GpuMetric metric, double divisor, boolean ofPartition) {}
 
     private static final List<Field> FIELDS = TsvResource.read(
-            "/dev/gpuwarden/daemon/metrics/dcgm.tsv",
+            DcgmCollector.class,
+            "dcgm.tsv",
             6,
             cell -> new Field(
                     cell[0].equals("counter") ? Family.bareCounter(cell[1], cell[5]) : Family.gauge(cell[1], cell[5]),

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
-import dev.gpuwarden.core.kernel.TsvResource;
 import dev.gpuwarden.core.telemetry.Kind;
 import dev.gpuwarden.core.telemetry.Metric;
+import dev.gpuwarden.core.util.TsvResource;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
@@ -44,7 +44,8 @@ public final class Family {
 
     /** All families but those of readings, by name with unit; read at the first scrape. */
     private static final Map<String, Family> TABLE = TsvResource.read(
-                    "/dev/gpuwarden/daemon/metrics/families.tsv",
+                    Family.class,
+                    "families.tsv",
                     4,
                     cell -> new Family(cell[1], cell[3], cell[2], Type.valueOf(cell[0].toUpperCase(Locale.ROOT))))
             .stream()

@@ -1,4 +1,4 @@
-package dev.gpuwarden.core.kernel;
+package dev.gpuwarden.core.util;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,20 +18,21 @@ public final class TsvResource {
     private TsvResource() {}
 
     /** Reads a table whose first column is a number, and returns its rows by that number. */
-    static <T> Map<Integer, T> byNumber(String name, int columns, Function<String[], T> row) {
+    public static <T> Map<Integer, T> byNumber(Class<?> owner, String name, int columns, Function<String[], T> row) {
         Map<Integer, T> rows = new HashMap<>();
-        read(name, columns, cells -> rows.put(Integer.valueOf(cells[0]), row.apply(cells)));
+        read(owner, name, columns, cells -> rows.put(Integer.valueOf(cells[0]), row.apply(cells)));
         return rows;
     }
 
     /**
-     * @param name beside this class, or from the root with a leading slash
+     * Reads a table that lies beside a class, and returns what each row becomes.
+     *
      * @throws IllegalStateException with table and row where a table is broken, which is an error of the program
      */
-    public static <T> List<T> read(String name, int columns, Function<String[], T> row) {
+    public static <T> List<T> read(Class<?> owner, String name, int columns, Function<String[], T> row) {
         List<T> rows = new ArrayList<>();
         String seen = "";
-        try (InputStream in = TsvResource.class.getResourceAsStream(name)) {
+        try (InputStream in = owner.getResourceAsStream(name)) {
             if (in == null) {
                 throw new IllegalStateException(name + " is not in the jar");
             }
