@@ -1,6 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
@@ -153,7 +153,7 @@ final class AttackSoak {
                         ResourceInformer unusedToo = cluster.api.informer(NodeHealthClient.ALL, soak.canary)) {
                     kept = soak.run(targets, work, minutes, Integer.parseInt(args[4]));
                 }
-                say(System.out, "the node is quarantined: %s", cluster.cordoned.containsKey(node));
+                printLine(System.out, "the node is quarantined: %s", cluster.cordoned.containsKey(node));
                 kept &= cluster.cordoned.containsKey(node);
                 if (!kept) {
                     tail("daemon", daemon.log());
@@ -172,8 +172,8 @@ final class AttackSoak {
         repeat(timer, CHANGES_APART_SECONDS * 1000, canary::change);
         probes.forEach(probe -> repeat(timer, 1000, probe::ask));
         TimeUnit.SECONDS.sleep(QUIET_SECONDS);
-        say(out, "before the attack, which shows how busy the machine is without it:");
-        faults.sightings().forEach(one -> say(out, "%s", one.line()));
+        printLine(out, "before the attack, which shows how busy the machine is without it:");
+        faults.sightings().forEach(one -> printLine(out, "%s", one.line()));
         Process attackers = attack(targets, work, nice);
         Thread reader = new Thread(() -> listen(attackers), "attackers");
         reader.start();
@@ -203,7 +203,7 @@ final class AttackSoak {
         if (!attackers.waitFor(5, TimeUnit.SECONDS)) {
             attackers.destroyForcibly();
         }
-        say(
+        printLine(
                 out,
                 "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
                 minutes,
@@ -211,13 +211,13 @@ final class AttackSoak {
                 daemonCores,
                 aggregatorCores);
         judge(minutes, attacked);
-        say(out, "the attackers:");
+        printLine(out, "the attackers:");
         reader.join(TimeUnit.SECONDS.toMillis(10));
         lastReport.forEach(out::println);
-        say(out, "the programs, last seen:");
+        printLine(out, "the programs, last seen:");
         seen.forEach((name, value) -> out.println("  " + name + " " + value));
         faults.close();
-        failures.forEach(failure -> say(out, "MISSED: %s", failure));
+        failures.forEach(failure -> printLine(out, "MISSED: %s", failure));
         return failures.isEmpty();
     }
 
@@ -310,14 +310,14 @@ final class AttackSoak {
         sightings.add(canary.changes());
         probes.forEach(probe -> sightings.add(probe.answers()));
         for (Sightings one : sightings) {
-            say(out, "%s", one.line());
+            printLine(out, "%s", one.line());
             require(one.missing() == 0, one.what() + ": expected none lost, found " + one.missing());
             require(one.late() == 0, one.what() + ": expected none later than 2 s, found " + one.late());
         }
         for (Probing probe : probes) {
             require(probe.failed() == 0, probe.answers().what() + ": expected no failure, found " + probe.failed());
         }
-        say(
+        printLine(
                 out,
                 "watches that the daemon ended: %d; scrapes without an answer: %d; changes that the API server did not take: %d;"
                         + " programs that ended: %d",
@@ -326,7 +326,7 @@ final class AttackSoak {
                 canary.unanswered(),
                 (daemon.isAlive() ? 0 : 1) + (aggregator.isAlive() ? 0 : 1));
         for (MemoryLooks memory : List.of(daemonMemory, aggregatorMemory)) {
-            say(out, "%s", memory.line());
+            printLine(out, "%s", memory.line());
             require(memory.isBelowLimit(), "memory stays below the container's limit: " + memory.line());
             require(minutes < LEVEL_MINUTES || memory.isLevel(), "memory is level: " + memory.line());
         }

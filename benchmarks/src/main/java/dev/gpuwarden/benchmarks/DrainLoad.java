@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import static dev.gpuwarden.benchmarks.Figures.millis;
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 import static dev.gpuwarden.benchmarks.Figures.seconds;
 
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
@@ -147,7 +147,7 @@ final class DrainLoad implements AutoCloseable {
     private void latency(String what, List<String> nodes) {
         Histogram micros = new Histogram(600_000_000, 3);
         nodes.forEach(node -> micros.recordValue(Math.max(0, (drained.get(node) - ended.get(node)) / 1000)));
-        say(
+        printLine(
                 out,
                 "%s, %d nodes: end of the last pod asked for to drain seen %s",
                 what,
@@ -169,7 +169,7 @@ final class DrainLoad implements AutoCloseable {
         LoadCluster.until(() -> drained.keySet().containsAll(many), 900, "all are drained");
         double all = seconds(start);
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
-        say(
+        printLine(
                 out,
                 "%d nodes of %d pods together: all cordoned after %.1f s, all drained after %.1f s (%.0f pods/s)",
                 nodes,
@@ -178,7 +178,7 @@ final class DrainLoad implements AutoCloseable {
                 all,
                 nodes * pods / all);
         latency("together", many);
-        say(out, "aggregator: %d MiB resident", aggregator.residentMib());
+        printLine(out, "aggregator: %d MiB resident", aggregator.residentMib());
         requests(counter.calls().subList(before, counter.calls().size()), nodes);
     }
 
@@ -195,8 +195,8 @@ final class DrainLoad implements AutoCloseable {
         drain.remove("GET nodehealths");
         drain.keySet().removeIf(kind -> kind.contains("configmaps") || kind.contains("quarantinerulesets"));
         int sum = drain.values().stream().mapToInt(Integer::intValue).sum();
-        say(out, "requests of the aggregator: %s", kinds);
-        say(out, "… of the drain alone: %d, %.2f for each pod", sum, sum / (double) (nodes * pods));
+        printLine(out, "requests of the aggregator: %s", kinds);
+        printLine(out, "… of the drain alone: %d, %.2f for each pod", sum, sum / (double) (nodes * pods));
     }
 
     private static String kind(ApiCall call) {

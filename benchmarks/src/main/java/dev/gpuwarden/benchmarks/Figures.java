@@ -10,8 +10,8 @@ final class Figures {
 
     private Figures() {}
 
-    /** Prints one line, visible at once where the output is a pipe. */
-    static void say(PrintStream out, String format, Object... values) {
+    /** Prints one line, visible immediately, also if the output is a pipe. */
+    static void printLine(PrintStream out, String format, Object... values) {
         out.println(String.format(Locale.ROOT, format, values));
         out.flush();
     }

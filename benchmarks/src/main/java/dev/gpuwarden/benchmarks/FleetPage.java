@@ -1,6 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.core.SuppressForbidden;
@@ -63,15 +63,15 @@ final class FleetPage {
                         "http://me:" + token + "@127.0.0.1:" + web + "/#state=silent,cordoned",
                         "http://127.0.0.1:" + web);
                 browser.until("document.querySelector('#shown').innerText.includes('" + nodes + " nodes')");
-                say(
+                printLine(
                         out,
                         "load %d: first paint %.0f ms, all nodes on screen %.0f ms after the request",
                         time,
                         millis(browser, "performance.getEntriesByName('first-contentful-paint')[0].startTime"),
                         millis(browser, "performance.now()"));
             }
-            say(out, "%d changes seen on screen: %s", CHANGES, changes(cluster, browser));
-            say(out, "aggregator: %d MiB resident", aggregator.residentMib());
+            printLine(out, "%d changes seen on screen: %s", CHANGES, changes(cluster, browser));
+            printLine(out, "aggregator: %d MiB resident", aggregator.residentMib());
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import static dev.gpuwarden.benchmarks.Figures.millis;
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
@@ -59,14 +59,14 @@ final class IngestLatency {
                     List.of())) {
                 measure(port, work.resolve("cert.pem"), token, Math.max(20, events / 5));
                 Histogram micros = measure(port, work.resolve("cert.pem"), token, events);
-                say(
+                printLine(
                         out,
                         "%d events, one each %d ms: %s",
                         events,
                         APART_MILLIS,
                         millis("p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, longest %.1f ms", micros, 50, 90, 99, 100));
                 out.print(plane.kubectl("get", "nodehealth"));
-                say(out, "aggregator: %d MiB resident", aggregator.residentMib());
+                printLine(out, "aggregator: %d MiB resident", aggregator.residentMib());
             }
         }
     }

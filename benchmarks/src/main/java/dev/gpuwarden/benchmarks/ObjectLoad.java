@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import static dev.gpuwarden.benchmarks.Figures.millis;
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 import static dev.gpuwarden.benchmarks.Figures.seconds;
 
 import dev.gpuwarden.core.SuppressForbidden;
@@ -81,7 +81,7 @@ final class ObjectLoad {
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, nodes, pods)) {
             cluster.monitorPolicies();
             cluster.withoutLeases();
-            say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
+            printLine(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             ObjectLoad load = new ObjectLoad();
             Path kubeconfig = cluster.aggregatorKubeconfig();
             start = System.nanoTime();
@@ -99,7 +99,7 @@ final class ObjectLoad {
                             List.of("--quarantine.mode=dry-run", LoadCluster.POOL))) {
                 aggregator.await("gpuwarden_aggregator_leads", 1, 120);
                 aggregator.await("gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 600);
-                say(
+                printLine(
                         out,
                         "follows all objects %.1f s after its start, %d MiB resident",
                         seconds(start),
@@ -218,7 +218,7 @@ final class ObjectLoad {
         TimeUnit.SECONDS.sleep(1);
         LoadCluster.until(this::isReported, 120, "all changes are reported");
         double took = seconds(start);
-        say(
+        printLine(
                 out,
                 "%d objects, %d changes at %.0f/s, one of %d breaks or mends a pod: change answered to NodeHealth seen %s;"
                         + " from change sent %s; the change itself %s",
@@ -229,7 +229,7 @@ final class ObjectLoad {
                 millis("p50 %.1f ms, p99 %.1f ms, longest %.1f ms", fromAnswer, 50, 99, 100),
                 millis("p50 %.1f ms, p99 %.1f ms", fromSent, 50, 99),
                 millis("p50 %.1f ms, p99 %.1f ms", writes, 50, 99));
-        say(
+        printLine(
                 out,
                 "aggregator: %.2f cores, %d MiB resident, %d changes seen of %d (a change that the next one overtook is seen once)",
                 (aggregator.cpuSeconds() - cpu) / took,

@@ -1,6 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
@@ -126,7 +126,7 @@ final class Outage {
             double connected = Duration.between(back, Instant.now()).toMillis() / 1e3;
             second.await("gpuwarden_aggregator_nodes_queued", 0, 120);
             judge(gone);
-            say(
+            printLine(
                     out,
                     "%d nodes, API server unreachable for %s: all nodes in their expected state %.1f s after it, all reported %.1f s"
                             + " after it; no fault lost, no stale action",

@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import static dev.gpuwarden.benchmarks.Figures.millis;
-import static dev.gpuwarden.benchmarks.Figures.say;
+import static dev.gpuwarden.benchmarks.Figures.printLine;
 import static dev.gpuwarden.benchmarks.Figures.seconds;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
@@ -73,7 +73,7 @@ final class QuarantineLoad {
             int web = LoadCluster.freePort();
             List<String> armed = List.of("--quarantine.mode=armed", LoadCluster.POOL);
             cluster.daemons(port, work.resolve("cert.pem"));
-            say(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
+            printLine(out, "%d nodes, %d pods are there after %.0f s", nodes, nodes * pods, seconds(start));
             QuarantineLoad load = new QuarantineLoad(out, cluster, burst);
             load.bare();
             ShippedAggregator first = new ShippedAggregator(args[0], kubeconfig, work, port, web, armed);
@@ -82,7 +82,7 @@ final class QuarantineLoad {
                 load.connect();
                 load.oneAtATime();
                 load.atOnce(first);
-                say(out, "aggregator: %d MiB resident", first.residentMib());
+                printLine(out, "aggregator: %d MiB resident", first.residentMib());
             } finally {
                 first.kill();
             }
@@ -93,7 +93,8 @@ final class QuarantineLoad {
     private void connect() {
         long start = System.nanoTime();
         cluster.connect();
-        say(out, "all connected and reported after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
+        printLine(
+                out, "all connected and reported after %.1f s; streams ended: %s", seconds(start), cluster.tally.ended);
     }
 
     private void oneAtATime() throws InterruptedException {
@@ -111,7 +112,7 @@ final class QuarantineLoad {
             }
             healed(most);
         }
-        say(
+        printLine(
                 out,
                 "one at a time, %d: fault sent to cordon seen %s",
                 most,
@@ -135,7 +136,7 @@ final class QuarantineLoad {
         double cordons = seconds(start);
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
         double all = seconds(start);
-        say(
+        printLine(
                 out,
                 "%d together: last cordon after %.2f s (%.0f cordons/s); with conditions and Events %.2f s: %.0f writes/s",
                 burst,
@@ -145,7 +146,7 @@ final class QuarantineLoad {
                 4 * burst / all);
         start = System.nanoTime();
         healed(burst);
-        say(out, "%d returned together: %.2f s", burst, seconds(start));
+        printLine(out, "%d returned together: %.2f s", burst, seconds(start));
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
     }
 
@@ -159,7 +160,7 @@ final class QuarantineLoad {
         unusedToo = LoadCluster.parallel(nodes, client::undo);
         LoadCluster.until(cluster.cordoned::isEmpty, 120, "all is undone");
         bareOneAtATime(client, nodes.subList(0, Math.min(ONE_AT_A_TIME, nodes.size())));
-        say(out, "a bare client, %d writers: %.2f s, %.0f writes/s", LoadCluster.WRITERS, all, 4 * burst / all);
+        printLine(out, "a bare client, %d writers: %.2f s, %.0f writes/s", LoadCluster.WRITERS, all, 4 * burst / all);
     }
 
     /** Writes NodeHealth and Node, one after the other, until the watch shows it. No program can be faster. */
@@ -175,7 +176,7 @@ final class QuarantineLoad {
         }
         var unused = LoadCluster.parallel(nodes, client::undo);
         LoadCluster.until(cluster.cordoned::isEmpty, 120, "all is undone");
-        say(
+        printLine(
                 out,
                 "a bare client, NodeHealth and cordon one after the other: %s",
                 millis("p50 %.1f ms, p99 %.1f ms", micros, 50, 99));
@@ -194,7 +195,7 @@ final class QuarantineLoad {
             LoadCluster.until(() -> cluster.cordoned.containsKey(name), 120, "the next faulty node is cordoned");
             double cordons = seconds(start);
             cluster.connected(600);
-            say(
+            printLine(
                     out,
                     "killed and restarted: leads after %.1f s, cordons after %.1f s, all %d nodes are back after %.1f s;"
                             + " streams ended: %s; %d MiB resident",
