@@ -40,7 +40,7 @@ public final class NodeAnnotations {
     /** The user of `gpuwarden cordon`, and the reason. It is removed when the node is released. */
     public static final String CORDONED_BY_HAND = "gpuwarden.dev/cordoned-by-hand";
 
-    /** The progress of the drain, in the format of {@code drain.DrainRecord}. */
+    /** The progress of the drain, in the format of {@code drain.DrainAnnotation}. */
     public static final String DRAIN = "gpuwarden.dev/drain";
 
     /** A label of NVSentinel: the node's stage of repair. */

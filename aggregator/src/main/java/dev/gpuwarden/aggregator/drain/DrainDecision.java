@@ -161,14 +161,14 @@ public record DrainDecision(
             case GOING ->
                 plan.at()
                         .filter(by -> !by.plus(OVERDUE).isAfter(now))
-                        .map(by -> waiting(
-                                plan,
-                                plan.pod().finalizers().isEmpty()
-                                        ? "it should have ended by " + by
-                                        : "it should have ended by " + by + "; finalizers hold it: "
-                                                + String.join(", ", plan.pod().finalizers()),
-                                by));
+                        .map(by -> waiting(plan, overdue(plan, by), by));
         };
+    }
+
+    static String overdue(PodPlan plan, Instant by) {
+        List<String> finalizers = plan.pod().finalizers();
+        return "it should have ended by " + by
+                + (finalizers.isEmpty() ? "" : "; finalizers hold it: " + String.join(", ", finalizers));
     }
 
     private static Waiting waiting(PodPlan plan, String why, Instant since) {

@@ -179,12 +179,7 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
             return "";
         }
         Instant by = plan.at().get();
-        if (by.plus(DrainDecision.OVERDUE).isAfter(now)) {
-            return "it has until " + by;
-        }
-        List<String> finalizers = plan.pod().finalizers();
-        return "it should have ended by " + by
-                + (finalizers.isEmpty() ? "" : "; finalizers hold it: " + String.join(", ", finalizers));
+        return by.plus(DrainDecision.OVERDUE).isAfter(now) ? "it has until " + by : DrainDecision.overdue(plan, by);
     }
 
     /**
