@@ -131,7 +131,7 @@ final class DrainLoad implements AutoCloseable {
     // ---- measurements ----
 
     private void fail(String node) throws Exception {
-        healths.tell(node, "load", List.of(LoadDaemon.event(node, 1, false)), Instant.now());
+        healths.report(node, "load", List.of(LoadDaemon.event(node, 1, false)), Instant.now());
     }
 
     /** The first half of the nodes does not count: the program still compiles itself then. */

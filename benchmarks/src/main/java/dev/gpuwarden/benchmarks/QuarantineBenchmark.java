@@ -1,7 +1,7 @@
 package dev.gpuwarden.benchmarks;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;

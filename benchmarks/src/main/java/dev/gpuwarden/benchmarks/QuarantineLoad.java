@@ -5,7 +5,7 @@ import static dev.gpuwarden.benchmarks.Figures.printLine;
 import static dev.gpuwarden.benchmarks.Figures.seconds;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
@@ -242,7 +242,7 @@ final class QuarantineLoad {
         private StoredHealth prepare(String node, List<Fault> faults)
                 throws ApiException, NoSuchNode, InterruptedException {
             Instant now = Instant.now();
-            StoredHealth held = healths.look(node);
+            StoredHealth held = healths.read(node);
             CachedNode there = CachedNode.of(api.get(NodeCache.NODES.path(node)));
             FaultReport report =
                     new FaultReport(node, there.uid(), FaultReport.Standing.TRUSTED, "", faults, Set.of(), 0);
@@ -278,7 +278,7 @@ final class QuarantineLoad {
             var unused = cordon(node);
             conditions.settle(of.node(), of.state().faults(), true);
             Instant now = Instant.now();
-            recorder.tell(
+            recorder.write(
                     node,
                     List.of(new EventObject(
                             EventObject.name(node, System.nanoTime()),

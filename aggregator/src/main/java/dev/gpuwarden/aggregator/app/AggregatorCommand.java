@@ -74,7 +74,7 @@ public final class AggregatorCommand implements Callable<Integer> {
     ClusterOptions cluster = new ClusterOptions();
 
     @Mixin
-    ControllerOptions steering = new ControllerOptions();
+    ControllerOptions options = new ControllerOptions();
 
     @Mixin
     MonitorOptions monitoring = new MonitorOptions();
@@ -102,33 +102,34 @@ public final class AggregatorCommand implements Callable<Integer> {
         LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         ingest.validate();
-        Optional<QuarantineSettings> settings = steering.settings();
-        Optional<DrainReconciler.Settings> drains = steering.drains();
+        Optional<QuarantineSettings> settings = options.settings();
+        Optional<DrainReconciler.Settings> drains = options.drains();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             KubeClient api = parts.add(cluster.connect());
             ArmedRights.check(api, settings, drains);
             Decisions decisions = new Decisions();
-            AuditLog audits = parts.add(AuditLog.open(steering.auditFile, decisions));
-            Optional<Controllers> steers = settings.map(set -> parts.add(Controllers.start(
+            AuditLog audits = parts.add(AuditLog.open(options.auditFile, decisions));
+            Optional<Controllers> controllers = settings.map(set -> parts.add(Controllers.start(
                     api, set, audits, drains.map(drain -> new Controllers.Draining(drain, audits::drain)))));
-            Optional<ObjectMonitor> monitor = steers.map(steer ->
-                    parts.add(ObjectMonitor.start(api, steer.fleet(), steer::onLeading, monitors.orElseThrow())));
-            NodeHealthCache memory = steers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
+            Optional<ObjectMonitor> monitor = controllers.map(
+                    each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
+            NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
-            sites.add(new AggregatorMetrics(server, steers, monitor, stats));
-            steers.filter(steer -> web.pages())
+            sites.add(new AggregatorMetrics(server, controllers, monitor, stats));
+            controllers
+                    .filter(each -> web.pages())
                     .map(Controllers::view)
                     .map(view -> new FleetView(view, api, decisions::last, Clock.systemUTC()))
                     .ifPresent(board -> sites.addAll(FleetPage.of(board, api, page)));
-            ProbeHandler probes = new ProbeHandler(new Readiness(api, server, steers)::pending, () -> "");
+            ProbeHandler probes = new ProbeHandler(new Readiness(api, server, controllers)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
-            announceSteering(settings, drains);
-            if (steers.isEmpty() || !stopsBeforeCachesSync(running, steers.get())) {
+            announceControllers(settings, drains);
+            if (controllers.isEmpty() || !stopsBeforeCachesSync(running, controllers.get())) {
                 LOG.log(
                         System.Logger.Level.INFO,
                         "taking reports of nodes on "
@@ -139,10 +140,10 @@ public final class AggregatorCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static boolean stopsBeforeCachesSync(ShutdownSignal.Registration running, Controllers steering)
+    private static boolean stopsBeforeCachesSync(ShutdownSignal.Registration running, Controllers controllers)
             throws InterruptedException {
         long end = System.nanoTime() + KNOWN.toNanos();
-        while (!steering.waitingFor().isEmpty() && System.nanoTime() < end) {
+        while (!controllers.waitingFor().isEmpty() && System.nanoTime() < end) {
             if (running.await(LOOK)) {
                 return true;
             }
@@ -150,15 +151,15 @@ public final class AggregatorCommand implements Callable<Integer> {
         return false;
     }
 
-    private void announceSteering(Optional<QuarantineSettings> settings, Optional<DrainReconciler.Settings> drains) {
+    private void announceControllers(Optional<QuarantineSettings> settings, Optional<DrainReconciler.Settings> drains) {
         LOG.log(
                 System.Logger.Level.INFO,
-                settings.map(set -> "quarantine: " + steering.mode + ", as " + set.identity() + " in namespace "
+                settings.map(set -> "quarantine: " + options.mode + ", as " + set.identity() + " in namespace "
                                 + set.namespace())
                         .orElse("quarantine: off"));
         LOG.log(
                 System.Logger.Level.INFO,
-                drains.map(drain -> "drain: " + steering.drain.mode).orElse("drain: off"));
+                drains.map(drain -> "drain: " + options.drain.mode).orElse("drain: off"));
     }
 
     private void announce(WebServer pages) {

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.ingest.IngestMetrics;
@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * the state of each.
  */
 record AggregatorMetrics(
-        IngestServer server, Optional<Controllers> steering, Optional<ObjectMonitor> monitor, WebStats web)
+        IngestServer server, Optional<Controllers> controllers, Optional<ObjectMonitor> monitor, WebStats web)
         implements HttpHandler {
 
     @Override
@@ -36,23 +36,23 @@ record AggregatorMetrics(
     public HttpAnswer answer(Request request) {
         MetricFamilies all = new MetricFamilies();
         addIngest(all);
-        steering.ifPresent(steers -> addControllers(all, steers));
+        controllers.ifPresent(each -> addControllers(all, each));
         monitor.ifPresent(monitors -> addMonitor(all, monitors));
         return HttpAnswer.of(200, MetricFamilies.TYPE, all.text());
     }
 
     private void addIngest(MetricFamilies all) {
-        IngestMetrics tally = server.tally();
+        IngestMetrics metrics = server.metrics();
         all.gauge("gpuwarden_aggregator_nodes_connected", server.connected());
         all.gauge("gpuwarden_aggregator_nodes_behind", server.behind());
-        all.counter("gpuwarden_aggregator_events", tally.events.sum());
-        all.counter("gpuwarden_aggregator_fault_tellings", tally.generations.sum());
-        all.counter("gpuwarden_aggregator_refused", "reason", tally.refusals.sums());
-        all.counter("gpuwarden_aggregator_streams_ended", "status", tally.endings.sums());
-        all.counter("gpuwarden_aggregator_lookups", "outcome", tally.lookups.sums());
-        all.counter("gpuwarden_aggregator_access_reviews", "outcome", tally.reviews.sums());
-        all.counter("gpuwarden_aggregator_write_failures", "answer", tally.failures.sums());
-        all.seconds("gpuwarden_aggregator_write_seconds", tally.written());
+        all.counter("gpuwarden_aggregator_events", metrics.events.sum());
+        all.counter("gpuwarden_aggregator_fault_tellings", metrics.generations.sum());
+        all.counter("gpuwarden_aggregator_refused", "reason", metrics.refusals.sums());
+        all.counter("gpuwarden_aggregator_streams_ended", "status", metrics.endings.sums());
+        all.counter("gpuwarden_aggregator_lookups", "outcome", metrics.lookups.sums());
+        all.counter("gpuwarden_aggregator_access_reviews", "outcome", metrics.reviews.sums());
+        all.counter("gpuwarden_aggregator_write_failures", "answer", metrics.failures.sums());
+        all.seconds("gpuwarden_aggregator_write_seconds", metrics.written());
         all.gauge("gpuwarden_web_connections", web.connections());
         all.gauge("gpuwarden_web_held_bytes", web.bodyBytes());
         all.counter(
@@ -62,18 +62,21 @@ record AggregatorMetrics(
     }
 
     /** Adds the decisions about nodes, and the causes that delay them. */
-    private static void addControllers(MetricFamilies all, Controllers steering) {
-        all.gauge("gpuwarden_aggregator_leads", steering.works() ? 1 : 0);
-        all.gauge("gpuwarden_aggregator_nodes_queued", steering.queued());
-        all.gauge("gpuwarden_aggregator_nodes_failing", steering.failing());
+    private static void addControllers(MetricFamilies all, Controllers controllers) {
+        all.gauge("gpuwarden_aggregator_leads", controllers.works() ? 1 : 0);
+        all.gauge("gpuwarden_aggregator_nodes_queued", controllers.queued());
+        all.gauge("gpuwarden_aggregator_nodes_failing", controllers.failing());
         all.counter(
-                "gpuwarden_aggregator_decisions", "decision", steering.tally().decisions());
-        all.counter("gpuwarden_aggregator_breaker_refusals", steering.tally().refused());
+                "gpuwarden_aggregator_decisions",
+                "decision",
+                controllers.metrics().decisions());
+        all.counter(
+                "gpuwarden_aggregator_breaker_refusals", controllers.metrics().refused());
         all.gauge(
                 "gpuwarden_aggregator_breaker_waiting_nodes",
-                steering.works() ? steering.gate().waiting().size() : 0);
-        Map<String, PoolCounts.Standing> pools = steering.gate().standing();
-        Map<String, PoolState> states = steering.gate().state().pools();
+                controllers.works() ? controllers.breaker().waiting().size() : 0);
+        Map<String, PoolCounts.Standing> pools = controllers.breaker().standing();
+        Map<String, PoolState> states = controllers.breaker().state().pools();
         all.gauge("gpuwarden_aggregator_breaker_open", pools.keySet(), name -> Labels.of("pool", name), name -> {
             PoolState state = states.get(name);
             return state != null && state.status() == PoolState.Status.OPEN ? 1 : 0;
@@ -82,11 +85,12 @@ record AggregatorMetrics(
         all.gauge("gpuwarden_aggregator_pool_nodes_out_of_service", "pool", pools, PoolCounts.Standing::outOfService);
         all.gauge(
                 "gpuwarden_aggregator_rule_set_ready",
-                steering.ruleConditions(),
+                controllers.ruleConditions(),
                 condition -> Labels.of("rule_set", condition.ruleSet(), "reason", condition.reason()),
                 condition -> condition.ready() ? 1 : 0);
-        all.seconds("gpuwarden_aggregator_decision_seconds", steering.tally().micros());
-        steering.drains().ifPresent(drains -> addDrains(all, drains));
+        all.seconds(
+                "gpuwarden_aggregator_decision_seconds", controllers.metrics().micros());
+        controllers.drains().ifPresent(drains -> addDrains(all, drains));
     }
 
     private static void addDrains(MetricFamilies all, DrainReconciler drains) {
@@ -96,9 +100,11 @@ record AggregatorMetrics(
         all.counter(
                 "gpuwarden_aggregator_drain_decisions",
                 "decision",
-                drains.tally().drains());
-        all.counter("gpuwarden_aggregator_drain_pods", "outcome", drains.tally().pods());
-        all.seconds("gpuwarden_aggregator_drain_finish_seconds", drains.tally().micros());
+                drains.metrics().drains());
+        all.counter(
+                "gpuwarden_aggregator_drain_pods", "outcome", drains.metrics().pods());
+        all.seconds(
+                "gpuwarden_aggregator_drain_finish_seconds", drains.metrics().micros());
     }
 
     /** Adds the results of the object monitor, and their cost. Only the leader reports policies and kinds. */
@@ -127,12 +133,12 @@ record AggregatorMetrics(
         var evaluations = monitor.asked();
         all.counter("gpuwarden_aggregator_monitor_evaluations", "policy", evaluations, ObjectMonitor.Asked::times);
         all.counter("gpuwarden_aggregator_monitor_errors", "policy", evaluations, ObjectMonitor.Asked::errors);
-        MonitorMetrics tally = monitor.tally();
-        all.counter("gpuwarden_aggregator_monitor_changes", tally.changes());
-        all.counter("gpuwarden_aggregator_monitor_writes", tally.written());
+        MonitorMetrics metrics = monitor.metrics();
+        all.counter("gpuwarden_aggregator_monitor_changes", metrics.changes());
+        all.counter("gpuwarden_aggregator_monitor_writes", metrics.written());
         all.gauge("gpuwarden_aggregator_monitor_nodes_failing", monitor.failing());
-        all.seconds("gpuwarden_aggregator_monitor_evaluation_seconds", tally.evaluationMicros());
-        all.seconds("gpuwarden_aggregator_monitor_change_to_event_seconds", tally.changeToEventMicros());
+        all.seconds("gpuwarden_aggregator_monitor_evaluation_seconds", metrics.evaluationMicros());
+        all.seconds("gpuwarden_aggregator_monitor_change_to_event_seconds", metrics.changeToEventMicros());
     }
 
     private static Labels policy(PolicyStatus status) {

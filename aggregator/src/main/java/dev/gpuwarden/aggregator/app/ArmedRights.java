@@ -34,11 +34,11 @@ public final class ArmedRights {
      * Without an answer it logs a warning and throws nothing.
      */
     public static void check(
-            KubeClient api, Optional<QuarantineSettings> steering, Optional<DrainReconciler.Settings> drains)
+            KubeClient api, Optional<QuarantineSettings> quarantine, Optional<DrainReconciler.Settings> drains)
             throws InterruptedException {
         AccessReviewer rights = new AccessReviewer(api);
         try {
-            if (steering.filter(set -> set.mode() == ActionMode.ARMED).isPresent()) {
+            if (quarantine.filter(set -> set.mode() == ActionMode.ARMED).isPresent()) {
                 check(rights, "quarantine", QUARANTINE);
             }
             Optional<DrainReconciler.Settings> armed = drains.filter(DrainReconciler.Settings::armed);

@@ -52,7 +52,7 @@ public final class Controllers implements AutoCloseable {
      */
     private static final int THREADS = 32;
 
-    private static final int TELLING_THREADS = 8;
+    private static final int STATUS_THREADS = 8;
     private static final int DRAINING_THREADS = 16;
 
     /** The interval at which nodes that the breaker refused are reconciled again without another cause. */
@@ -66,17 +66,17 @@ public final class Controllers implements AutoCloseable {
     private final Clock clock = Clock.systemUTC();
     private final Manager manager;
 
-    private final QuarantineMetrics tally = new QuarantineMetrics();
+    private final QuarantineMetrics metrics = new QuarantineMetrics();
     private final NodeFilter attention = new NodeFilter();
-    private final NodeCache fleet;
+    private final NodeCache cache;
     private final PoolCounts pools;
     private final QuarantineSettings settings;
-    private final CircuitBreaker gate;
+    private final CircuitBreaker breaker;
     private final RuleSetStore rules;
     private final NodeReconciler work;
     private final WorkQueue nodes;
     /** A separate queue, so that a cordon never waits for the conditions and Events of a thousand other nodes. */
-    private final WorkQueue told;
+    private final WorkQueue statuses;
 
     /** A separate queue too, so that a cordon never waits for pods. */
     private final Optional<WorkQueue> drained;
@@ -89,9 +89,9 @@ public final class Controllers implements AutoCloseable {
             KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits, Optional<Draining> draining) {
         this.settings = settings;
         this.manager = new Manager(api);
-        BreakerPolicy breaker = new BreakerPolicy(settings.pools());
-        this.pools = new PoolCounts(breaker);
-        this.fleet = new NodeCache(
+        BreakerPolicy policy = new BreakerPolicy(settings.pools());
+        this.pools = new PoolCounts(policy);
+        this.cache = new NodeCache(
                 new NodeCache.Listener() {
                     @Override
                     public void node(String name, Optional<CachedNode> node, boolean ours) {
@@ -110,67 +110,67 @@ public final class Controllers implements AutoCloseable {
                 },
                 clock);
         this.rules = new RuleSetStore(api, clock, this::rulesChanged);
-        this.gate = new CircuitBreaker(breaker, pools, clock, () -> Controllers.this.chore(BREAKER));
+        this.breaker = new CircuitBreaker(policy, pools, clock, () -> Controllers.this.chore(BREAKER));
         BreakerConfigMap store = new BreakerConfigMap(
                 settings.namespace(),
                 new BreakerSettingsAnnotation(settings.mode(), settings.pools()),
                 api,
-                gate,
+                breaker,
                 clock,
                 this::askAgain,
                 () -> Controllers.this.chore(BREAKER));
-        this.told = manager.controller(
-                "conditions and Events of node", TELLING_THREADS, name -> Controllers.this.work.tell(name));
+        this.statuses = manager.controller(
+                "conditions and Events of node", STATUS_THREADS, name -> Controllers.this.work.updateStatus(name));
         this.drains = draining.map(set -> manager.keep(new DrainReconciler(
                 api,
-                fleet,
+                cache,
                 set.settings(),
                 manager.keep(new KubeletGpuHolders(
                         new GpuHolderSource.FromPodStatus(clock),
                         api,
-                        fleet,
+                        cache,
                         clock,
                         set.settings().times().holders(),
-                        this::lookAtDrain)),
+                        this::queueDrain)),
                 clock,
                 set.audits(),
-                this::lookAtDrain,
-                this::lookAtDrainAfter,
+                this::queueDrain,
+                this::queueDrainAfter,
                 this::changed)));
         drains.ifPresent(manager::onLeading);
         this.drained = drains.map(all -> manager.controller("drain of node", DRAINING_THREADS, all));
         this.work = new NodeReconciler(
                 api,
                 settings.mode(),
-                fleet,
+                cache,
                 rules,
-                new QuarantineReconciler(api, fleet, gate, settings.forcePasses(), clock, audits),
+                new QuarantineReconciler(api, cache, breaker, settings.forcePasses(), clock, audits),
                 new ConditionReconciler(api, clock),
                 new NodeEventRecorder(api),
                 clock,
-                tally,
+                metrics,
                 () -> Controllers.this.healths.watching(),
                 name -> drains.flatMap(all -> all.rehearsal(name)));
         this.nodes = manager.controller("node", THREADS, name -> {
             try {
                 work.decide(name);
             } finally {
-                told.add(name);
-                lookAtDrain(name);
+                statuses.add(name);
+                queueDrain(name);
             }
         });
         this.chores = manager.controller("chore", 2, name -> {
             if (name.equals(BREAKER)) {
                 store.save();
             } else {
-                rules.tell(name);
+                rules.updateStatus(name);
             }
         });
         manager.onLeading(new Start());
         var unused = manager.watch(RuleSetStore.KIND, rules.listener());
         unused = manager.watch(store.kind(), store.listener());
-        this.healths = manager.watch(NodeHealthClient.ALL, fleet.healths());
-        unused = manager.watch(NodeCache.NODES, fleet.nodes());
+        this.healths = manager.watch(NodeHealthClient.ALL, cache.healths());
+        unused = manager.watch(NodeCache.NODES, cache.nodes());
         ScheduledExecutorService ticks =
                 Executors.newSingleThreadScheduledExecutor(Threads.daemon("gpuwarden-breaker"));
         manager.keep(ticks::shutdownNow);
@@ -223,11 +223,11 @@ public final class Controllers implements AutoCloseable {
     }
 
     /** Queues a node for its drain, for example after new facts about its GPUs. */
-    public void lookAtDrain(String node) {
+    public void queueDrain(String node) {
         drained.ifPresent(rounds -> rounds.add(node));
     }
 
-    private void lookAtDrainAfter(String node, Duration delay) {
+    private void queueDrainAfter(String node, Duration delay) {
         drained.ifPresent(queue -> queue.addAfter(node, delay));
     }
 
@@ -241,30 +241,30 @@ public final class Controllers implements AutoCloseable {
     }
 
     private void askAgain() {
-        gate.waiting().forEach(nodes::add);
+        breaker.waiting().forEach(nodes::add);
     }
 
     /**
      * Returns the cache that all parts of this replica share. It has this replica's own writes before the watch delivers them.
      */
     public NodeHealthCache memory() {
-        return fleet;
+        return cache;
     }
 
     /** Returns the state of this replica, for readers that change nothing. */
     public ReplicaState view() {
-        return new ReplicaState(settings, fleet, rules::book, gate, pools);
+        return new ReplicaState(settings, cache, rules::book, breaker, pools);
     }
 
     /** Returns the cache of all Nodes and NodeHealths of this replica. */
-    public NodeCache fleet() {
-        return fleet;
+    public NodeCache cache() {
+        return cache;
     }
 
     // ---- metrics and state ----
 
-    public QuarantineMetrics tally() {
-        return tally;
+    public QuarantineMetrics metrics() {
+        return metrics;
     }
 
     public boolean works() {
@@ -272,12 +272,12 @@ public final class Controllers implements AutoCloseable {
     }
 
     public int queued() {
-        return nodes.size() + told.size() + drained.map(WorkQueue::size).orElse(0);
+        return nodes.size() + statuses.size() + drained.map(WorkQueue::size).orElse(0);
     }
 
     public int failing() {
         return nodes.failing()
-                + told.failing()
+                + statuses.failing()
                 + chores.failing()
                 + drained.map(WorkQueue::failing).orElse(0);
     }
@@ -287,8 +287,8 @@ public final class Controllers implements AutoCloseable {
         return drains;
     }
 
-    public CircuitBreaker gate() {
-        return gate;
+    public CircuitBreaker breaker() {
+        return breaker;
     }
 
     public List<RuleCondition> ruleConditions() {

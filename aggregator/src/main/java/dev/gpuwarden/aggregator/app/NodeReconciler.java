@@ -12,7 +12,6 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
-import dev.gpuwarden.aggregator.quarantine.FaultReports;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
@@ -32,13 +31,13 @@ final class NodeReconciler {
 
     private final KubeClient api;
     private final ActionMode mode;
-    private final NodeCache fleet;
+    private final NodeCache cache;
     private final RuleSetStore rules;
     private final QuarantineReconciler quarantine;
     private final ConditionReconciler conditions;
-    private final NodeEventRecorder teller;
+    private final NodeEventRecorder events;
     private final Clock clock;
-    private final QuarantineMetrics tally;
+    private final QuarantineMetrics metrics;
     private final BooleanSupplier followed;
     private final Function<String, Optional<DrainDryRun>> rehearsals;
 
@@ -49,24 +48,24 @@ final class NodeReconciler {
     NodeReconciler(
             KubeClient api,
             ActionMode mode,
-            NodeCache fleet,
+            NodeCache cache,
             RuleSetStore rules,
             QuarantineReconciler quarantine,
             ConditionReconciler conditions,
-            NodeEventRecorder teller,
+            NodeEventRecorder events,
             Clock clock,
-            QuarantineMetrics tally,
+            QuarantineMetrics metrics,
             BooleanSupplier followed,
             Function<String, Optional<DrainDryRun>> rehearsals) {
         this.api = api;
         this.mode = mode;
-        this.fleet = fleet;
+        this.cache = cache;
         this.rules = rules;
         this.quarantine = quarantine;
         this.conditions = conditions;
-        this.teller = teller;
+        this.events = events;
         this.clock = clock;
-        this.tally = tally;
+        this.metrics = metrics;
         this.followed = followed;
         this.rehearsals = rehearsals;
     }
@@ -75,42 +74,43 @@ final class NodeReconciler {
     void decide(String node) throws ApiException, InterruptedException {
         long start = System.nanoTime();
         Instant now = clock.instant();
-        Optional<CachedNodeHealth> health = fleet.healthRead(node);
-        boolean stale = health.isPresent() && (!followed.getAsBoolean() || FaultReports.isOld(health.get(), now));
+        Optional<CachedNodeHealth> health = cache.healthRead(node);
+        boolean stale = health.isPresent() && (!followed.getAsBoolean() || FaultReport.isStale(health.get(), now));
         Decision decision = quarantine.reconcile(
-                FaultReports.of(node, health.map(CachedNodeHealth::tree), now),
+                FaultReport.of(node, health.map(CachedNodeHealth::tree), now),
                 stale ? Optional.of(() -> newest(node)) : Optional.empty(),
                 rules.book(),
                 mode);
-        tally.decided(decision, System.nanoTime() - start);
+        metrics.decided(decision, System.nanoTime() - start);
     }
 
     /** Writes the conditions and Events of the node, for operators. */
-    void tell(String node) throws ApiException, InterruptedException {
-        Optional<CachedNode> there = fleet.node(node);
+    void updateStatus(String node) throws ApiException, InterruptedException {
+        Optional<CachedNode> there = cache.node(node);
         if (there.isEmpty()) {
-            teller.forget(node);
+            events.forget(node);
             return;
         }
         Instant now = clock.instant();
-        FaultReport report = FaultReports.of(node, fleet.health(node), now);
+        FaultReport report = FaultReport.of(node, cache.health(node), now);
         if (mode == ActionMode.ARMED && report.unfitFor(there.get()).isEmpty()) {
             conditions.settle(there.get(), report.faults(), report.isWhole());
         }
         Optional<QuarantineEvents> quarantined = mode == ActionMode.ARMED
                 ? QuarantineEvents.of(there.get())
                 : QuarantineEvents.would(
-                        quarantine.look(report, rules.book()), report.youngest().orElse(now));
+                        quarantine.evaluate(report, rules.book()),
+                        report.youngest().orElse(now));
         List<QuarantineEvents> news = new ArrayList<>(quarantined.stream().toList());
         news.addAll(DrainEvents.of(there.get()));
         news.addAll(DrainEvents.would(rehearsals.apply(node)));
-        teller.tell(node, NodeEventRecorder.NodeEvent.of(there.get(), news, report.faults(), now));
+        events.write(node, NodeEventRecorder.NodeEvent.of(there.get(), news, report.faults(), now));
     }
 
     /** Reads the NodeHealth from the API server, since the cache may be behind it. */
     private FaultReport newest(String node) throws ApiException, InterruptedException {
         Map<String, Object> newest = api.get(NodeHealthClient.ALL.path(node));
-        fleet.answered(newest);
-        return FaultReports.of(node, Optional.of(newest), clock.instant());
+        cache.answered(newest);
+        return FaultReport.of(node, Optional.of(newest), clock.instant());
     }
 }

@@ -19,30 +19,30 @@ final class Readiness {
 
     private final KubeClient api;
     private final IngestServer server;
-    private final Optional<Controllers> steering;
+    private final Optional<Controllers> controllers;
     private List<String> last = List.of();
     private long lookedNanos = System.nanoTime() - FRESH_NANOS;
 
-    Readiness(KubeClient api, IngestServer server, Optional<Controllers> steering) {
+    Readiness(KubeClient api, IngestServer server, Optional<Controllers> controllers) {
         this.api = api;
         this.server = server;
-        this.steering = steering;
+        this.controllers = controllers;
     }
 
     /** Returns the causes of not being ready; empty if ready. Blocks for the API server's answer. */
     synchronized List<String> pending() throws InterruptedException {
         if (!server.listens()) {
             return List.of("no daemon can connect yet: waiting for the first list of "
-                    + String.join(", ", steering.map(Controllers::waitingFor).orElse(Set.of())));
+                    + String.join(", ", controllers.map(Controllers::waitingFor).orElse(Set.of())));
         }
         if (System.nanoTime() - lookedNanos >= FRESH_NANOS) {
-            last = look();
+            last = check();
             lookedNanos = System.nanoTime();
         }
         return last;
     }
 
-    private List<String> look() throws InterruptedException {
+    private List<String> check() throws InterruptedException {
         try {
             var unused = api.get(NodeHealthClient.ONE);
             return List.of();

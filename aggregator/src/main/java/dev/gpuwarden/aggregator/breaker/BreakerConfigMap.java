@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.breaker;
 
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -38,7 +39,7 @@ public final class BreakerConfigMap {
     private final ResourceKind kind;
     private final Map<String, String> published;
     private final KubeClient api;
-    private final CircuitBreaker gate;
+    private final CircuitBreaker breaker;
     private final Clock clock;
     private final Runnable changed;
     private final Runnable outdated;
@@ -52,14 +53,14 @@ public final class BreakerConfigMap {
             String namespace,
             BreakerSettingsAnnotation published,
             KubeClient api,
-            CircuitBreaker gate,
+            CircuitBreaker breaker,
             Clock clock,
             Runnable changed,
             Runnable outdated) {
         this.kind = kind(namespace);
         this.published = published.annotations();
         this.api = api;
-        this.gate = gate;
+        this.breaker = breaker;
         this.clock = clock;
         this.changed = changed;
         this.outdated = outdated;
@@ -100,7 +101,7 @@ public final class BreakerConfigMap {
         Kept there = Kept.of(tree);
         synchronized (this) {
             kept = Optional.of(there);
-            gate.kept(BreakerState.of(there.data(), clock.instant()));
+            breaker.kept(BreakerState.of(there.data(), clock.instant()));
         }
         changed.run();
         if (!publishes(there)) {
@@ -122,7 +123,7 @@ public final class BreakerConfigMap {
         Map<String, String> data;
         synchronized (this) {
             before = kept;
-            data = gate.state().toData();
+            data = breaker.state().toData();
         }
         if (before.isPresent() && before.get().data().equals(data) && publishes(before.get())) {
             return;

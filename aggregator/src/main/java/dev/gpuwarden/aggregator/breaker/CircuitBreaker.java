@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.breaker;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -18,7 +19,7 @@ public final class CircuitBreaker {
 
     private static final System.Logger LOG = System.getLogger(CircuitBreaker.class.getName());
 
-    private final BreakerPolicy breaker;
+    private final BreakerPolicy policy;
     private final PoolCounts pools;
     private final Clock clock;
     private final Runnable changed;
@@ -26,15 +27,15 @@ public final class CircuitBreaker {
     private BreakerState state = BreakerState.NEW;
 
     /** @param changed called after the state changed, which must be stored then */
-    public CircuitBreaker(BreakerPolicy breaker, PoolCounts pools, Clock clock, Runnable changed) {
-        this.breaker = breaker;
+    public CircuitBreaker(BreakerPolicy policy, PoolCounts pools, Clock clock, Runnable changed) {
+        this.policy = policy;
         this.pools = pools;
         this.clock = clock;
         this.changed = changed;
     }
 
     /** Returns the breaker's answer for a node, and changes nothing. */
-    public synchronized BreakerPolicy.Answer look(CachedNode node) {
+    public synchronized BreakerPolicy.Answer evaluate(CachedNode node) {
         return ask(node, clock.instant());
     }
 
@@ -53,7 +54,7 @@ public final class CircuitBreaker {
     }
 
     private BreakerPolicy.Answer ask(CachedNode node, Instant now) {
-        return pools.ask(census -> breaker.ask(state, node.name(), node.labels(), census, now));
+        return pools.ask(census -> policy.ask(state, node.name(), node.labels(), census, now));
     }
 
     /** Ends the request of a node: its Node now shows whether it is out of service, or was never written. */

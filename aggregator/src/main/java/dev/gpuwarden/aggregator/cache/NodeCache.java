@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.cache;
 
-import dev.gpuwarden.aggregator.client.CompressedJson;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
@@ -43,19 +43,19 @@ public final class NodeCache implements NodeHealthCache {
         void health(String name, Optional<Map<String, Object>> health);
     }
 
-    /** @param told the last version that the watch delivered; 0 if unknown */
-    private record Kept(String uid, long version, long told, CompressedJson json) {
+    /** @param delivered the last version that the watch delivered; 0 if unknown */
+    private record Kept(String uid, long version, long delivered, Json.Compressed json) {
 
         /**
          * Returns true if the API server's store went back, as after a restore. A watch delivers an older version in no other
          * case.
          */
         boolean goesBack(String otherUid, long otherVersion) {
-            return uid.equals(otherUid) && otherVersion > 0 && otherVersion < told;
+            return uid.equals(otherUid) && otherVersion > 0 && otherVersion < delivered;
         }
 
-        Kept told(String otherUid, long otherVersion) {
-            return uid.equals(otherUid) && otherVersion > told ? new Kept(uid, version, otherVersion, json) : this;
+        Kept delivered(String otherUid, long otherVersion) {
+            return uid.equals(otherUid) && otherVersion > delivered ? new Kept(uid, version, otherVersion, json) : this;
         }
 
         /** Returns true if the other version is of the same object and not newer. */
@@ -68,7 +68,7 @@ public final class NodeCache implements NodeHealthCache {
         }
     }
 
-    private record KeptHealth(Kept kept, Instant heard, boolean answered) {}
+    private record KeptHealth(Kept kept, Instant received, boolean answered) {}
 
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private final Clock clock;
@@ -106,14 +106,14 @@ public final class NodeCache implements NodeHealthCache {
     }
 
     @Override
-    public void follow(BiConsumer<String, Map<String, Object>> told) {
+    public void follow(BiConsumer<String, Map<String, Object>> receiver) {
         listen(new Listener() {
             @Override
             public void node(String name, Optional<CachedNode> node, boolean ours) {}
 
             @Override
             public void health(String name, Optional<Map<String, Object>> health) {
-                health.ifPresent(tree -> told.accept(name, tree));
+                health.ifPresent(tree -> receiver.accept(name, tree));
             }
         });
     }
@@ -142,7 +142,7 @@ public final class NodeCache implements NodeHealthCache {
     /** Returns a NodeHealth with the time and the way of its receipt; empty if there is none. */
     public Optional<CachedNodeHealth> healthRead(String name) {
         return Optional.ofNullable(healths.get(name))
-                .map(there -> new CachedNodeHealth(there.kept().json().tree(), there.heard(), there.answered()));
+                .map(there -> new CachedNodeHealth(there.kept().json().tree(), there.received(), there.answered()));
     }
 
     @Override
@@ -159,7 +159,7 @@ public final class NodeCache implements NodeHealthCache {
             return;
         }
         Map<String, Object> lean = Trim.other(tree);
-        CompressedJson packed = CompressedJson.of(lean);
+        Json.Compressed packed = Json.Compressed.of(lean);
         synchronized (this) {
             if (!noted(name, uid, version, answered)) {
                 KeptHealth before = healths.get(name);
@@ -178,7 +178,8 @@ public final class NodeCache implements NodeHealthCache {
         @Nullable KeptHealth before = healths.get(name);
         boolean known = isKnown(before == null ? null : before.kept(), uid, version, answered);
         if (known && !answered && before != null) {
-            healths.put(name, new KeptHealth(before.kept().told(uid, version), before.heard(), before.answered()));
+            healths.put(
+                    name, new KeptHealth(before.kept().delivered(uid, version), before.received(), before.answered()));
         }
         // The watch may have delivered the same version first.
         if (answered && before != null && before.kept().is(uid, version)) {
@@ -194,9 +195,10 @@ public final class NodeCache implements NodeHealthCache {
         return late || !back && before != null && before.covers(uid, version);
     }
 
-    private static Kept kept(@Nullable Kept before, String uid, long version, boolean answered, CompressedJson packed) {
-        long toldBefore = before != null && before.uid().equals(uid) ? before.told() : 0;
-        return new Kept(uid, version, answered ? toldBefore : version, packed);
+    private static Kept kept(
+            @Nullable Kept before, String uid, long version, boolean answered, Json.Compressed packed) {
+        long deliveredBefore = before != null && before.uid().equals(uid) ? before.delivered() : 0;
+        return new Kept(uid, version, answered ? deliveredBefore : version, packed);
     }
 
     /**
@@ -213,11 +215,11 @@ public final class NodeCache implements NodeHealthCache {
         long version = version(node.resourceVersion());
         if (isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
             if (!answered) {
-                nodes.computeIfPresent(node.name(), (name, before) -> before.told(node.uid(), version));
+                nodes.computeIfPresent(node.name(), (name, before) -> before.delivered(node.uid(), version));
             }
             return;
         }
-        CompressedJson packed = CompressedJson.of(node.tree());
+        Json.Compressed packed = Json.Compressed.of(node.tree());
         synchronized (this) {
             Kept before = nodes.get(node.name());
             if (!isKnown(before, node.uid(), version, answered)) {
@@ -325,9 +327,9 @@ public final class NodeCache implements NodeHealthCache {
     /**
      * A NodeHealth as the API server returned it.
      *
-     * @param heard the time of its receipt
+     * @param received the time of its receipt
      * @param answered true if it was the answer to a request, and so the newest version then; false if a watch delivered
      *     it, which may be behind after an outage
      */
-    public record CachedNodeHealth(Map<String, Object> tree, Instant heard, boolean answered) {}
+    public record CachedNodeHealth(Map<String, Object> tree, Instant received, boolean answered) {}
 }

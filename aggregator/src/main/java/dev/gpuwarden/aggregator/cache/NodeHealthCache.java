@@ -34,10 +34,10 @@ public interface NodeHealthCache {
     /**
      * Adds a receiver of each NodeHealth that is new or changed from now on.
      *
-     * @param told receives the name and the resource; the cache applies no other change during a call, so it must return
+     * @param receiver receives the name and the resource; the cache applies no other change during a call, so it must return
      *     fast
      */
-    default void follow(BiConsumer<String, Map<String, Object>> told) {}
+    default void follow(BiConsumer<String, Map<String, Object>> receiver) {}
 
     /** Returns the UID of a Node; empty if the cache does not contain it. */
     Optional<String> nodeUid(String node);

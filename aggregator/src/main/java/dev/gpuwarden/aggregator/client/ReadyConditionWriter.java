@@ -32,7 +32,7 @@ public final class ReadyConditionWriter {
     }
 
     /** @param condition the whole condition except the time of its last transition */
-    public static boolean says(Map<String, Object> resource, Map<String, Object> condition) {
+    public static boolean hasCondition(Map<String, Object> resource, Map<String, Object> condition) {
         return same(condition, ready(resource));
     }
 

@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.command.BreakerReport.BreakerAudit;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
-import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetSnapshot;
 import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
@@ -75,9 +75,9 @@ public final class BreakerCommand extends ClusterCommand.ReadCommand {
     }
 
     private int status(KubeClient api) throws ApiException, InterruptedException {
-        BreakerReport report = new BreakerReport(reader(api).fleet(clock.instant()));
+        BreakerReport report = new BreakerReport(reader(api).snapshot(clock.instant()));
         show(report.tree(), report::print);
-        return report.look()
+        return report.snapshot()
                 .around()
                 .breaker()
                 .kept()
@@ -91,13 +91,13 @@ public final class BreakerCommand extends ClusterCommand.ReadCommand {
     private int change(KubeClient api) throws ApiException, InterruptedException {
         BreakerChange change = new BreakerChange(api, breaker.namespace(), clock);
         BreakerChange.Plan plan = change.plan(pool, nodes == null ? 0 : nodes);
-        Seen<FleetLook> fleet = FleetReader.ask(() -> reader(api).fleet(clock.instant()));
+        Seen<FleetSnapshot> snapshot = FleetReader.ask(() -> reader(api).snapshot(clock.instant()));
         BreakerAudit audit = new BreakerAudit(
                 plan,
                 FleetReader.user(api),
                 dryRun,
-                fleet.value().map(BreakerReport::new).map(look -> look.waiting(pool)),
-                fleet.why());
+                snapshot.value().map(BreakerReport::new).map(report -> report.waiting(pool)),
+                snapshot.why());
         if (!dryRun) {
             try {
                 change.write(plan);

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.command;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
-import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetSnapshot;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
@@ -22,16 +22,16 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** The report on the breaker: gpuwarden.breaker/v1, see docs/operating/fleet.md. Pure. */
-record BreakerReport(FleetLook look) {
+record BreakerReport(FleetSnapshot snapshot) {
 
     static final String SCHEMA = "gpuwarden.breaker/v1";
 
     /** Returns the names of the pool's nodes that only the breaker keeps in service, sorted. */
     List<String> waiting(String pool) {
         Set<String> waiting = waiting().stream().map(NodeAssessment::name).collect(Collectors.toSet());
-        return look.around().breaker().limited().stream()
+        return snapshot.around().breaker().limited().stream()
                 .filter(each -> each.name().equals(pool))
-                .flatMap(each -> look.facts().stream()
+                .flatMap(each -> snapshot.facts().stream()
                         .map(NodeFacts::node)
                         .filter(node -> each.selector().matches(node.labels()) && waiting.contains(node.name())))
                 .map(node -> node.name())
@@ -40,7 +40,7 @@ record BreakerReport(FleetLook look) {
     }
 
     private List<NodeAssessment> waiting() {
-        return look.nodes().stream()
+        return snapshot.nodes().stream()
                 .filter(node -> node.cause().equals(Optional.of(Cause.BREAKER)))
                 .toList();
     }
@@ -48,17 +48,17 @@ record BreakerReport(FleetLook look) {
     Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
-        tree.put("at", look.at().toString());
-        tree.put("breaker", BreakerView.tree(look.around()));
+        tree.put("at", snapshot.at().toString());
+        tree.put("breaker", BreakerView.tree(snapshot.around()));
         tree.put(
                 "waiting",
                 new TreeSet<>(waiting().stream().map(NodeAssessment::name).toList()));
-        tree.put("notes", look.around().notes(look.at()));
+        tree.put("notes", snapshot.around().notes(snapshot.at()));
         return tree;
     }
 
     void print(PrintWriter out) {
-        ClusterContext around = look.around();
+        ClusterContext around = snapshot.around();
         Table table = new Table("POOL", "STATUS", "SINCE", "NODES", "OUT", "WAITING", "REASON");
         for (String pool : around.breaker().pools()) {
             Optional<PoolState> state = around.breaker().state(pool);
@@ -67,7 +67,8 @@ record BreakerReport(FleetLook look) {
             table.row(
                     pool,
                     Table.styled(status.equals("closed") ? Style.GOOD : Style.BAD, status),
-                    state.map(each -> FleetTable.age(each.since(), look.at())).orElse(""),
+                    state.map(each -> FleetTable.age(each.since(), snapshot.at()))
+                            .orElse(""),
                     census.map(each -> String.valueOf(each.total())).orElse("unknown"),
                     census.map(each -> String.valueOf(each.outOfService())).orElse("unknown"),
                     waiting(pool).size(),
@@ -77,7 +78,7 @@ record BreakerReport(FleetLook look) {
             table.print(out);
         }
         waiting().forEach(node -> out.println("waiting: " + Table.escape(node.name() + ": " + node.why())));
-        around.notes(look.at()).forEach(note -> out.println("note: " + Table.escape(note)));
+        around.notes(snapshot.at()).forEach(note -> out.println("note: " + Table.escape(note)));
     }
 
     /**

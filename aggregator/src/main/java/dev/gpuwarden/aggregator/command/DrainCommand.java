@@ -97,7 +97,7 @@ public final class DrainCommand extends ClusterCommand {
             return undecided("nothing was done: " + who + " may not " + AccessReviewer.text(missing));
         }
         Optional<String> unasked = gpus.isEmpty() ? Optional.empty() : unasked(api);
-        DrainProgress progress = new DrainProgress(node, this::tell);
+        DrainProgress progress = new DrainProgress(node, this::print);
         ManualDrain drain = new ManualDrain(api, options.settings(gpus, unasked, dryRun), clock, progress);
         try (ShutdownSignal.Registration running = stop.register()) {
             Thread stopping = Threads.daemon("gpuwarden-drain-stop", () -> stopOn(running, drain));
@@ -165,14 +165,14 @@ public final class DrainCommand extends ClusterCommand {
     private void stopOn(ShutdownSignal.Registration running, ManualDrain drain) {
         try {
             running.await();
-            tell(node + (dryRun ? ": stopped" : ": stopped; it stays cordoned, and evicted pods continue to end"));
+            print(node + (dryRun ? ": stopped" : ": stopped; it stays cordoned, and evicted pods continue to end"));
             drain.stop();
         } catch (InterruptedException e) {
             // The drain has ended.
         }
     }
 
-    private void tell(String line) {
+    private void print(String line) {
         PrintWriter err = spec.commandLine().getErr();
         err.println(line);
         err.flush();

@@ -33,35 +33,35 @@ final class DrainProgress implements ManualDrain.Listener {
     }
 
     void cordoned(NodeCommand.NodeChange.Outcome cordon) {
-        tell(node, cordon.written() ? "cordoned" : cordon.plan().why());
+        print(node, cordon.written() ? "cordoned" : cordon.plan().why());
     }
 
     @Override
     public void waits(String why) {
         if (!why.equals(waits)) {
             waits = why;
-            tell(node, why);
+            print(node, why);
         }
     }
 
     @Override
-    public void looked(ManualDrainState look, Instant now) {
+    public void evaluated(ManualDrainState state, Instant now) {
         boolean news = false;
         if (began == null) {
             began = now;
-            tell(node, counts(look.pods()));
+            print(node, counts(state.pods()));
             news = true;
         }
-        for (ManualDrainState.ManualPod pod : look.pods()) {
+        for (ManualDrainState.ManualPod pod : state.pods()) {
             Optional<String> text = change(Optional.ofNullable(before.put(pod.uid(), pod)), pod);
-            text.ifPresent(words -> tell(pod.path(), words));
+            text.ifPresent(words -> print(pod.path(), words));
             news |= text.isPresent();
         }
         if (news) {
             spoken = now;
         } else if (!spoken.plus(silence(Duration.between(began, now))).isAfter(now)) {
             spoken = now;
-            tell(node, summary(look.pods(), Duration.between(began, now)));
+            print(node, summary(state.pods(), Duration.between(began, now)));
         }
     }
 
@@ -72,7 +72,7 @@ final class DrainProgress implements ManualDrain.Listener {
         return least.compareTo(LONG_SILENCE) > 0 ? LONG_SILENCE : least;
     }
 
-    private void tell(String who, String what) {
+    private void print(String who, String what) {
         line.accept(Table.escape(who + ": " + what));
     }
 

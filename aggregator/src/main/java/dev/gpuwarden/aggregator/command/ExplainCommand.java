@@ -46,8 +46,8 @@ public final class ExplainCommand extends ClusterCommand.ReadCommand {
         }
         ExplainReport report = new ExplainReport(story.get());
         show(report.tree(), out -> ExplainTable.print(report, out));
-        NodeAssessment look = story.get().look();
-        boolean unknown = look.state() == FleetState.SILENT || look.state() == FleetState.OTHER;
-        return look.unfit() ? ExitCode.NOT_FIT : unknown ? ExitCode.UNDECIDED : ExitCode.OK;
+        NodeAssessment assessment = story.get().assessment();
+        boolean unknown = assessment.state() == FleetState.SILENT || assessment.state() == FleetState.OTHER;
+        return assessment.unfit() ? ExitCode.NOT_FIT : unknown ? ExitCode.UNDECIDED : ExitCode.OK;
     }
 }

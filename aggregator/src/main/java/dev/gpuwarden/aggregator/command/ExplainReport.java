@@ -69,10 +69,10 @@ record ExplainReport(NodeStory story) {
 
     /** Returns the owner of the cordon as text. */
     String cordon() {
-        if (!story.look().unschedulable()) {
+        if (!story.assessment().unschedulable()) {
             return "none";
         }
-        Optional<QuarantineSummary> inspection = story.look().inspection();
+        Optional<QuarantineSummary> inspection = story.assessment().inspection();
         if (inspection.isPresent()
                 && inspection.get().cordoned()
                 && !inspection.get().cordonPreExisting()) {
@@ -102,12 +102,15 @@ record ExplainReport(NodeStory story) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
         tree.put("at", story.at().toString());
-        tree.put("node", NodeJson.tree(story.look()));
+        tree.put("node", NodeJson.tree(story.assessment()));
         tree.put("cordon", cordon());
         tree.put("decided", decided().map(ExplainReport::tree));
         tree.put(
                 "unanswered",
-                story.look().inspection().map(QuarantineSummary::unanswered).orElse(List.of()));
+                story.assessment()
+                        .inspection()
+                        .map(QuarantineSummary::unanswered)
+                        .orElse(List.of()));
         tree.put("pools", pools());
         tree.put("breaker", BreakerView.tree(story.around()));
         tree.put("aggregator", aggregator());

@@ -22,19 +22,19 @@ final class ExplainTable {
     private ExplainTable() {}
 
     static void print(ExplainReport report, PrintWriter out) {
-        NodeAssessment look = report.story().look();
-        line(out, "node", look.name());
+        NodeAssessment node = report.story().assessment();
+        line(out, "node", node.name());
         line(
                 out,
                 "state",
-                look.state().label()
-                        + look.since()
+                node.state().label()
+                        + node.since()
                                 .map(at -> " since " + at + ", " + report.ago(at))
                                 .orElse(""));
-        line(out, "why", look.why());
-        line(out, "next", look.next());
-        worst(look.summary(), out);
-        look.drain().ifPresent(drain -> {
+        line(out, "why", node.why());
+        line(out, "next", node.next());
+        worst(node.summary(), out);
+        node.drain().ifPresent(drain -> {
             line(out, "drain", DrainText.of(drain));
             line(out, "", DrainText.next(drain));
         });
@@ -42,8 +42,8 @@ final class ExplainTable {
                 out,
                 "rules",
                 String.join(
-                        ", ", look.inspection().map(QuarantineSummary::rules).orElse(List.of())));
-        look.inspection()
+                        ", ", node.inspection().map(QuarantineSummary::rules).orElse(List.of())));
+        node.inspection()
                 .map(QuarantineSummary::unanswered)
                 .orElse(List.of())
                 .forEach(rule -> line(out, "unanswered", rule));
@@ -53,12 +53,12 @@ final class ExplainTable {
                         out,
                         "decided",
                         news.reason() + " at " + news.at()
-                                + (news.text().equals(look.why()) ? "" : ": " + news.text())));
-        line(out, "reported", look.reported().map(report::ago).orElse("never"));
+                                + (news.text().equals(node.why()) ? "" : ": " + news.text())));
+        line(out, "reported", node.reported().map(report::ago).orElse("never"));
         line(out, "breaker", breaker(report));
         line(out, "aggregator", report.aggregator());
         report.notes().forEach(note -> line(out, "note", note));
-        faults(look, report, out);
+        faults(node, report, out);
         events(report, out);
     }
 
@@ -108,21 +108,21 @@ final class ExplainTable {
         }
     }
 
-    private static void faults(NodeAssessment look, ExplainReport report, PrintWriter out) {
+    private static void faults(NodeAssessment node, ExplainReport report, PrintWriter out) {
         out.println();
-        if (look.faults().isEmpty()) {
+        if (node.faults().isEmpty()) {
             out.println("no faults");
             return;
         }
         Table table = new Table("FAULT", "CODE", "OF", "SEVERITY", "AGE", "SEEN", "ACTION", "EVENT");
-        List<List<Fault>> raised = FaultSummary.raised(look.faults());
+        List<List<Fault>> raised = FaultSummary.raised(node.faults());
         for (List<Fault> each : raised) {
             Fault first = each.get(0);
             HealthEvent cause = first.cause();
             table.row(
                     cause.checkName(),
                     String.join(", ", FaultSummary.codes(each)),
-                    NodeJson.parts(each, look.names()),
+                    NodeJson.parts(each, node.names()),
                     cause.fatal() ? Table.styled(Style.BAD, "fatal") : Table.styled(Style.WARNING, "not fatal"),
                     FleetTable.age(first.since(), report.story().at()),
                     first.occurrences() + "x",

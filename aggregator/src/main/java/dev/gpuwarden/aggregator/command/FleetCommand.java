@@ -64,7 +64,7 @@ public final class FleetCommand extends ClusterCommand.ReadCommand {
             throw new UserError("--selector: " + e.getMessage());
         }
         Set<FleetState> shown = shown();
-        FleetReport report = FleetReport.of(reader(api).fleet(clock.instant()), selected, shown);
+        FleetReport report = FleetReport.of(reader(api).snapshot(clock.instant()), selected, shown);
         show(report.tree(), out -> FleetTable.print(report, out));
         return exitCode(report.verdict());
     }

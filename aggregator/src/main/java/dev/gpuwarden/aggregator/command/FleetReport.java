@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
-import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetSnapshot;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
@@ -28,20 +28,20 @@ record FleetReport(Instant at, List<NodeAssessment> nodes, List<NodeAssessment> 
 
     static final String SCHEMA = "gpuwarden.fleet/v1";
 
-    static FleetReport of(FleetLook look, NodeSelector selector, Set<FleetState> states) {
-        Set<String> selected = look.facts().stream()
+    static FleetReport of(FleetSnapshot snapshot, NodeSelector selector, Set<FleetState> states) {
+        Set<String> selected = snapshot.facts().stream()
                 .map(NodeFacts::node)
                 .filter(node -> selector.matches(node.labels()))
                 .map(CachedNode::name)
                 .collect(Collectors.toSet());
-        List<NodeAssessment> nodes = look.nodes().stream()
+        List<NodeAssessment> nodes = snapshot.nodes().stream()
                 .filter(node -> selected.contains(node.name()))
                 .toList();
         return new FleetReport(
-                look.at(),
+                snapshot.at(),
                 nodes,
                 nodes.stream().filter(node -> states.contains(node.state())).toList(),
-                look.around());
+                snapshot.around());
     }
 
     /** Returns the verdict. A node that is not fit outweighs a silent one; without nodes, the verdict is undecided. */

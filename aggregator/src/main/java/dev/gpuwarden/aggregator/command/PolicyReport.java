@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.objectmonitor.PolicyDryRun;
-import dev.gpuwarden.aggregator.ruleset.HealthEventFields;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;

@@ -18,11 +18,11 @@ import java.util.Optional;
  * has saved its work. The node's `NodeHealth` records each signal and its time. Pure.
  *
  * @param health JSON tree of the node's `NodeHealth`; empty if the cache has none
- * @param untold reason why the signal cannot be requested from the node, by UID of the pod
+ * @param unsent reason why the signal cannot be requested from the node, by UID of the pod
  * @param most longest grace period of a pod; zero if no pod gets a signal
  * @param answer usual limit of the time until the node confirms that it has sent a signal
  */
-record CheckpointSignals(Map<String, Object> health, Map<String, String> untold, Duration most, Duration answer) {
+record CheckpointSignals(Map<String, Object> health, Map<String, String> unsent, Duration most, Duration answer) {
 
     /** Returns the plan with a signal before the eviction or deletion of each pod that requests one. */
     List<PodPlan> of(DrainAnnotation drain, List<PodPlan> plan, Instant now) {
@@ -38,38 +38,38 @@ record CheckpointSignals(Map<String, Object> health, Map<String, String> untold,
         }
         String uid = plan.pod().uid();
         // A request from before this drain belongs to an earlier drain of the node.
-        Optional<SignalRequest> told = SignalRequest.of(health, uid)
-                .filter(request -> !request.requested().isBefore(drain.began()));
-        return told.isPresent() ? told(plan, wish.get(), told.get(), now) : untold(plan, wish.get(), now);
+        Optional<SignalRequest> request =
+                SignalRequest.of(health, uid).filter(each -> !each.requested().isBefore(drain.began()));
+        return request.isPresent() ? requested(plan, wish.get(), request.get(), now) : unsent(plan, wish.get(), now);
     }
 
     private Duration grace(Checkpoint wish) {
         return wish.grace().compareTo(most) > 0 ? most : wish.grace();
     }
 
-    private PodPlan untold(PodPlan plan, Checkpoint wish, Instant now) {
-        String why = untold.getOrDefault(plan.pod().uid(), "");
+    private PodPlan unsent(PodPlan plan, Checkpoint wish, Instant now) {
+        String why = unsent.getOrDefault(plan.pod().uid(), "");
         if (!why.isEmpty()) {
             return goes(plan, why);
         }
         Duration grace = grace(wish);
-        Instant tell = plan.at().map(due -> due.minus(grace)).orElse(now);
-        return tell.isAfter(now)
+        Instant sendAt = plan.at().map(due -> due.minus(grace)).orElse(now);
+        return sendAt.isAfter(now)
                 ? new PodPlan(
                         plan.pod(),
                         plan.step(),
-                        plan.reason() + ", and gets " + wish.signal() + " at " + tell,
-                        Optional.of(tell),
+                        plan.reason() + ", and gets " + wish.signal() + " at " + sendAt,
+                        Optional.of(sendAt),
                         plan.began())
                 : new PodPlan(
                         plan.pod(),
                         Step.SIGNAL,
                         "it gets " + wish.signal() + " and " + Durations.text(grace) + " to save its work" + odd(wish),
-                        Optional.of(tell),
+                        Optional.of(sendAt),
                         plan.began());
     }
 
-    private PodPlan told(PodPlan plan, Checkpoint wish, SignalRequest request, Instant now) {
+    private PodPlan requested(PodPlan plan, Checkpoint wish, SignalRequest request, Instant now) {
         PodView pod = plan.pod();
         Instant at = request.requested();
         SignalAnswer sentAnswer = SignalAnswer.read(health, pod.uid(), request.id());

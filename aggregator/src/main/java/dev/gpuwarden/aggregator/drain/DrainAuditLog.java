@@ -23,8 +23,8 @@ public final class DrainAuditLog {
         add(node, now, false, kind, DrainText.of(decision.record()), pods(decision), decision.patch());
     }
 
-    void rehearsed(CachedNode node, DrainDryRun said, DrainDecision decision) {
-        add(node, said.at(), true, "start", said.text(), pods(decision), decision.patch());
+    void rehearsed(CachedNode node, DrainDryRun dryRun, DrainDecision decision) {
+        add(node, dryRun.at(), true, "start", dryRun.text(), pods(decision), decision.patch());
     }
 
     void cancelled(CachedNode node, List<String> left, Instant now) {

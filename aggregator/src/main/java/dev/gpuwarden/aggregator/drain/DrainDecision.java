@@ -159,9 +159,7 @@ public record DrainDecision(
                                 ? waiting(plan, plan.reason(), plan.began())
                                 : waiting(plan, refused.why(), refused.since()));
             case GOING ->
-                plan.at()
-                        .filter(by -> !by.plus(OVERDUE).isAfter(now))
-                        .map(by -> waiting(plan, overdue(plan, by), by));
+                plan.at().filter(by -> !by.plus(OVERDUE).isAfter(now)).map(by -> waiting(plan, overdue(plan, by), by));
         };
     }
 

@@ -68,7 +68,7 @@ public final class DrainEvents {
     /** Returns the Event of a drain in a dry run. */
     public static List<QuarantineEvents> would(Optional<DrainDryRun> rehearsal) {
         return rehearsal.stream()
-                .map(said -> new QuarantineEvents("DrainDryRun", said.text(), true, said.at()))
+                .map(dryRun -> new QuarantineEvents("DrainDryRun", dryRun.text(), true, dryRun.at()))
                 .toList();
     }
 

@@ -53,7 +53,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     }
 
     private final KubeClient api;
-    private final NodeCache fleet;
+    private final NodeCache cache;
     private final Settings settings;
     private final GpuHolderSource gpuPods;
     private final Clock clock;
@@ -61,7 +61,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private final Consumer<String> written;
     private final PodEvictor removals;
     private final WorkloadGroups together;
-    private final DrainMetrics tally = new DrainMetrics();
+    private final DrainMetrics metrics = new DrainMetrics();
     private final FollowedNodes followed;
     private final BiConsumer<String, Duration> againAfter;
     /** The result of the dry run of each node, so that its pods are not listed again. */
@@ -79,7 +79,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
      */
     public DrainReconciler(
             KubeClient api,
-            NodeCache fleet,
+            NodeCache cache,
             Settings settings,
             GpuHolderSource gpuPods,
             Clock clock,
@@ -88,7 +88,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             BiConsumer<String, Duration> againAfter,
             Consumer<String> written) {
         this.api = api;
-        this.fleet = fleet;
+        this.cache = cache;
         this.settings = settings;
         this.gpuPods = gpuPods;
         this.clock = clock;
@@ -96,18 +96,18 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         this.written = written;
         this.removals = new PodEvictor(
                 new PodEviction(api, settings.policies().grace(), false),
-                new SignalRequests(api, fleet, clock),
-                fleet,
+                new SignalRequests(api, cache, clock),
+                cache,
                 clock,
                 log,
-                tally,
+                metrics,
                 again,
                 () -> open,
                 DrainRequest::drainable);
         this.followed = new FollowedNodes(api, again, settings.times().retry());
         this.together = new WorkloadGroups(again);
         this.againAfter = againAfter;
-        fleet.follow((node, health) -> {
+        cache.follow((node, health) -> {
             if (followed.has(node) && SignalRequest.any(health)) {
                 again.accept(node);
             }
@@ -127,8 +127,8 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         rehearsed.clear();
     }
 
-    public DrainMetrics tally() {
-        return tally;
+    public DrainMetrics metrics() {
+        return metrics;
     }
 
     /** Returns the number of nodes whose drain is under way. */
@@ -155,7 +155,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
 
     @Override
     public void reconcile(String name) throws ApiException, InterruptedException {
-        Optional<CachedNode> node = fleet.node(name);
+        Optional<CachedNode> node = cache.node(name);
         for (int tries = 1; node.isPresent() && open; tries++) {
             try {
                 settle(node.get());
@@ -181,7 +181,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
      */
     private Optional<CachedNode> newer(CachedNode tried, ApiException refused)
             throws ApiException, InterruptedException {
-        Optional<CachedNode> now = fleet.node(tried.name());
+        Optional<CachedNode> now = cache.node(tried.name());
         if (now.filter(node -> node.resourceVersion().equals(tried.resourceVersion()))
                 .isEmpty()) {
             return now;
@@ -216,7 +216,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             return;
         }
         if (!settings.armed()
-                && rehearsal(node.name()).filter(said -> said.is(node, asked)).isPresent()) {
+                && rehearsal(node.name()).filter(each -> each.is(node, asked)).isPresent()) {
             return;
         }
         DrainState drain = followed.follow(node);
@@ -261,17 +261,17 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                     && drain.isNews(decision.kind() + " " + DrainText.what(decision.record()))) {
                 log.decided(node, decision, now);
             }
-            var unused = fleet.wrote(api.patch(NodeCache.NODES.path(node.name()), decision.patch()));
+            var unused = cache.wrote(api.patch(NodeCache.NODES.path(node.name()), decision.patch()));
             drain.written(now);
             written.accept(node.name());
-            tally.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
+            metrics.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
         drain.stuck(decision.record().failed());
         drain.over(!decision.record().active());
         if (drain.isOver()) {
             if (!decision.patch().isEmpty()) {
-                tally.finishedAfter(System.nanoTime() - drain.endNanos());
-                removals.untell(node.name());
+                metrics.finishedAfter(System.nanoTime() - drain.endNanos());
+                removals.withdrawSignals(node.name());
             }
             together.forget(node.name());
             // Keeps the watch of a drained node, or lists its pods again later if too many are watched.
@@ -299,10 +299,10 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private CheckpointSignals notices(CachedNode node, DrainState drain) {
         // The cache holds NodeHealths compressed, and few pods request a signal.
         boolean any = drain.pods().stream().anyMatch(pod -> pod.checkpoint().isPresent());
-        Map<String, Object> health = any ? fleet.health(node.name()).orElse(Map.of()) : Map.of();
+        Map<String, Object> health = any ? cache.health(node.name()).orElse(Map.of()) : Map.of();
         return new CheckpointSignals(
                 health,
-                drain.untold(),
+                drain.unsent(),
                 settings.policies().notice(),
                 settings.times().signal());
     }
@@ -320,8 +320,8 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                     .sorted()
                     .toList();
             log.cancelled(node, left, now);
-            removals.untell(node.name());
-            tally.drain("cancel");
+            removals.withdrawSignals(node.name());
+            metrics.drain("cancel");
         }
         forget(node.name());
     }
@@ -332,11 +332,11 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     }
 
     private void rehearse(CachedNode node, DrainAnnotation asked, DrainDecision decision, Instant now) {
-        DrainDryRun said = DrainDryRun.of(node, asked, decision.plan(), now);
-        if (rehearsed.put(node.name(), said) == null) {
-            tally.drain("dry_run");
+        DrainDryRun dryRun = DrainDryRun.of(node, asked, decision.plan(), now);
+        if (rehearsed.put(node.name(), dryRun) == null) {
+            metrics.drain("dry_run");
         }
-        log.rehearsed(node, said, decision);
+        log.rehearsed(node, dryRun, decision);
         forget(node.name());
         written.accept(node.name());
     }

@@ -17,14 +17,14 @@ import java.util.Set;
 final class DrainState implements ResourceInformer.Listener {
 
     /** The number of retries of a signal request, within a minute, after which a pod is evicted without a signal. */
-    private static final int MOST_TELLINGS = 4;
+    private static final int MOST_SIGNAL_TRIES = 4;
 
     private final Runnable changed;
     private final Duration retry;
     private final Map<String, PodView> pods = new HashMap<>();
     private final Map<String, Refusal> refusals = new HashMap<>();
     /** Reason why a pod cannot get its signal, by UID. */
-    private final Map<String, String> untold = new HashMap<>();
+    private final Map<String, String> unsent = new HashMap<>();
 
     private final Set<String> asking = new HashSet<>();
     /** UIDs of pods whose end the API server has accepted, and the watch may not have reported yet. */
@@ -36,7 +36,7 @@ final class DrainState implements ResourceInformer.Listener {
     private boolean begun;
     private boolean over;
     private boolean outrun;
-    private String said = "";
+    private String lastDecision = "";
     private long endNanos = System.nanoTime();
     private Instant written = Instant.MIN;
 
@@ -87,7 +87,7 @@ final class DrainState implements ResourceInformer.Listener {
         for (PodView pod : gone) {
             pods.remove(pod.uid());
             refusals.remove(pod.uid());
-            untold.remove(pod.uid());
+            unsent.remove(pod.uid());
             asked.remove(pod.uid());
             if (!pod.ended()) {
                 endNanos = System.nanoTime();
@@ -163,12 +163,12 @@ final class DrainState implements ResourceInformer.Listener {
         }
     }
 
-    synchronized Map<String, String> untold() {
-        return Map.copyOf(untold);
+    synchronized Map<String, String> unsent() {
+        return Map.copyOf(unsent);
     }
 
     /** Notes that the signal of a pod was requested. */
-    synchronized void told(String uid) {
+    synchronized void requested(String uid) {
         asking.remove(uid);
         refusals.remove(uid);
     }
@@ -179,11 +179,11 @@ final class DrainState implements ResourceInformer.Listener {
      * @param never true if a retry cannot succeed; false to retry a limited number of times
      * @param least shortest pause that the API server requests
      */
-    synchronized void untold(String uid, String why, boolean never, Duration least, Instant now) {
+    synchronized void unsent(String uid, String why, boolean never, Duration least, Instant now) {
         Refusal before = refusals.getOrDefault(uid, Refusal.before(now, ""));
-        told(uid);
-        if (never || before.times() == MOST_TELLINGS) {
-            untold.put(uid, why);
+        requested(uid);
+        if (never || before.times() == MOST_SIGNAL_TRIES) {
+            unsent.put(uid, why);
         } else {
             refusals.put(uid, before.again(why, retry, least, now));
         }
@@ -215,13 +215,13 @@ final class DrainState implements ResourceInformer.Listener {
      * made again.
      */
     synchronized boolean isNews(String decision) {
-        boolean news = !decision.equals(said);
-        said = decision;
+        boolean news = !decision.equals(lastDecision);
+        lastDecision = decision;
         return news;
     }
 
     synchronized void written(Instant now) {
-        said = "";
+        lastDecision = "";
         outrun = false;
         written = now;
     }

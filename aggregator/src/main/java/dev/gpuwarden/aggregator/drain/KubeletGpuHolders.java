@@ -65,7 +65,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         }
     }
 
-    private final GpuHolderSource told;
+    private final GpuHolderSource podStatus;
     private final GpuHolderRequests lookups;
     private final NodeHealthCache memory;
     private final Clock clock;
@@ -78,20 +78,20 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     /**
      * Creates the source.
      *
-     * @param told source without requests, asked first
+     * @param podStatus source without requests, asked first
      * @param memory cache of the cluster, which reports new answers
      * @param patience limit for the answer of a daemon, which waits for its kubelet for two seconds at most, and reconnects
      *     after a lost connection
      * @param again adds a node to the work queue
      */
     public KubeletGpuHolders(
-            GpuHolderSource told,
+            GpuHolderSource podStatus,
             KubeClient api,
             NodeHealthCache memory,
             Clock clock,
             Duration patience,
             Consumer<String> again) {
-        this.told = told;
+        this.podStatus = podStatus;
         this.lookups = new GpuHolderRequests(api, memory, clock);
         this.memory = memory;
         this.clock = clock;
@@ -106,7 +106,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
     @Override
     public Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since) {
-        Answer known = told.holders(node, gpus, pods, since);
+        Answer known = podStatus.holders(node, gpus, pods, since);
         if (!(known instanceof Answer.Unknown unknown)) {
             questions.remove(node.name());
             return known;
@@ -156,7 +156,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         boolean taken = came.stream().allMatch(pod -> pod.taken().isPresent());
         Instant until = question.asked().plus(taken ? PAUSE : patience);
         if (!came.isEmpty() && now.isBefore(until)) {
-            look(node, Duration.between(now, until));
+            retryAfter(node, Duration.between(now, until));
             return new Answer.Asked(came.get(0).path() + " came after the daemon answered and may get one of its GPUs");
         }
         return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
@@ -206,14 +206,14 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         questions.put(node, question);
         try {
             threads.execute(() -> asked(node, question));
-            look(node, patience);
+            retryAfter(node, patience);
         } catch (RejectedExecutionException e) {
             // The program stops; the next leader asks again.
         }
         return asks();
     }
 
-    private void look(String node, Duration after) {
+    private void retryAfter(String node, Duration after) {
         try {
             var unused = threads.schedule(() -> again.accept(node), after.toMillis() + 1, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
@@ -247,7 +247,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
      */
     static final class ForOneNode implements GpuHolderSource, AutoCloseable {
 
-        private final GpuHolderSource told;
+        private final GpuHolderSource podStatus;
         private final Optional<String> unasked;
         private final Optional<KubeletGpuHolders> daemon;
 
@@ -255,15 +255,16 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
          * Creates the source.
          *
          * @param unasked reason why the daemon is not asked; empty if it is
-         * @param fleet cache that follows the node's NodeHealth if the daemon is asked
+         * @param cache cache that follows the node's NodeHealth if the daemon is asked
          * @param again called when an answer may be present
          */
-        ForOneNode(KubeClient api, Optional<String> unasked, NodeCache fleet, Clock clock, Consumer<String> again) {
-            this.told = new GpuHolderSource.FromPodStatus(clock);
+        ForOneNode(KubeClient api, Optional<String> unasked, NodeCache cache, Clock clock, Consumer<String> again) {
+            this.podStatus = new GpuHolderSource.FromPodStatus(clock);
             this.unasked = unasked;
             this.daemon = unasked.isPresent()
                     ? Optional.empty()
-                    : Optional.of(new KubeletGpuHolders(told, api, fleet, clock, DrainTimes.DEFAULT.holders(), again));
+                    : Optional.of(
+                            new KubeletGpuHolders(podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), again));
         }
 
         @Override
@@ -271,7 +272,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             if (daemon.isPresent()) {
                 return daemon.get().holders(node, gpus, pods, since);
             }
-            Answer answer = told.holders(node, gpus, pods, since);
+            Answer answer = podStatus.holders(node, gpus, pods, since);
             return answer instanceof Answer.Unknown unknown
                     ? new Answer.Unknown(
                             unknown.why() + unasked.map(why -> ", and " + why).orElse(""))

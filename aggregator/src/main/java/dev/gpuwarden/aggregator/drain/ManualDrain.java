@@ -78,7 +78,7 @@ public final class ManualDrain {
     /** A listener for the progress of a drain, called in one thread while the drain waits. */
     public interface Listener {
         /** Receives the state at least every few seconds, also if it has not changed. */
-        void looked(ManualDrainState look, Instant now);
+        void evaluated(ManualDrainState state, Instant now);
 
         void waits(String why);
     }
@@ -89,7 +89,7 @@ public final class ManualDrain {
     private final Listener listener;
     private final Semaphore news = new Semaphore(0);
     private final DrainState drain = new DrainState(news::release, DrainTimes.DEFAULT.retry());
-    private final NodeCache fleet;
+    private final NodeCache cache;
 
     private volatile boolean nodeSynced;
     private volatile boolean healthSynced;
@@ -100,7 +100,7 @@ public final class ManualDrain {
         this.settings = settings;
         this.clock = clock;
         this.listener = listener;
-        this.fleet = new NodeCache(new Changes(), clock);
+        this.cache = new NodeCache(new Changes(), clock);
     }
 
     /** Ends the drain: no further pod is evicted, and pods that were evicted go on ending. */
@@ -119,12 +119,12 @@ public final class ManualDrain {
         try (Closer parts = new Closer()) {
             List<ResourceInformer> mirrors = new ArrayList<>();
             mirrors.add(api.informer(PODS, Map.of("spec.nodeName", node.name()), drain, () -> {}));
-            mirrors.add(api.informer(NodeCache.NODES, named, fleet.nodes(), () -> {
+            mirrors.add(api.informer(NodeCache.NODES, named, cache.nodes(), () -> {
                 nodeSynced = true;
                 news.release();
             }));
             if (settings.followsHealth()) {
-                mirrors.add(api.informer(NodeHealthClient.ALL, named, fleet.healths(), () -> {
+                mirrors.add(api.informer(NodeHealthClient.ALL, named, cache.healths(), () -> {
                     healthSynced = true;
                     news.release();
                 }));
@@ -134,7 +134,7 @@ public final class ManualDrain {
                     ? Optional.empty()
                     : settings.unasked().or(() -> Optional.of("its daemon is not asked"));
             KubeletGpuHolders.ForOneNode holders =
-                    parts.add(new KubeletGpuHolders.ForOneNode(api, unasked, fleet, clock, name -> news.release()));
+                    parts.add(new KubeletGpuHolders.ForOneNode(api, unasked, cache, clock, name -> news.release()));
             return new Course(node, holders, parts.add(removals())).run();
         } finally {
             drain.close();
@@ -152,8 +152,8 @@ public final class ManualDrain {
     private PodEvictor removals() {
         return new PodEvictor(
                 new PodEviction(api, settings.grace(), false),
-                new SignalRequests(api, fleet, clock),
-                fleet,
+                new SignalRequests(api, cache, clock),
+                cache,
                 clock,
                 new DrainAuditLog(audit -> {}),
                 new DrainMetrics(),
@@ -170,8 +170,8 @@ public final class ManualDrain {
         private final Instant began = now();
         private final DrainAnnotation asked = DrainAnnotation.NONE.with(
                 new DrainRequest(settings.gpus().isEmpty(), settings.gpus(), false, "by hand"), began);
-        private final Set<String> told = new HashSet<>();
-        private ManualDrainState look = ManualDrainState.NONE;
+        private final Set<String> signalled = new HashSet<>();
+        private ManualDrainState state = ManualDrainState.NONE;
 
         Course(CachedNode node, KubeletGpuHolders.ForOneNode gpuPods, PodEvictor removals) {
             this.node = node;
@@ -180,20 +180,20 @@ public final class ManualDrain {
         }
 
         Result run() throws InterruptedException {
-            Optional<Result> end = look(now());
+            Optional<Result> end = evaluate(now());
             while (end.isEmpty()) {
                 await(now());
-                end = look(now());
+                end = evaluate(now());
             }
-            untell();
+            withdrawSignals();
             return end.get();
         }
 
         /** Removes the signal requests of this drain's pods. */
-        private void untell() throws InterruptedException {
-            SignalRequests signals = new SignalRequests(api, fleet, clock);
+        private void withdrawSignals() throws InterruptedException {
+            SignalRequests signals = new SignalRequests(api, cache, clock);
             try {
-                for (String uid : told) {
+                for (String uid : signalled) {
                     signals.forget(node.name(), uid);
                 }
             } catch (ApiException e) {
@@ -202,7 +202,7 @@ public final class ManualDrain {
             }
         }
 
-        private Optional<Result> look(Instant now) throws InterruptedException {
+        private Optional<Result> evaluate(Instant now) throws InterruptedException {
             if (stopped) {
                 return end(Outcome.STOPPED, "");
             }
@@ -217,7 +217,7 @@ public final class ManualDrain {
                                 "the API server has not listed its pods within " + PATIENCE.toSeconds() + " s");
             }
             Optional<CachedNode> there =
-                    fleet.node(node.name()).filter(one -> one.uid().equals(node.uid()));
+                    cache.node(node.name()).filter(one -> one.uid().equals(node.uid()));
             if (there.isEmpty()) {
                 return end(Outcome.RELEASED, "the cluster no longer has this Node");
             }
@@ -235,44 +235,45 @@ public final class ManualDrain {
                 return late(now) ? end(Outcome.TIMEOUT, "") : Optional.empty();
             }
             Map<String, Set<String>> holders = ((Answer.Known) answer).holders();
-            look = look(holders, drain.refusals(), now);
+            state = evaluate(holders, drain.refusals(), now);
             if (settings.dryRun()) {
-                look = look(holders, rehearsed(now), now);
+                state = evaluate(holders, rehearsed(now), now);
                 return end(
-                        look.pods().stream().anyMatch(ManualDrainState.ManualPod::kept)
+                        state.pods().stream().anyMatch(ManualDrainState.ManualPod::kept)
                                 ? Outcome.LEFT
                                 : Outcome.DRAINED,
                         "");
             }
-            listener.looked(look, now);
-            if (look.over()) {
-                return end(look.drained() ? Outcome.DRAINED : Outcome.LEFT, "");
+            listener.evaluated(state, now);
+            if (state.over()) {
+                return end(state.drained() ? Outcome.DRAINED : Outcome.LEFT, "");
             }
             if (late(now)) {
                 return end(Outcome.TIMEOUT, "");
             }
-            for (PodPlan plan : drain.take(look.due(), MOST_OF_A_NODE, now)) {
+            for (PodPlan plan : drain.take(state.due(), MOST_OF_A_NODE, now)) {
                 if (plan.step() == PodPlan.Step.SIGNAL) {
-                    told.add(plan.pod().uid());
+                    signalled.add(plan.pod().uid());
                 }
                 removals.submit(there.get(), drain, plan);
             }
             return Optional.empty();
         }
 
-        private ManualDrainState look(Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
-            Map<String, Object> health = fleet.health(node.name()).orElse(Map.of());
+        private ManualDrainState evaluate(
+                Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
+            Map<String, Object> health = cache.health(node.name()).orElse(Map.of());
             List<PodPlan> plan = new CheckpointSignals(
-                            health, drain.untold(), settings.policies().notice(), DrainTimes.DEFAULT.signal())
+                            health, drain.unsent(), settings.policies().notice(), DrainTimes.DEFAULT.signal())
                     .of(asked, DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now), now);
-            return ManualDrainState.of(look, plan, refusals, settings.policies(), began, now);
+            return ManualDrainState.of(state, plan, refusals, settings.policies(), began, now);
         }
 
         /** Returns the refusals of a dry run, in which the API server evaluates each eviction alone. */
         private Map<String, Refusal> rehearsed(Instant now) throws InterruptedException {
             PodEviction removal = new PodEviction(api, settings.grace(), true);
             Map<String, Refusal> refusals = new HashMap<>();
-            for (PodPlan plan : look.due()) {
+            for (PodPlan plan : state.due()) {
                 if (plan.step() == PodPlan.Step.EVICT
                         && removal.evict(plan.pod()) instanceof PodEviction.Outcome.Refused refused) {
                     refusals.put(
@@ -294,7 +295,7 @@ public final class ManualDrain {
 
         private void await(Instant now) throws InterruptedException {
             Instant next = now.plus(PULSE);
-            for (Optional<Instant> time : List.of(look.next(), deadline())) {
+            for (Optional<Instant> time : List.of(state.next(), deadline())) {
                 next = time.filter(next::isAfter).orElse(next);
             }
             long millis = Math.max(1, Duration.between(now, next).toMillis());
@@ -303,7 +304,7 @@ public final class ManualDrain {
         }
 
         private Optional<Result> end(Outcome outcome, String why) {
-            return Optional.of(new Result(outcome, why, look.pods(), began, now()));
+            return Optional.of(new Result(outcome, why, state.pods(), began, now()));
         }
     }
 

@@ -34,10 +34,10 @@ final class PodEvictor implements AutoCloseable {
 
     private final PodEviction removal;
     private final SignalRequests signals;
-    private final NodeCache fleet;
+    private final NodeCache cache;
     private final Clock clock;
     private final DrainAuditLog log;
-    private final DrainMetrics tally;
+    private final DrainMetrics metrics;
     private final Consumer<String> again;
     private final BooleanSupplier open;
     private final Predicate<CachedNode> drainable;
@@ -53,19 +53,19 @@ final class PodEvictor implements AutoCloseable {
     PodEvictor(
             PodEviction removal,
             SignalRequests signals,
-            NodeCache fleet,
+            NodeCache cache,
             Clock clock,
             DrainAuditLog log,
-            DrainMetrics tally,
+            DrainMetrics metrics,
             Consumer<String> again,
             BooleanSupplier open,
             Predicate<CachedNode> drainable) {
         this.removal = removal;
         this.signals = signals;
-        this.fleet = fleet;
+        this.cache = cache;
         this.clock = clock;
         this.log = log;
-        this.tally = tally;
+        this.metrics = metrics;
         this.again = again;
         this.open = open;
         this.drainable = drainable;
@@ -81,7 +81,7 @@ final class PodEvictor implements AutoCloseable {
     }
 
     /** Removes the signal requests of a node's pods. Does not block. */
-    void untell(String node) {
+    void withdrawSignals(String node) {
         try {
             threads.execute(() -> {
                 try {
@@ -101,7 +101,7 @@ final class PodEvictor implements AutoCloseable {
     private void remove(CachedNode decided, DrainState drain, PodPlan plan) {
         PodView pod = plan.pod();
         try {
-            Optional<CachedNode> node = fleet.node(decided.name())
+            Optional<CachedNode> node = cache.node(decided.name())
                     .filter(now -> now.uid().equals(decided.uid()))
                     // The node may have been released since the decision.
                     .filter(drainable);
@@ -110,14 +110,14 @@ final class PodEvictor implements AutoCloseable {
                 return;
             }
             if (plan.step() == Step.SIGNAL) {
-                tell(node.get(), drain, plan);
+                requestSignal(node.get(), drain, plan);
                 again.accept(decided.name());
                 return;
             }
             boolean deletes = plan.step() == Step.DELETE;
             log.pod(node.get(), deletes ? "delete" : "evict", plan.reason(), pod, clock.instant());
             Outcome outcome = deletes ? removal.delete(pod) : removal.evict(pod);
-            tally.asked(outcome.kind());
+            metrics.asked(outcome.kind());
             if (outcome instanceof Outcome.Refused refused) {
                 log.pod(node.get(), "refused", refused.why(), pod, clock.instant());
             } else {
@@ -135,21 +135,21 @@ final class PodEvictor implements AutoCloseable {
         }
     }
 
-    private void tell(CachedNode node, DrainState drain, PodPlan plan) throws InterruptedException {
+    private void requestSignal(CachedNode node, DrainState drain, PodPlan plan) throws InterruptedException {
         PodView pod = plan.pod();
         String signal = pod.checkpoint().map(Checkpoint::signal).orElse("");
         try {
             log.pod(node, "signal", plan.reason(), pod, clock.instant());
             var unused = signals.ask(node.name(), pod.uid(), signal);
-            tally.asked("signalled");
-            drain.told(pod.uid());
+            metrics.asked("signalled");
+            drain.requested(pod.uid());
             log.pod(node, "signalled", "", pod, clock.instant());
         } catch (ApiException e) {
-            tally.asked("unsignalled");
+            metrics.asked("unsignalled");
             // The node has no NodeHealth, or the signal is not valid.
             boolean never = e.notFound() || e.invalid();
             Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));
-            drain.untold(pod.uid(), signal + " cannot be sent: " + e.answer(), never, least, clock.instant());
+            drain.unsent(pod.uid(), signal + " cannot be sent: " + e.answer(), never, least, clock.instant());
             log.pod(node, "refused", signal + ": " + e.answer(), pod, clock.instant());
         }
     }

@@ -177,17 +177,17 @@ public record PodView(
     private static Optional<Set<String>> devices(List<Map<String, Object>> asking, Map<String, Object> status) {
         Set<String> devices = new HashSet<>();
         for (Map<String, Object> container : asking) {
-            List<Map<String, Object>> told = Stream.of("containerStatuses", "initContainerStatuses")
+            List<Map<String, Object>> statuses = Stream.of("containerStatuses", "initContainerStatuses")
                     .flatMap(field -> JsonTrees.objects(status, field).stream())
                     .filter(is -> JsonTrees.text(is, "name").equals(JsonTrees.text(container, "name")))
                     .flatMap(is -> JsonTrees.objects(is, "allocatedResourcesStatus").stream())
                     .toList();
             Stream<String> wanted = Stream.concat(
                     resources(container).stream(), claims(container).stream().map(claim -> "claim:" + claim));
-            if (!wanted.allMatch(name -> told.stream().anyMatch(is -> names(is, name)))) {
+            if (!wanted.allMatch(name -> statuses.stream().anyMatch(is -> names(is, name)))) {
                 return Optional.empty();
             }
-            told.stream()
+            statuses.stream()
                     .flatMap(is -> JsonTrees.objects(is, "resources").stream())
                     .forEach(device -> devices.add(JsonTrees.text(device, "resourceID")));
         }
@@ -198,10 +198,10 @@ public record PodView(
      * Returns true if the status names the devices of a resource. Each request of a claim can have an entry, as
      * `claim:NAME/REQUEST`.
      */
-    private static boolean names(Map<String, Object> told, String wanted) {
-        String name = JsonTrees.text(told, "name");
+    private static boolean names(Map<String, Object> status, String wanted) {
+        String name = JsonTrees.text(status, "name");
         return (name.equals(wanted) || wanted.startsWith("claim:") && name.startsWith(wanted + "/"))
-                && !JsonTrees.objects(told, "resources").isEmpty();
+                && !JsonTrees.objects(status, "resources").isEmpty();
     }
 
     /**
@@ -242,12 +242,12 @@ public record PodView(
          * Returns true if the pod reports that it has saved its work since the signal. An earlier timestamp belongs to another
          * signal.
          */
-        boolean savedSince(Instant told) {
+        boolean savedSince(Instant signalled) {
             if (saved.isEmpty()) {
                 return false;
             }
             try {
-                return !Instant.parse(saved).isBefore(told.truncatedTo(ChronoUnit.SECONDS));
+                return !Instant.parse(saved).isBefore(signalled.truncatedTo(ChronoUnit.SECONDS));
             } catch (DateTimeException e) {
                 return true;
             }

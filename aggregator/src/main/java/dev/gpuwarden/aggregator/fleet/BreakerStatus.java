@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.JsonTrees;
@@ -40,8 +40,9 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
         });
         return new BreakerStatus(
                 map.then(tree -> Seen.of(BreakerState.of(JsonTrees.texts(tree, "data"), now))),
-                own.map(Seen::of).orElseGet(() -> published.then(says -> Seen.of(new BreakerPolicy(says.pools())))),
-                published.then(says -> Seen.of(says.mode())));
+                own.map(Seen::of)
+                        .orElseGet(() -> published.then(settings -> Seen.of(new BreakerPolicy(settings.pools())))),
+                published.then(settings -> Seen.of(settings.mode())));
     }
 
     /** Returns the pools with limits; empty if the limits are unknown. */
@@ -87,17 +88,17 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
         private BreakerView() {}
 
         public static Map<String, Object> tree(ClusterContext around) {
-            BreakerStatus look = around.breaker();
+            BreakerStatus breaker = around.breaker();
             Map<String, Object> tree = new LinkedHashMap<>();
-            tree.put("known", look.kept().value().isPresent());
-            tree.put("mode", look.mode().value().map(BreakerSettingsAnnotation::label));
+            tree.put("known", breaker.kept().value().isPresent());
+            tree.put("mode", breaker.mode().value().map(BreakerSettingsAnnotation::label));
             List<Map<String, Object>> pools = new ArrayList<>();
-            for (String name : look.pools()) {
-                Optional<PoolState> state = look.state(name);
+            for (String name : breaker.pools()) {
+                Optional<PoolState> state = breaker.state(name);
                 Optional<PoolCount> counted = around.census().value().map(all -> all.get(name));
                 Map<String, Object> pool = new LinkedHashMap<>();
                 pool.put("name", name);
-                pool.put("status", look.status(name));
+                pool.put("status", breaker.status(name));
                 pool.put("reason", state.map(PoolState::reason).orElse(""));
                 pool.put("since", state.map(each -> each.since().toString()));
                 pool.put(

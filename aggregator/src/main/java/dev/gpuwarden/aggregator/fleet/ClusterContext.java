@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.JsonTrees;

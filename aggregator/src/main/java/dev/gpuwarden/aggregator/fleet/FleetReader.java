@@ -50,16 +50,16 @@ public final class FleetReader {
     }
 
     /** Reads all nodes and assesses each. */
-    public FleetLook fleet(Instant now) throws ApiException, InterruptedException {
-        FutureTask<Map<String, Map<String, Object>>> told = new FutureTask<>(this::healths);
-        Threads.daemon("gpuwarden-aside", told).start();
+    public FleetSnapshot snapshot(Instant now) throws ApiException, InterruptedException {
+        FutureTask<Map<String, Map<String, Object>>> task = new FutureTask<>(this::healths);
+        Threads.daemon("gpuwarden-aside", task).start();
         BreakerStatus breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
         PoolCounts pools = nodes(breaker, nodes::add);
-        Map<String, Map<String, Object>> healths = answer(told);
+        Map<String, Map<String, Object>> healths = answer(task);
         boolean faults = healths.values().stream().anyMatch(FleetReader::faulty);
         ClusterContext around = around(faults, breaker, Seen.of(pools.census()));
-        return new FleetLook(
+        return new FleetSnapshot(
                 now,
                 nodes.stream()
                         .map(facts -> NodeAssessor.of(
@@ -101,8 +101,8 @@ public final class FleetReader {
                 || JsonTrees.objects(status, "monitors").stream().anyMatch(FleetReader::hasFaults);
     }
 
-    private static boolean hasFaults(Map<String, Object> told) {
-        return !JsonTrees.objects(told, "faults").isEmpty();
+    private static boolean hasFaults(Map<String, Object> status) {
+        return !JsonTrees.objects(status, "faults").isEmpty();
     }
 
     /** Reads one node; empty if the cluster has no Node of that name. */
@@ -233,7 +233,7 @@ public final class FleetReader {
      * @param nodes the assessments, the worst first
      * @param facts the facts of all nodes, in no order
      */
-    public record FleetLook(Instant at, List<NodeAssessment> nodes, List<NodeFacts> facts, ClusterContext around) {}
+    public record FleetSnapshot(Instant at, List<NodeAssessment> nodes, List<NodeFacts> facts, ClusterContext around) {}
 
     /**
      * The assessment of one node, with its facts, its cluster and its Events.
@@ -243,7 +243,7 @@ public final class FleetReader {
     public record NodeStory(
             Instant at,
             NodeFacts facts,
-            NodeAssessment look,
+            NodeAssessment assessment,
             ClusterContext around,
             Seen<List<Map<String, Object>>> events) {}
 }

@@ -50,7 +50,7 @@ public record NodeAssessment(
             .thenComparing(fault -> fault.key().toString());
 
     static final Comparator<NodeAssessment> WORST_NODE_FIRST = Comparator.comparing(NodeAssessment::state)
-            .thenComparing(look -> look.since().orElse(Instant.MAX))
+            .thenComparing(node -> node.since().orElse(Instant.MAX))
             .thenComparing(NodeAssessment::name);
 
     /** Returns the node's faults in few lines, one at least if there are any. */

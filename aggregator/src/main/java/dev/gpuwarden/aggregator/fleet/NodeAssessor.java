@@ -8,9 +8,7 @@ import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
-import dev.gpuwarden.aggregator.quarantine.FaultReports;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
@@ -34,7 +32,7 @@ public final class NodeAssessor {
     private final Instant now;
     private final FaultReport report;
     private final boolean exists;
-    private final Optional<NodeHealth> told;
+    private final Optional<NodeHealth> nodeHealth;
     private final Optional<String> unfit;
     private final List<Fault> faults;
 
@@ -43,16 +41,18 @@ public final class NodeAssessor {
         this.node = there.node();
         this.around = around;
         this.now = now;
-        this.report = FaultReports.of(node.name(), health, now);
+        this.report = FaultReport.of(node.name(), health, now);
         this.exists = health.isPresent();
-        this.told = health.flatMap(NodeAssessor::read);
+        this.nodeHealth = health.flatMap(NodeAssessor::read);
         this.unfit = report.unfitFor(node);
         // A report about a former Node of the same name does not apply to this one.
-        boolean ofThis =
-                told.flatMap(NodeHealth::nodeUid).filter(node.uid()::equals).isPresent();
+        boolean ofThis = nodeHealth
+                .flatMap(NodeHealth::nodeUid)
+                .filter(node.uid()::equals)
+                .isPresent();
         this.faults = !ofThis
                 ? List.of()
-                : told.map(NodeHealth::faults).orElse(List.of()).stream()
+                : nodeHealth.map(NodeHealth::faults).orElse(List.of()).stream()
                         .filter(fault -> fault.cause().strategy().actedOn())
                         .sorted(NodeAssessment.WORST_FIRST)
                         .toList();
@@ -61,18 +61,18 @@ public final class NodeAssessor {
     /** @param health the NodeHealth from the API server; empty if it does not exist */
     public static NodeAssessment of(
             NodeFacts there, Optional<Map<String, Object>> health, ClusterContext around, Instant now) {
-        return new NodeAssessor(there, health, around, now).look();
+        return new NodeAssessor(there, health, around, now).assessment();
     }
 
     private static Optional<NodeHealth> read(Map<String, Object> health) {
         try {
-            return Optional.of(NodeHealthParser.read(health));
+            return Optional.of(NodeHealth.read(health));
         } catch (UnreadableNodeHealth e) {
             return Optional.empty();
         }
     }
 
-    private NodeAssessment look() {
+    private NodeAssessment assessment() {
         RuleEvaluator rules = around.rules().value().orElse(RuleEvaluator.EMPTY);
         Decision decision =
                 QuarantineDecider.decide(node, report, rules, asks -> around.ask(asks, now), ActionMode.DRY_RUN, now);
@@ -84,14 +84,14 @@ public final class NodeAssessor {
         }
         Optional<QuarantineSummary> seen = Optional.of(inspection);
         if (inspection.active()) {
-            return look(
+            return assessment(
                     FleetState.QUARANTINED, inspection.since(), inspection.reason(), next(decision, inspection), seen);
         }
         if (!there.gpus() && !reports()) {
-            return look(FleetState.OTHER, Optional.empty(), "", "", seen);
+            return assessment(FleetState.OTHER, Optional.empty(), "", "", seen);
         }
         if (node.unschedulable()) {
-            return look(
+            return assessment(
                     FleetState.CORDONED,
                     there.cordoner().flatMap(NodeFacts.Cordoner::at),
                     cordonedBy() + faultsToo(),
@@ -104,7 +104,7 @@ public final class NodeAssessor {
             return faulty(decision, inspection);
         }
         if (unfit.isPresent() || report.monitorsAlone()) {
-            return look(
+            return assessment(
                     FleetState.SILENT,
                     reported(),
                     unfit.orElse(report.why()),
@@ -112,21 +112,21 @@ public final class NodeAssessor {
                     seen);
         }
         if (!faults.isEmpty()) {
-            return look(FleetState.DEGRADED, since(), named(faults), "", seen);
+            return assessment(FleetState.DEGRADED, since(), named(faults), "", seen);
         }
-        return look(FleetState.HEALTHY, Optional.empty(), "", "", seen);
+        return assessment(FleetState.HEALTHY, Optional.empty(), "", "", seen);
     }
 
-    private NodeAssessment look(
+    private NodeAssessment assessment(
             FleetState state,
             Optional<Instant> since,
             String why,
             String next,
             Optional<QuarantineSummary> inspection) {
-        return look(state, Optional.empty(), since, why, next, inspection);
+        return assessment(state, Optional.empty(), since, why, next, inspection);
     }
 
-    private NodeAssessment look(
+    private NodeAssessment assessment(
             FleetState state,
             Optional<Cause> cause,
             Optional<Instant> since,
@@ -162,13 +162,14 @@ public final class NodeAssessor {
      */
     private boolean reports() {
         return exists
-                && told.map(health -> health.reported().isPresent()
+                && nodeHealth
+                        .map(health -> health.reported().isPresent()
                                 || !health.faults().isEmpty())
                         .orElse(true);
     }
 
     private Optional<Instant> reported() {
-        return told.flatMap(NodeHealth::reported);
+        return nodeHealth.flatMap(NodeHealth::reported);
     }
 
     private boolean fatal() {
@@ -184,7 +185,7 @@ public final class NodeAssessor {
     }
 
     private PartNames names() {
-        return told.map(NodeHealth::names).orElse(PartNames.NONE);
+        return nodeHealth.map(NodeHealth::names).orElse(PartNames.NONE);
     }
 
     // ---- out of service ----
@@ -194,7 +195,7 @@ public final class NodeAssessor {
                 ? FleetState.QUARANTINED
                 : fatal() ? FleetState.FAULTY : FleetState.SILENT;
         Optional<Cause> cause = state == FleetState.FAULTY ? Optional.of(Cause.MARKS) : Optional.empty();
-        return look(state, cause, Optional.empty(), why, "repair or remove them", Optional.empty());
+        return assessment(state, cause, Optional.empty(), why, "repair or remove them", Optional.empty());
     }
 
     private String next(Decision decision, QuarantineSummary inspection) {
@@ -253,7 +254,7 @@ public final class NodeAssessor {
             case PENDING -> wanted(inspection) + ": is being taken out of service";
             case UNKNOWN, MARKS -> unknown(decision, inspection);
         };
-        return look(FleetState.FAULTY, Optional.of(cause), since(), why, next(cause), Optional.of(inspection));
+        return assessment(FleetState.FAULTY, Optional.of(cause), since(), why, next(cause), Optional.of(inspection));
     }
 
     private Cause cause(Decision decision, QuarantineSummary inspection) {

@@ -20,26 +20,26 @@ public final class NodeJson {
 
     private NodeJson() {}
 
-    public static Map<String, Object> tree(NodeAssessment look) {
+    public static Map<String, Object> tree(NodeAssessment node) {
         Map<String, Object> tree = new LinkedHashMap<>();
-        tree.put("name", look.name());
-        tree.put("state", look.state().label());
-        tree.put("since", look.since().map(Instant::toString));
-        tree.put("unschedulable", look.unschedulable());
-        tree.put("cause", look.cause().map(Cause::label));
-        tree.put("why", look.why());
-        tree.put("next", look.next());
-        tree.put("rules", look.inspection().map(QuarantineSummary::rules).orElse(List.of()));
-        tree.put("reported", look.reported().map(Instant::toString));
-        tree.put("drain", look.drain().map(DrainAnnotation::tree));
-        FaultSummary summary = look.summary();
+        tree.put("name", node.name());
+        tree.put("state", node.state().label());
+        tree.put("since", node.since().map(Instant::toString));
+        tree.put("unschedulable", node.unschedulable());
+        tree.put("cause", node.cause().map(Cause::label));
+        tree.put("why", node.why());
+        tree.put("next", node.next());
+        tree.put("rules", node.inspection().map(QuarantineSummary::rules).orElse(List.of()));
+        tree.put("reported", node.reported().map(Instant::toString));
+        tree.put("drain", node.drain().map(DrainAnnotation::tree));
+        FaultSummary summary = node.summary();
         tree.put("worst", summary.lines().stream().map(NodeJson::tree).toList());
         tree.put("moreFatalParts", summary.moreParts());
         tree.put("moreFaults", summary.moreFaults());
         tree.put(
                 "faults",
-                FaultSummary.raised(look.faults()).stream()
-                        .map(raised -> tree(raised, look.names()))
+                FaultSummary.raised(node.faults()).stream()
+                        .map(raised -> tree(raised, node.names()))
                         .toList());
         return tree;
     }

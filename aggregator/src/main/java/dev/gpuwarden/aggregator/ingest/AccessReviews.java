@@ -49,7 +49,7 @@ final class AccessReviews implements AutoCloseable {
     }
 
     private final Judge judge;
-    private final IngestMetrics tally;
+    private final IngestMetrics metrics;
     private final LongSupplier nanoTime;
     private final RateLimit ofOne;
     private final RateLimit ofAll;
@@ -57,9 +57,9 @@ final class AccessReviews implements AutoCloseable {
     private final Map<String, Integer> open = new HashMap<>();
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
-    AccessReviews(Judge judge, IngestMetrics tally, LongSupplier nanoTime) {
+    AccessReviews(Judge judge, IngestMetrics metrics, LongSupplier nanoTime) {
         this.judge = judge;
-        this.tally = tally;
+        this.metrics = metrics;
         this.nanoTime = nanoTime;
         this.ofOne = new RateLimit(BURST, EACH_NANOS, MOST_NODES, nanoTime);
         this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL_NANOS, 1, nanoTime);
@@ -99,7 +99,7 @@ final class AccessReviews implements AutoCloseable {
     }
 
     private void refuse(AccessReview review, String why, Consumer<Acknowledgement> answer) {
-        tally.reviews.add("refused");
+        metrics.reviews.add("refused");
         answer.accept(AccessCodec.verdict(review.getId(), AccessOutcome.ACCESS_OUTCOME_UNKNOWN, why));
     }
 
@@ -122,7 +122,7 @@ final class AccessReviews implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             end(node);
-            tally.reviews.add(
+            metrics.reviews.add(
                     switch (outcome) {
                         case ACCESS_OUTCOME_ALLOWED -> "allowed";
                         case ACCESS_OUTCOME_DENIED -> "denied";

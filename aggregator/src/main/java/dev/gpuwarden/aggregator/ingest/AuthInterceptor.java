@@ -39,11 +39,11 @@ final class AuthInterceptor implements ServerInterceptor {
     private static final String BEARER = "Bearer ";
 
     private final TokenAuthenticator tokens;
-    private final IngestMetrics tally;
+    private final IngestMetrics metrics;
 
-    AuthInterceptor(TokenAuthenticator tokens, IngestMetrics tally) {
+    AuthInterceptor(TokenAuthenticator tokens, IngestMetrics metrics) {
         this.tokens = tokens;
-        this.tally = tally;
+        this.metrics = metrics;
     }
 
     @Override
@@ -64,7 +64,7 @@ final class AuthInterceptor implements ServerInterceptor {
             Thread.currentThread().interrupt();
             no = Status.UNAVAILABLE.withDescription("the aggregator stops");
         }
-        tally.ended(no.getCode());
+        metrics.ended(no.getCode());
         call.close(no, new Metadata());
         return new ServerCall.Listener<>() {};
     }

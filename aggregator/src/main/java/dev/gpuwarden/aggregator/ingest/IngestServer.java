@@ -46,7 +46,7 @@ public final class IngestServer implements AutoCloseable {
 
     private final IngestOptions options;
     private final UplinkService reports;
-    private final IngestMetrics tally = new IngestMetrics();
+    private final IngestMetrics metrics = new IngestMetrics();
     private final ThreadPoolExecutor threads;
     private final ScheduledExecutorService files;
     private final Server server;
@@ -63,9 +63,9 @@ public final class IngestServer implements AutoCloseable {
                 new GpuHolderRequests(api, memory, clock),
                 new SignalRequests(api, memory, clock),
                 new AccessReviews(
-                        (token, node) -> visitors.token(token, PageRight.page(node)), tally, System::nanoTime),
+                        (token, node) -> visitors.token(token, PageRight.page(node)), metrics, System::nanoTime),
                 memory,
-                tally,
+                metrics,
                 clock,
                 replica,
                 pace);
@@ -77,9 +77,9 @@ public final class IngestServer implements AutoCloseable {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
                     .sslContext(options.tls().context(files))
                     .executor(threads)
-                    .intercept(new AuthInterceptor(tokens, tally))
+                    .intercept(new AuthInterceptor(tokens, metrics))
                     .addService(reports)
-                    .addService(new MonitorEventService(healths, tally, clock))
+                    .addService(new MonitorEventService(healths, metrics, clock))
                     .maxInboundMessageSize(MAX_MESSAGE_BYTES)
                     .maxInboundMetadataSize(MAX_METADATA_BYTES)
                     .maxConcurrentCallsPerConnection(MAX_CALLS)
@@ -153,8 +153,8 @@ public final class IngestServer implements AutoCloseable {
         return (InetSocketAddress) server.getListenSockets().get(0);
     }
 
-    public IngestMetrics tally() {
-        return tally;
+    public IngestMetrics metrics() {
+        return metrics;
     }
 
     /** Returns the number of nodes that have a stream now. */

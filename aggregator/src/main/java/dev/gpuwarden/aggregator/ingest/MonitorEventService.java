@@ -37,13 +37,13 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
     private static final int AT_ONCE = 4;
 
     private final NodeHealthClient healths;
-    private final IngestMetrics tally;
+    private final IngestMetrics metrics;
     private final Clock clock;
     private final Semaphore room = new Semaphore(AT_ONCE);
 
-    MonitorEventService(NodeHealthClient healths, IngestMetrics tally, Clock clock) {
+    MonitorEventService(NodeHealthClient healths, IngestMetrics metrics, Clock clock) {
         this.healths = healths;
-        this.tally = tally;
+        this.metrics = metrics;
         this.clock = clock;
     }
 
@@ -101,11 +101,11 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
             StreamObserver<Empty> client, String monitor, Map<String, List<HealthEvent>> byNode, Instant now) {
         try {
             for (String node : byNode.keySet()) {
-                var unused = healths.look(node);
+                var unused = healths.read(node);
             }
             for (Map.Entry<String, List<HealthEvent>> ofNode : byNode.entrySet()) {
-                healths.tell(ofNode.getKey(), monitor, ofNode.getValue(), now);
-                tally.events.add(ofNode.getValue().size());
+                healths.report(ofNode.getKey(), monitor, ofNode.getValue(), now);
+                metrics.events.add(ofNode.getValue().size());
             }
             client.onNext(Empty.getDefaultInstance());
             client.onCompleted();
@@ -114,10 +114,10 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
         } catch (NoRoom e) {
             refuse(client, Reason.LIMIT, Status.RESOURCE_EXHAUSTED, e.getMessage());
         } catch (UnreadableNodeHealth e) {
-            tally.failures.add("unreadable");
+            metrics.failures.add("unreadable");
             end(client, Status.FAILED_PRECONDITION, e.getMessage());
         } catch (ApiException e) {
-            tally.failures.add(e.kind());
+            metrics.failures.add(e.kind());
             end(
                     client,
                     Status.UNAVAILABLE,
@@ -129,12 +129,12 @@ final class MonitorEventService extends PlatformConnectorGrpc.PlatformConnectorI
     }
 
     private void refuse(StreamObserver<Empty> client, Reason reason, Status status, @Nullable String why) {
-        tally.refused(reason);
+        metrics.refused(reason);
         end(client, status, why);
     }
 
     private void end(StreamObserver<Empty> client, Status status, @Nullable String why) {
-        tally.ended(status.getCode());
+        metrics.ended(status.getCode());
         client.onError(status.withDescription(String.valueOf(why)).asRuntimeException());
     }
 }

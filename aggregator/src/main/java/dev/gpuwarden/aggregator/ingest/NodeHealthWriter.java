@@ -31,7 +31,7 @@ final class NodeHealthWriter implements AutoCloseable {
     private static final int THREADS = 8;
 
     private final NodeHealthClient healths;
-    private final IngestMetrics tally;
+    private final IngestMetrics metrics;
     private final Consumer<NodeSession> settled;
     private final long eachNanos;
     private final Backoff backoff;
@@ -39,9 +39,9 @@ final class NodeHealthWriter implements AutoCloseable {
     private final Map<NodeSession, Integer> failing = new ConcurrentHashMap<>();
 
     /** @param settled called after each write of a record */
-    NodeHealthWriter(NodeHealthClient healths, IngestMetrics tally, WritePace pace, Consumer<NodeSession> settled) {
+    NodeHealthWriter(NodeHealthClient healths, IngestMetrics metrics, WritePace pace, Consumer<NodeSession> settled) {
         this.healths = healths;
-        this.tally = tally;
+        this.metrics = metrics;
         this.settled = settled;
         this.eachNanos = pace.each().toNanos();
         // With jitter, since thousands of nodes fail at the same moment.
@@ -74,7 +74,7 @@ final class NodeHealthWriter implements AutoCloseable {
         long wait = eachNanos;
         try {
             StoredHealth held = healths.write(draft.state(), draft.held());
-            tally.written(System.nanoTime() - draft.sinceNanos());
+            metrics.written(System.nanoTime() - draft.sinceNanos());
             if (failing.remove(record) != null) {
                 LOG.log(Level.INFO, "NodeHealth " + record.node() + " is up to date again");
             }
@@ -96,7 +96,7 @@ final class NodeHealthWriter implements AutoCloseable {
 
     /** This state must not be written any more. */
     private void over(NodeSession record, String why, Status end) {
-        tally.failures.add(why);
+        metrics.failures.add(why);
         record.forget();
         record.stream().ifPresent(stream -> stream.end(end));
     }
@@ -112,7 +112,7 @@ final class NodeHealthWriter implements AutoCloseable {
 
     private long failed(NodeSession record, Draft draft, Exception cause) {
         record.notKept(draft);
-        tally.failures.add(cause instanceof ApiException answered ? answered.kind() : "bug");
+        metrics.failures.add(cause instanceof ApiException answered ? answered.kind() : "bug");
         int times = failing.merge(record, 1, Integer::sum);
         if (times == 1) {
             LOG.log(

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.ingest;
 
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
@@ -46,7 +46,7 @@ final class NodeSession {
     private Instant reported = Instant.EPOCH;
     private long generation;
     private long sequence;
-    private boolean told;
+    private boolean complete;
 
     private StoredHealth held;
     private @Nullable NodeStream stream;
@@ -115,13 +115,13 @@ final class NodeSession {
 
     // ---- its reports; each method returns true if the caller must start a write ----
 
-    synchronized boolean told(Told all, Instant now) {
+    synchronized boolean reported(AllFaults all, Instant now) {
         faults = new FaultTable();
         all.faults().forEach(faults::restore);
         ahead.clear();
         generation = all.generation();
         generationOpen = true;
-        told = true;
+        complete = true;
         return news(now);
     }
 
@@ -154,11 +154,11 @@ final class NodeSession {
     synchronized boolean named(PartNames now, Instant at) {
         boolean other = !now.equals(names);
         names = now;
-        return told && other ? news(at) : alive(at);
+        return complete && other ? news(at) : alive(at);
     }
 
     synchronized boolean alive(Instant now) {
-        if (told && confirmed.plus(CONFIRM).isBefore(now)) {
+        if (complete && confirmed.plus(CONFIRM).isBefore(now)) {
             return news(now);
         }
         reported = now;

@@ -45,7 +45,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
     private final Set<String> signalled = new HashSet<>();
     private Optional<LookupRequest> asked = Optional.empty();
     private String answered = "";
-    private long told;
+    private long sentSequence;
 
     /** @param number rises with each opened stream */
     NodeStream(long number, UplinkService reports, Caller caller, ServerCallStreamObserver<Acknowledgement> node) {
@@ -73,7 +73,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
                 return;
             }
         }
-        Step step = conversation.hear(report);
+        Step step = conversation.receive(report);
         if (step instanceof Ended ended) {
             reports.refused(ended.reason());
             end(ended.status());
@@ -120,7 +120,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
     synchronized void welcome(Welcome welcome, Hello hello) {
         answersLookups = hello.getAnswersLookups();
         answersSignals = hello.getAnswersSignals();
-        say(Acknowledgement.newBuilder().setWelcome(welcome));
+        send(Acknowledgement.newBuilder().setWelcome(welcome));
         welcomed = true;
     }
 
@@ -143,7 +143,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         if (!answersLookups) {
             return Asked.CANNOT;
         }
-        say(Acknowledgement.newBuilder().setLookup(Lookup.newBuilder().setId(id)));
+        send(Acknowledgement.newBuilder().setLookup(Lookup.newBuilder().setId(id)));
         return Asked.ASKED;
     }
 
@@ -159,18 +159,18 @@ final class NodeStream implements StreamObserver<NodeReport> {
     void acknowledge(Kept kept) {
         synchronized (this) {
             if (kept.generation() > 0) {
-                say(Acknowledgement.newBuilder().setGeneration(kept.generation()));
+                send(Acknowledgement.newBuilder().setGeneration(kept.generation()));
             }
             for (Step.Refused refused : kept.refused()) {
-                told = refused.sequence();
-                say(Acknowledgement.newBuilder()
+                sentSequence = refused.sequence();
+                send(Acknowledgement.newBuilder()
                         .setRefused(Refusal.newBuilder()
                                 .setSequence(refused.sequence())
                                 .setReason(refused.why())));
             }
-            if (kept.sequence() > told) {
-                told = kept.sequence();
-                say(Acknowledgement.newBuilder().setSequence(told));
+            if (kept.sequence() > sentSequence) {
+                sentSequence = kept.sequence();
+                send(Acknowledgement.newBuilder().setSequence(sentSequence));
             }
         }
         resume();
@@ -187,7 +187,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         if (!answersSignals) {
             return Asked.CANNOT;
         }
-        say(Acknowledgement.newBuilder()
+        send(Acknowledgement.newBuilder()
                 .setSignal(Signal.newBuilder()
                         .setId(request.id())
                         .setPodUid(request.podUid())
@@ -206,7 +206,7 @@ final class NodeStream implements StreamObserver<NodeReport> {
         return request;
     }
 
-    private void say(Acknowledgement.Builder acknowledgement) {
+    private void send(Acknowledgement.Builder acknowledgement) {
         answer(acknowledgement.build());
     }
 

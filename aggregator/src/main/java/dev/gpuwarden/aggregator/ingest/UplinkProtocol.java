@@ -4,15 +4,15 @@ import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.HoldingsReported;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
@@ -53,7 +53,7 @@ final class UplinkProtocol {
     private final List<Fault> pages = new ArrayList<>();
     private String node = "";
     private boolean complete;
-    private boolean telling;
+    private boolean listing;
     private long generation;
     private long asOf;
     private long sequence;
@@ -65,7 +65,7 @@ final class UplinkProtocol {
         this.caller = caller;
     }
 
-    Step hear(NodeReport report) {
+    Step receive(NodeReport report) {
         if (node.isEmpty() != report.hasHello()) {
             return order(report.getReportCase() + (node.isEmpty() ? " before" : " after") + " Hello");
         }
@@ -75,7 +75,7 @@ final class UplinkProtocol {
             case EVENT -> event(report.getEvent());
             case AHEAD -> ahead(report.getAhead());
             case GPU_NAMES -> names(report.getGpuNames());
-            case HOLDINGS -> new Looked(report.getHoldings());
+            case HOLDINGS -> new HoldingsReported(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
             case ACCESS_REVIEW -> access(report.getAccessReview());
             // An unsupported part of a newer node's message still proves that the node lives.
@@ -114,7 +114,7 @@ final class UplinkProtocol {
     // ---- faults ----
 
     private Step page(FaultPage page) {
-        boolean goesOn = telling && page.getGeneration() == generation;
+        boolean goesOn = listing && page.getGeneration() == generation;
         if (!goesOn && page.getGeneration() <= generation) {
             return order("FaultPage of generation " + page.getGeneration() + " after " + generation);
         }
@@ -136,15 +136,15 @@ final class UplinkProtocol {
         if (!page.getLast()) {
             return new Alive();
         }
-        telling = false;
+        listing = false;
         complete = true;
-        Told told = new Told(generation, List.copyOf(pages));
+        AllFaults all = new AllFaults(generation, List.copyOf(pages));
         pages.clear();
-        return told;
+        return all;
     }
 
     private void begin(FaultPage page) {
-        telling = true;
+        listing = true;
         generation = page.getGeneration();
         asOf = page.getAsOfSequence();
         pages.clear();
@@ -189,7 +189,7 @@ final class UplinkProtocol {
     }
 
     private Step ahead(dev.gpuwarden.api.v1.Fault wire) {
-        if (!complete || telling) {
+        if (!complete || listing) {
             return order("a fault ahead of its event while generation " + generation + " is not complete");
         }
         Step read = fault(wire);
@@ -216,7 +216,7 @@ final class UplinkProtocol {
     // ---- events ----
 
     private Step event(StoredEvent wire) {
-        if (!complete || telling) {
+        if (!complete || listing) {
             return order("an event while generation " + generation + " is not complete");
         }
         if (wire.getSequence() <= sequence) {
@@ -283,7 +283,7 @@ final class UplinkProtocol {
         record Greeted(Hello hello) implements Step {}
 
         /** All faults of the node. */
-        record Told(long generation, List<Fault> faults) implements Step {}
+        record AllFaults(long generation, List<Fault> faults) implements Step {}
 
         /** @param history true if the faults include its effect already */
         record Happened(long sequence, HealthEvent event, Instant seen, boolean history) implements Step {}
@@ -298,7 +298,7 @@ final class UplinkProtocol {
         record Named(PartNames names) implements Step {}
 
         /** The holders of its GPUs. */
-        record Looked(Holdings holdings) implements Step {}
+        record HoldingsReported(Holdings holdings) implements Step {}
 
         /** The node's answer about a signal to a pod. */
         record Notified(Signalled signalled) implements Step {}

@@ -7,14 +7,14 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Looked;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.HoldingsReported;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
@@ -52,7 +52,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
 
     private final NodeHealthClient healths;
-    private final IngestMetrics tally;
+    private final IngestMetrics metrics;
     private final Clock clock;
     private final String replica;
     private final NodeHealthWriter writer;
@@ -79,17 +79,17 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
             SignalRequests pods,
             AccessReviews access,
             NodeHealthCache memory,
-            IngestMetrics tally,
+            IngestMetrics metrics,
             Clock clock,
             String replica,
             WritePace pace) {
         this.healths = healths;
-        this.tally = tally;
+        this.metrics = metrics;
         this.clock = clock;
         this.replica = replica;
-        this.writer = new NodeHealthWriter(healths, tally, pace, this::settled);
+        this.writer = new NodeHealthWriter(healths, metrics, pace, this::settled);
         this.memory = memory;
-        this.requests = new NodeRequests(holders, pods, memory, tally, clock, this::stream);
+        this.requests = new NodeRequests(holders, pods, memory, metrics, clock, this::stream);
         this.access = access;
     }
 
@@ -134,21 +134,21 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         }
         Instant now = clock.instant();
         boolean write = false;
-        if (step instanceof Told told) {
-            tally.generations.increment();
-            write = record.told(told, now);
+        if (step instanceof AllFaults all) {
+            metrics.generations.increment();
+            write = record.reported(all, now);
         } else if (step instanceof Happened happened) {
-            tally.events.increment();
+            metrics.events.increment();
             write = record.happened(happened, now);
         } else if (step instanceof Refused refused) {
-            tally.refused(refused.reason());
+            metrics.refused(refused.reason());
             write = record.refused(refused, now);
         } else if (step instanceof Ahead ahead) {
             write = record.ahead(ahead.fault(), now);
         } else if (step instanceof Named named) {
             write = record.named(named.names(), now);
-        } else if (step instanceof Looked looked) {
-            requests.received(stream, record.node(), looked.holdings());
+        } else if (step instanceof HoldingsReported reported) {
+            requests.received(stream, record.node(), reported.holdings());
             write = record.alive(now);
         } else if (step instanceof Notified notified) {
             requests.received(stream, record.node(), notified.signalled());
@@ -173,7 +173,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private void greet(NodeStream stream, Hello hello) {
         String node = hello.getNodeName();
         if (!limit.take(node)) {
-            tally.refused(Reason.LIMIT);
+            metrics.refused(Reason.LIMIT);
             stream.end(Status.RESOURCE_EXHAUSTED.withDescription(
                     "the node '" + node + "' connects too often: expected at most "
                             + CONNECTS + " times in a row, then once every "
@@ -218,8 +218,8 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     /** Returns the begin of the stream by the node's clock, unless that is ahead by more than clocks differ. */
     private Instant opened(Hello hello) {
         Instant latest = clock.instant().plus(CLOCKS_DIFFER);
-        Instant said = UplinkCodec.said(hello).orElseGet(clock::instant);
-        return said.isAfter(latest) ? latest : said;
+        Instant stated = UplinkCodec.said(hello).orElseGet(clock::instant);
+        return stated.isAfter(latest) ? latest : stated;
     }
 
     /** Selects the stream of a node that was opened last. It may have sent Hello first, if the API server was slow. */
@@ -242,11 +242,11 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     // ---- ends of streams ----
 
     void refused(Reason reason) {
-        tally.refused(reason);
+        metrics.refused(reason);
     }
 
     void ended(NodeStream stream, Status status) {
-        tally.ended(status.getCode());
+        metrics.ended(status.getCode());
         left(stream);
     }
 

@@ -44,16 +44,16 @@ public final class GpuHoldersJson {
 
     /**
      * @param id id of the request
-     * @param said the node's answer, or the cause of its absence
+     * @param answer the node's answer, or the cause of its absence
      * @param now time of the answer, by this program's clock
      */
-    public static Map<String, Object> of(String id, Reading<GpuHolders> said, Instant now) {
+    public static Map<String, Object> of(String id, Reading<GpuHolders> answer, Instant now) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("id", id);
         tree.put("answered", now.toString());
-        if (said instanceof Reading.Present<GpuHolders> present) {
+        if (answer instanceof Reading.Present<GpuHolders> present) {
             fill(tree, present.value());
-        } else if (said instanceof Reading.Absent<GpuHolders> absent) {
+        } else if (answer instanceof Reading.Absent<GpuHolders> absent) {
             tree.put(
                     "error",
                     ShownText.cut(absent.detail().isEmpty() ? absent.text() : absent.detail(), LONGEST_REASON));
@@ -61,10 +61,10 @@ public final class GpuHoldersJson {
         return tree;
     }
 
-    private static void fill(Map<String, Object> tree, GpuHolders said) {
+    private static void fill(Map<String, Object> tree, GpuHolders answer) {
         List<Map<String, Object>> holders = new ArrayList<>();
         long bytes = 0;
-        for (GpuHolder holder : said.holders()) {
+        for (GpuHolder holder : answer.holders()) {
             if (!plausible(holder)) {
                 continue;
             }
@@ -75,21 +75,21 @@ public final class GpuHoldersJson {
             }
             holders.add(one);
         }
-        List<Map<String, Object>> unresolved = said.unresolved().stream()
+        List<Map<String, Object>> unresolved = answer.unresolved().stream()
                 .limit(MOST_UNRESOLVED)
                 .map(GpuHoldersJson::tree)
                 .toList();
-        tree.put("asOf", said.asOf().toString());
+        tree.put("asOf", answer.asOf().toString());
         tree.put("holders", holders);
         tree.put("unresolved", unresolved);
         tree.put(
                 "unlistedCount",
                 Math.min(
                         Integer.MAX_VALUE,
-                        said.unlisted()
-                                + said.holders().size()
+                        answer.unlisted()
+                                + answer.holders().size()
                                 - holders.size()
-                                + said.unresolved().size()
+                                + answer.unresolved().size()
                                 - unresolved.size()));
     }
 

@@ -2,9 +2,9 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth.FaultReader;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser.FaultReader;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Change;
@@ -73,7 +73,7 @@ final class MonitorFaults {
     }
 
     /** Returns the faults that this monitor has reported for the node. */
-    static List<Fault> told(Optional<FieldReader> status, String node, String monitor) throws UnreadableNodeHealth {
+    static List<Fault> reported(Optional<FieldReader> status, String node, String monitor) throws UnreadableNodeHealth {
         if (status.isPresent()) {
             for (FieldReader place : status.get().objects("monitors")) {
                 if (place.text("name").equals(monitor)) {
@@ -87,12 +87,13 @@ final class MonitorFaults {
     /**
      * Returns the place with exactly these faults. If some find no room, the message of the first one states their number.
      *
-     * @param told the present faults of the place
+     * @param reported the present faults of the place
      * @return empty if the place has the same content, apart from the times of the last reports
      */
-    static Optional<Map<String, Object>> exactly(String monitor, List<Fault> told, List<Fault> wanted, Instant now) {
+    static Optional<Map<String, Object>> exactly(
+            String monitor, List<Fault> reported, List<Fault> wanted, Instant now) {
         List<Fault> shown = fitting(wanted);
-        if (same(sorted(told), shown)) {
+        if (same(sorted(reported), shown)) {
             return Optional.empty();
         }
         return Optional.of(tree(monitor, shown, now));
@@ -147,8 +148,8 @@ final class MonitorFaults {
                 .toList();
     }
 
-    private static boolean same(List<Fault> told, List<Fault> shown) {
-        return told.stream()
+    private static boolean same(List<Fault> reported, List<Fault> shown) {
+        return reported.stream()
                 .map(MonitorFaults::meaning)
                 .toList()
                 .equals(shown.stream().map(MonitorFaults::meaning).toList());
@@ -161,8 +162,9 @@ final class MonitorFaults {
         return row;
     }
 
-    private static Map<String, Object> tree(String node, String monitor, List<Fault> told, Instant now) throws NoRoom {
-        List<Fault> faults = sorted(told);
+    private static Map<String, Object> tree(String node, String monitor, List<Fault> reported, Instant now)
+            throws NoRoom {
+        List<Fault> faults = sorted(reported);
         List<Map<String, Object>> rows = faults.stream().map(FaultEntry::tree).toList();
         if (rows.size() > MOST_FAULTS || ShownText.bytes(rows) > MOST_BYTES) {
             throw new NoRoom(node, monitor, rows.size());

@@ -1,14 +1,26 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
+import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
+import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -36,6 +48,52 @@ public record NodeHealth(
         List<Fault> own,
         PartNames names,
         Optional<List<Fault>> ofMonitors) {
+
+    /**
+     * The reverse of {@link NodeHealthStatus}. Pure. Ignores fields of later versions.
+     *
+     * @param resource the API server's JSON
+     */
+    public static NodeHealth read(Map<?, ?> resource) throws UnreadableNodeHealth {
+        FieldReader metadata = new FieldReader("NodeHealth: ", resource)
+                .object("metadata")
+                .orElseGet(() -> new FieldReader("NodeHealth: metadata.", Map.of()));
+        String node = metadata.text("name");
+        Optional<String> uid = owner(metadata, node);
+        Optional<FieldReader> content = new FieldReader(
+                        "NodeHealth " + ShownText.cut(node, FaultEntry.LONGEST_NAME) + ": ", resource)
+                .object("status");
+        if (content.isEmpty()) {
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, Optional.empty());
+        }
+        FieldReader status = content.get();
+        Optional<List<Fault>> ofMonitors = MonitorFaults.all(status, node);
+        if (!status.has("generation")) {
+            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors);
+        }
+        long generation = status.number("generation");
+        Instant reported = status.time("reported");
+        List<FieldReader> rows = status.objects("faults");
+        return new NodeHealth(
+                node,
+                uid,
+                Optional.of(reported),
+                generation,
+                status.number("unlistedCount"),
+                status.has("droppedEvents") ? status.number("droppedEvents") : 0,
+                FaultReader.read(rows, node),
+                FaultReader.names(rows),
+                ofMonitors);
+    }
+
+    private static Optional<String> owner(FieldReader metadata, String node) throws UnreadableNodeHealth {
+        for (FieldReader owner : metadata.objects("ownerReferences")) {
+            if (owner.text("kind").equals("Node") && owner.text("name").equals(node)) {
+                return Optional.of(owner.text("uid"));
+            }
+        }
+        return Optional.empty();
+    }
 
     /** Returns all faults, the worst first. If the node and a monitor report the same fault, the worse one counts. */
     public List<Fault> faults() {
@@ -72,4 +130,127 @@ public record NodeHealth(
             long droppedEvents,
             List<Fault> faults,
             PartNames names) {}
+
+    /** The reverse of {@link FaultEntry#tree}: the rows of one event, one for each fault, become one event again. Pure. */
+    static final class FaultReader {
+
+        /**
+         * The properties that all rows of one event share. An event without id and number has one row, because nothing links
+         * two rows.
+         */
+        private record Origin(HealthEvent event, long sequence, boolean whole, boolean coded, int alone) {}
+
+        private record Row(
+                Origin origin, Entity entity, String code, Instant since, Instant lastSeen, long occurrences) {}
+
+        private FaultReader() {}
+
+        /** Returns the faults in the order of the rows. */
+        static List<Fault> read(List<FieldReader> rows, String node) throws UnreadableNodeHealth {
+            List<Row> all = new ArrayList<>();
+            for (FieldReader row : rows) {
+                all.add(row(row, node, all.size() + 1));
+            }
+            Map<Origin, List<Row>> ofOne = all.stream().collect(Collectors.groupingBy(Row::origin));
+            Map<Origin, HealthEvent> causes = new HashMap<>();
+            return all.stream()
+                    .map(row -> fault(
+                            row,
+                            causes.computeIfAbsent(
+                                    row.origin(), origin -> cause(origin, ofOne.getOrDefault(origin, List.of())))))
+                    .toList();
+        }
+
+        /** Returns the display names of the GPUs of these rows. */
+        static PartNames names(List<FieldReader> rows) throws UnreadableNodeHealth {
+            Map<String, Set<Entity>> names = new LinkedHashMap<>();
+            for (FieldReader row : rows) {
+                if (row.has("gpu")) {
+                    names.computeIfAbsent(row.text("gpu"), label -> new LinkedHashSet<>())
+                            .add(new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue")));
+                }
+            }
+            return new PartNames(names.entrySet().stream()
+                    .map(gpu -> new PartNames.Gpu(gpu.getKey(), gpu.getValue()))
+                    .toList());
+        }
+
+        private static Row row(FieldReader row, String node, int number) throws UnreadableNodeHealth {
+            HealthEvent event = event(row, node);
+            if (event.checkName().isEmpty()) {
+                return row.wrong("checkName", "a name");
+            }
+            if (row.has("entityType") != row.has("entityValue")) {
+                return row.wrong("entityValue", "both entityType and entityValue, or neither");
+            }
+            Entity entity = new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue"));
+            String code = row.textOrEmpty("errorCode");
+            long sequence = row.number("sequence");
+            int alone = event.id().isEmpty() && sequence == 0 ? number : 0;
+            return new Row(
+                    new Origin(event, sequence, entity.equals(Entity.WHOLE), !code.isEmpty(), alone),
+                    entity,
+                    code,
+                    row.time("since"),
+                    row.time("lastSeen"),
+                    row.number("occurrences"));
+        }
+
+        private static HealthEvent event(FieldReader row, String node) throws UnreadableNodeHealth {
+            return HealthEvent.of(row.text("agent"), row.text("componentClass"), row.text("checkName"))
+                    .id(row.textOrEmpty("eventID"))
+                    .nodeName(node)
+                    .fatal(row.flag("fatal"))
+                    .message(row.textOrEmpty("message"))
+                    .action(row.word("recommendedAction", RecommendedAction.class))
+                    .customAction(row.textOrEmpty("customAction"))
+                    .strategy(row.word("processingStrategy", ProcessingStrategy.class))
+                    .quarantine(override(row, "quarantineOverride"))
+                    .drain(override(row, "drainOverride"))
+                    .metadata(row.texts("metadata"))
+                    .build();
+        }
+
+        private static Overrides override(FieldReader row, String field) throws UnreadableNodeHealth {
+            return switch (row.textOrEmpty(field)) {
+                case "" -> Overrides.NONE;
+                case "Force" -> new Overrides(true, false);
+                case "Skip" -> new Overrides(false, true);
+                default -> row.wrong(field, "Force or Skip");
+            };
+        }
+
+        private static HealthEvent cause(Origin origin, List<Row> rows) {
+            return origin.event().toBuilder()
+                    .entities(
+                            origin.whole()
+                                    ? List.of()
+                                    : rows.stream().map(Row::entity).distinct().toList())
+                    .errorCodes(
+                            origin.coded()
+                                    ? rows.stream().map(Row::code).distinct().toList()
+                                    : List.of())
+                    .generated(rows.stream()
+                            .map(Row::since)
+                            .min(Instant::compareTo)
+                            .orElse(Instant.EPOCH))
+                    .build();
+        }
+
+        private static Fault fault(Row row, HealthEvent cause) {
+            return new Fault(
+                    new FaultKey(
+                            cause.agent(),
+                            cause.componentClass(),
+                            cause.checkName(),
+                            cause.nodeName(),
+                            row.entity(),
+                            row.code()),
+                    cause,
+                    row.origin().sequence(),
+                    row.since(),
+                    row.lastSeen(),
+                    row.occurrences());
+        }
+    }
 }

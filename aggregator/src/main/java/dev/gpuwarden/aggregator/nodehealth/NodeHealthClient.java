@@ -51,21 +51,21 @@ public final class NodeHealthClient {
         this.memory = memory;
     }
 
-    /** Like {@link #look}, but without a request for objects in the cache, which may be some moments old. */
+    /** Like {@link #read}, but without a request for objects in the cache, which may be some moments old. */
     public StoredHealth greet(String node) throws ApiException, NoSuchNode, InterruptedException {
         Optional<String> uid = memory.nodeUid(node);
         if (uid.isEmpty()) {
-            return look(node);
+            return read(node);
         }
         Optional<StoredHealth> there = memory.health(node).map(StoredHealth::of);
         if (there.isEmpty()) {
             return make(node, uid.get());
         }
-        return there.get().nodeUid().equals(uid.get()) ? there.get() : look(node);
+        return there.get().nodeUid().equals(uid.get()) ? there.get() : read(node);
     }
 
     /** Returns the stored health of a node. Creates the resource if it is missing or has no owner. */
-    public StoredHealth look(String node) throws ApiException, NoSuchNode, InterruptedException {
+    public StoredHealth read(String node) throws ApiException, NoSuchNode, InterruptedException {
         Optional<StoredHealth> there = api.find(ALL.path(node)).map(StoredHealth::of);
         return there.isPresent() && !there.get().nodeUid().isEmpty() ? there.get() : make(node);
     }
@@ -99,7 +99,7 @@ public final class NodeHealthClient {
                     throw e;
                 }
             }
-            there = look(state.node());
+            there = read(state.node());
             Optional<Superseded> old = there.supersedes(state.claim(), seen.nodeUid());
             if (old.isPresent()) {
                 throw old.get();
@@ -124,18 +124,18 @@ public final class NodeHealthClient {
      * @param monitor name of the monitor
      * @param events events of that node, in order
      */
-    public void tell(String node, String monitor, List<HealthEvent> events, Instant now)
+    public void report(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         Lock turn = WriteLocks.of(node);
         turn.lockInterruptibly();
         try {
-            tellAlone(node, monitor, events, now);
+            reportAlone(node, monitor, events, now);
         } finally {
             turn.unlock();
         }
     }
 
-    private void tellAlone(String node, String monitor, List<HealthEvent> events, Instant now)
+    private void reportAlone(String node, String monitor, List<HealthEvent> events, Instant now)
             throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         for (int tries = 1; ; tries++) {
             Map<String, Object> there = api.find(ALL.path(node)).orElse(Map.of());
@@ -185,8 +185,8 @@ public final class NodeHealthClient {
             Map<String, Object> there =
                     known.isPresent() ? known.get() : api.find(ALL.path(node)).orElse(Map.of());
             known = Optional.empty();
-            List<Fault> told = told(there, node, monitor);
-            Optional<Map<String, Object>> place = MonitorFaults.exactly(monitor, told, change.apply(told), now);
+            List<Fault> reported = reported(there, node, monitor);
+            Optional<Map<String, Object>> place = MonitorFaults.exactly(monitor, reported, change.apply(reported), now);
             if (place.isEmpty()) {
                 return false;
             }
@@ -204,9 +204,10 @@ public final class NodeHealthClient {
     }
 
     /** Returns the faults that a monitor has reported for the node of this resource. */
-    public static List<Fault> told(Map<String, Object> health, String node, String monitor)
+    public static List<Fault> reported(Map<String, Object> health, String node, String monitor)
             throws UnreadableNodeHealth {
-        return MonitorFaults.told(new FieldReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);
+        return MonitorFaults.reported(
+                new FieldReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);
     }
 
     private Map<String, Object> applyPlace(String node, String monitor, String version, Map<String, Object> place)

@@ -31,19 +31,19 @@ public final class NodeEventRecorder {
 
     private final KubeClient api;
     /** The names of the Events that are still news, by node. */
-    private final Map<String, Set<String>> told = new ConcurrentHashMap<>();
+    private final Map<String, Set<String>> written = new ConcurrentHashMap<>();
 
     public NodeEventRecorder(KubeClient api) {
         this.api = api;
     }
 
     /** Creates the Events. Blocks until the API server has them. An Event that it refuses is not tried again. */
-    public void tell(String node, List<EventObject> news) throws ApiException, InterruptedException {
+    public void write(String node, List<EventObject> news) throws ApiException, InterruptedException {
         if (news.isEmpty()) {
             forget(node);
             return;
         }
-        Set<String> before = told.getOrDefault(node, Set.of());
+        Set<String> before = written.getOrDefault(node, Set.of());
         Set<String> now = new HashSet<>();
         for (EventObject event : news) {
             if (!before.contains(event.name())) {
@@ -51,12 +51,12 @@ public final class NodeEventRecorder {
             }
             now.add(event.name());
         }
-        told.put(node, now);
+        written.put(node, now);
     }
 
     /** Forgets a node that is deleted or has no Events. */
     public void forget(String node) {
-        told.remove(node);
+        written.remove(node);
     }
 
     private void create(String node, EventObject event) throws ApiException, InterruptedException {
@@ -90,8 +90,8 @@ public final class NodeEventRecorder {
                 CachedNode node, List<QuarantineEvents> decided, List<Fault> faults, Instant now) {
             List<EventObject> news = new ArrayList<>();
             decided.stream()
-                    .filter(said -> young(said.at(), now))
-                    .map(said -> of(node, said))
+                    .filter(event -> young(event.at(), now))
+                    .map(event -> of(node, event))
                     .forEach(news::add);
             List<StoredEvent> minor = faults.stream()
                     .filter(fault ->
@@ -113,13 +113,14 @@ public final class NodeEventRecorder {
             return List.copyOf(once.values());
         }
 
-        private static EventObject of(CachedNode node, QuarantineEvents said) {
-            String text = Text.truncate(said.text(), LONGEST);
-            String what = String.join("\n", node.uid(), said.reason(), said.at().toString(), said.text());
+        private static EventObject of(CachedNode node, QuarantineEvents event) {
+            String text = Text.truncate(event.text(), LONGEST);
+            String what =
+                    String.join("\n", node.uid(), event.reason(), event.at().toString(), event.text());
             UUID unique = UUID.nameUUIDFromBytes(what.getBytes(StandardCharsets.UTF_8));
             String name = EventObject.name(node.name(), unique.getMostSignificantBits());
             return new EventObject(
-                    name, said.good() ? "Normal" : "Warning", said.reason(), text, 1, false, said.at(), said.at());
+                    name, event.good() ? "Normal" : "Warning", event.reason(), text, 1, false, event.at(), event.at());
         }
 
         private static boolean young(Instant at, Instant now) {

@@ -31,7 +31,7 @@ public final class CompiledPolicy {
      * The moments from now at which a future result is evaluated. Between two of them the result is assumed to change at most
      * once.
      */
-    private static final List<Duration> LOOKS =
+    private static final List<Duration> DELAYS =
             List.of(Duration.ofMinutes(5), Duration.ofHours(1), Duration.ofDays(1), Duration.ofDays(30));
 
     private static final Duration FINEST = Duration.ofMillis(1);
@@ -136,8 +136,8 @@ public final class CompiledPolicy {
     private Optional<Instant> changes(Map<String, Object> object, Instant now, boolean matches) {
         long end = THREADS.getCurrentThreadCpuTime() + MOST.toNanos();
         Instant before = now;
-        for (Duration look : LOOKS) {
-            Instant after = now.plus(look);
+        for (Duration delay : DELAYS) {
+            Instant after = now.plus(delay);
             if (willMatch(object, after) != matches) {
                 return Optional.of(between(object, before, after, matches, end));
             }

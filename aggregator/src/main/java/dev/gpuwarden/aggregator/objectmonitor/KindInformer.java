@@ -81,7 +81,7 @@ final class KindInformer implements AutoCloseable {
         if (!ask || System.nanoTime() - brokenSince < brokenWatch.toNanos()) {
             return;
         }
-        Discovery found = Discovery.look(api, type);
+        Discovery found = Discovery.find(api, type);
         trouble = found.trouble();
         if (found.absent()) {
             // The informer would find nothing permanently, or another type that has the name by then.
@@ -93,7 +93,7 @@ final class KindInformer implements AutoCloseable {
     }
 
     private void search() throws InterruptedException {
-        Discovery found = Discovery.look(api, type);
+        Discovery found = Discovery.find(api, type);
         trouble = found.trouble();
         if (found.absent()) {
             missing();
@@ -154,7 +154,7 @@ final class KindInformer implements AutoCloseable {
         static final String RIGHTS_LABEL = "gpuwarden.dev/aggregate-to-monitor";
 
         /** Asks the API server once or twice; blocks. */
-        static Discovery look(KubeClient api, ResourceType type) throws InterruptedException {
+        static Discovery find(KubeClient api, ResourceType type) throws InterruptedException {
             Map<String, Object> list;
             try {
                 list = api.get(type.discoveryPath());

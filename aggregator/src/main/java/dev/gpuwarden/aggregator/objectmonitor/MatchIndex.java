@@ -147,9 +147,9 @@ final class MatchIndex {
      * @param since the time of the first evaluation that matched
      * @param digest the digest of the policy by which the object matches
      * @param confirmed true if the object was evaluated since this replica watches it; false if the match is from before
-     * @param heardNanos the time at which the change arrived that made it match, by {@link System#nanoTime}
+     * @param receivedNanos the time at which the change arrived that made it match, by {@link System#nanoTime}
      */
-    record Match(String node, Instant since, String digest, boolean confirmed, long heardNanos) {
+    record Match(String node, Instant since, String digest, boolean confirmed, long receivedNanos) {
 
         /** The key of a match: an object and a policy. */
         record Key(String policy, String object) {
@@ -171,15 +171,15 @@ final class MatchIndex {
 
         /** Returns this match with the start of an earlier match of the object, unless that concerned another node. */
         Match after(Match before) {
-            return node.equals(before.node) ? new Match(node, before.since, digest, true, before.heardNanos) : this;
+            return node.equals(before.node) ? new Match(node, before.since, digest, true, before.receivedNanos) : this;
         }
 
         Match seen() {
-            return confirmed ? this : new Match(node, since, digest, true, heardNanos);
+            return confirmed ? this : new Match(node, since, digest, true, receivedNanos);
         }
 
         Match unseen() {
-            return confirmed ? new Match(node, since, digest, false, heardNanos) : this;
+            return confirmed ? new Match(node, since, digest, false, receivedNanos) : this;
         }
     }
 }

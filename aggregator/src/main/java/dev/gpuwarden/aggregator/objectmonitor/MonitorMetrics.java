@@ -10,13 +10,13 @@ public final class MonitorMetrics {
 
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(5);
 
-    private final LongAdder heard = new LongAdder();
+    private final LongAdder received = new LongAdder();
     private final LongAdder writes = new LongAdder();
     private final ConcurrentHistogram evaluations = new ConcurrentHistogram(LONGEST_MICROS, 2);
     private final ConcurrentHistogram changeToEvent = new ConcurrentHistogram(LONGEST_MICROS, 2);
 
-    void heard() {
-        heard.increment();
+    void received() {
+        received.increment();
     }
 
     void wrote() {
@@ -28,7 +28,7 @@ public final class MonitorMetrics {
     }
 
     /** Records the time from the arrival of a change until the fault is stored. */
-    void told(long nanos) {
+    void reported(long nanos) {
         changeToEvent.recordValue(micros(nanos));
     }
 
@@ -38,7 +38,7 @@ public final class MonitorMetrics {
 
     /** Returns the number of objects that the API server sent, with repetitions. */
     public long changes() {
-        return heard.sum();
+        return received.sum();
     }
 
     /** Returns the number of NodeHealths that were written. */

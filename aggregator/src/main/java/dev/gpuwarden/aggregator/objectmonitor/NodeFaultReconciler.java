@@ -29,46 +29,46 @@ final class NodeFaultReconciler {
 
     private static final System.Logger LOG = System.getLogger(NodeFaultReconciler.class.getName());
 
-    private final NodeCache fleet;
+    private final NodeCache cache;
     private final NodeHealthClient healths;
     private final MatchIndex book;
     private final PolicyStore shelf;
     private final Predicate<String> held;
     private final Clock clock;
-    private final MonitorMetrics tally;
+    private final MonitorMetrics metrics;
     private final Optional<PolicyMatches> annotations;
     private final Set<String> missing = ConcurrentHashMap.newKeySet();
 
     /** @param held true for the name of a policy that may report nothing new now */
     NodeFaultReconciler(
             KubeClient api,
-            NodeCache fleet,
+            NodeCache cache,
             MatchIndex book,
             PolicyStore shelf,
             Predicate<String> held,
             Clock clock,
-            MonitorMetrics tally,
+            MonitorMetrics metrics,
             boolean annotate) {
-        this.fleet = fleet;
-        this.healths = new NodeHealthClient(api, fleet);
+        this.cache = cache;
+        this.healths = new NodeHealthClient(api, cache);
         this.book = book;
         this.shelf = shelf;
         this.held = held;
         this.clock = clock;
-        this.tally = tally;
+        this.metrics = metrics;
         this.annotations = annotate ? Optional.of(new PolicyMatches(api)) : Optional.empty();
     }
 
     /** Reads the faults that an earlier leader reported. */
     void recall() {
-        for (String node : fleet.healthNames()) {
-            Optional<Map<String, Object>> health = fleet.health(node);
+        for (String node : cache.healthNames()) {
+            Optional<Map<String, Object>> health = cache.health(node);
             if (health.isEmpty()) {
                 continue;
             }
             try {
-                List<Fault> told = NodeHealthClient.told(health.get(), node, NodeFaults.AGENT);
-                NodeFaults.matches(node, told).forEach((key, match) -> book.put(key.policy(), key.object(), match));
+                List<Fault> reported = NodeHealthClient.reported(health.get(), node, NodeFaults.AGENT);
+                NodeFaults.matches(node, reported).forEach((key, match) -> book.put(key.policy(), key.object(), match));
             } catch (UnreadableNodeHealth e) {
                 LOG.log(Level.WARNING, String.valueOf(e.getMessage()));
             }
@@ -78,7 +78,7 @@ final class NodeFaultReconciler {
     /** Reconciles the faults of one node. Blocks. */
     void settle(String node) throws ApiException, InterruptedException {
         Map<Match.Key, Match> matches = book.ofNode(node);
-        Optional<CachedNode> there = fleet.node(node);
+        Optional<CachedNode> there = cache.node(node);
         if (there.isEmpty()) {
             boolean unused = matches.isEmpty() ? missing.remove(node) : missing.add(node);
             return;
@@ -90,23 +90,23 @@ final class NodeFaultReconciler {
             boolean written = healths.settle(
                     node,
                     NodeFaults.AGENT,
-                    told -> {
+                    reported -> {
                         List<Fault> wanted =
-                                NodeFaults.wanted(node, matches, shelf::template, held, told, clock.instant());
+                                NodeFaults.wanted(node, matches, shelf::template, held, reported, clock.instant());
                         before.clear();
                         after.clear();
-                        told.forEach(fault -> before.add(NodeFaults.key(fault)));
+                        reported.forEach(fault -> before.add(NodeFaults.key(fault)));
                         wanted.forEach(fault -> after.add(NodeFaults.key(fault)));
                         return wanted;
                     },
                     clock.instant());
             if (written) {
-                tally.wrote();
+                metrics.wrote();
                 long now = System.nanoTime();
                 after.stream()
                         .filter(key -> !before.contains(key))
-                        .flatMap(key -> NodeFaults.heardNanos(key, matches).stream())
-                        .forEach(heard -> tally.told(now - heard));
+                        .flatMap(key -> NodeFaults.receivedNanos(key, matches).stream())
+                        .forEach(receivedNanos -> metrics.reported(now - receivedNanos));
             }
         } catch (NoSuchNode e) {
             missing.add(node);

@@ -90,21 +90,21 @@ final class NodeFaults {
      *
      * @param policy returns the policy with a name; if it is empty, the faults of the policy stay unchanged
      * @param held true for the name of a policy that may raise nothing new now; a reported fault stays while its object matches
-     * @param told the faults that this monitor reports for the node now
+     * @param reported the faults that this monitor reports for the node now
      */
     static List<Fault> wanted(
             String node,
             Map<Match.Key, Match> matches,
             Function<String, Optional<MonitorPolicy>> policy,
             Predicate<String> held,
-            List<Fault> told,
+            List<Fault> reported,
             Instant now) {
         Map<String, Map<Match.Key, Match>> byPolicy = new TreeMap<>();
         matches.forEach((key, match) -> byPolicy.computeIfAbsent(key.policy(), any -> new LinkedHashMap<>())
                 .put(key, match));
         List<Fault> wanted = new ArrayList<>();
         byPolicy.forEach((name, theirs) -> {
-            List<Fault> before = told.stream()
+            List<Fault> before = reported.stream()
                     .filter(fault -> fault.key().checkName().equals(name))
                     .toList();
             Optional<MonitorPolicy> source = policy.apply(name);
@@ -120,8 +120,8 @@ final class NodeFaults {
     }
 
     /** Returns the reported faults of objects that still match, unchanged. */
-    private static List<Fault> still(Map<Match.Key, Match> matches, List<Fault> told) {
-        return told.stream()
+    private static List<Fault> still(Map<Match.Key, Match> matches, List<Fault> reported) {
+        return reported.stream()
                 .filter(fault -> key(fault).isWhole() || matches.containsKey(key(fault)))
                 .toList();
     }
@@ -131,17 +131,17 @@ final class NodeFaults {
             boolean held,
             String node,
             Map<Match.Key, Match> matches,
-            List<Fault> told,
+            List<Fault> reported,
             Instant now) {
         Match.Key whole = Match.Key.whole(policy.name());
         List<Fault> wanted = new ArrayList<>();
         if (held || matches.containsKey(whole)) {
-            wanted.addAll(of(whole, told));
+            wanted.addAll(of(whole, reported));
         }
         matches.forEach((key, match) -> {
-            if (!key.isWhole() && !(held && of(key, told).isEmpty())) {
+            if (!key.isWhole() && !(held && of(key, reported).isEmpty())) {
                 HealthEvent event = event(policy, match.digest(), key.object(), node, match.since());
-                wanted.addAll(faults(event, told, now));
+                wanted.addAll(faults(event, reported, now));
             }
         });
         return wanted;
@@ -156,12 +156,12 @@ final class NodeFaults {
             boolean held,
             String node,
             Map<Match.Key, Match> matches,
-            List<Fault> told,
+            List<Fault> reported,
             Instant now) {
         Match.Key whole = Match.Key.whole(policy.name());
-        Optional<HealthEvent> known = of(whole, told).stream().findFirst().map(Fault::cause);
+        Optional<HealthEvent> known = of(whole, reported).stream().findFirst().map(Fault::cause);
         if (held && known.isEmpty()) {
-            return still(matches, told);
+            return still(matches, reported);
         }
         List<String> objects = matches.keySet().stream()
                 .filter(key -> !key.isWhole())
@@ -174,7 +174,7 @@ final class NodeFaults {
             return List.of();
         }
         if (known.isEmpty()) {
-            return faults(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)), told, now);
+            return faults(event(policy, node, objects, now.truncatedTo(ChronoUnit.SECONDS)), reported, now);
         }
         String message = known.get().message();
         // Each further object would cause a write without new information.
@@ -183,12 +183,12 @@ final class NodeFaults {
                         policy, enough ? policy.digest() : digest(known.get()), whole, node, since(known.get()))
                 .message(stands ? message : beginning(policy) + text(policy, objects))
                 .build();
-        return faults(event, told, now);
+        return faults(event, reported, now);
     }
 
-    private static List<Fault> faults(HealthEvent event, List<Fault> told, Instant now) {
+    private static List<Fault> faults(HealthEvent event, List<Fault> reported, Instant now) {
         Map<FaultKey, Fault> before = new HashMap<>();
-        told.forEach(fault -> before.put(fault.key(), fault));
+        reported.forEach(fault -> before.put(fault.key(), fault));
         List<Fault> faults = new ArrayList<>();
         for (FaultKey each : event.keys()) {
             Fault known = before.get(each);
@@ -200,17 +200,17 @@ final class NodeFaults {
         return faults;
     }
 
-    private static List<Fault> of(Match.Key key, List<Fault> told) {
-        return told.stream().filter(fault -> key(fault).equals(key)).toList();
+    private static List<Fault> of(Match.Key key, List<Fault> reported) {
+        return reported.stream().filter(fault -> key(fault).equals(key)).toList();
     }
 
     /** Returns the time of the latest change of the objects behind a fault, by {@link System#nanoTime}. */
-    static Optional<Long> heardNanos(Match.Key key, Map<Match.Key, Match> matches) {
+    static Optional<Long> receivedNanos(Match.Key key, Map<Match.Key, Match> matches) {
         return matches.entrySet().stream()
                 .filter(entry -> key.isWhole()
                         ? entry.getKey().policy().equals(key.policy())
                         : entry.getKey().equals(key))
-                .map(entry -> entry.getValue().heardNanos())
+                .map(entry -> entry.getValue().receivedNanos())
                 .reduce((one, other) -> one - other > 0 ? one : other);
     }
 
@@ -219,9 +219,9 @@ final class NodeFaults {
     }
 
     /** Returns the matches, as far as the faults contain them. */
-    static Map<Match.Key, Match> matches(String node, List<Fault> told) {
+    static Map<Match.Key, Match> matches(String node, List<Fault> reported) {
         Map<Match.Key, Match> matches = new LinkedHashMap<>();
-        for (Fault fault : told) {
+        for (Fault fault : reported) {
             matches.putIfAbsent(
                     key(fault), new Match(node, since(fault.cause()), digest(fault.cause()), false, System.nanoTime()));
         }

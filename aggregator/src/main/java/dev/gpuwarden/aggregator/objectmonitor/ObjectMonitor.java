@@ -36,7 +36,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     private final KubeClient api;
     private final MonitorSettings settings;
     private final Clock clock = Clock.systemUTC();
-    private final MonitorMetrics tally = new MonitorMetrics();
+    private final MonitorMetrics metrics = new MonitorMetrics();
     private final ScheduledThreadPoolExecutor chores = thread("gpuwarden-monitor");
     /** A separate thread, since the tasks of {@code chores} wait for the API server. */
     private final ScheduledThreadPoolExecutor timers = thread("gpuwarden-monitor-timers");
@@ -45,24 +45,24 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     private final MatchIndex book = new MatchIndex(this::nodeChanged);
     private final NodeFaultReconciler places;
     private final PolicyStandings standings;
-    private final PolicyStatusReconciler teller;
+    private final PolicyStatusReconciler statusReconciler;
     private final WorkQueue nodes;
-    private final WorkQueue told;
+    private final WorkQueue statuses;
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private final Map<ResourceType, KindInformer> followers = new ConcurrentHashMap<>();
     private @Nullable ResourceInformer policies;
     private boolean works;
-    private long lookedNanos;
+    private long discoveredNanos;
     private volatile boolean leads;
 
-    private ObjectMonitor(KubeClient api, NodeCache fleet, MonitorSettings settings) {
+    private ObjectMonitor(KubeClient api, NodeCache cache, MonitorSettings settings) {
         this.api = api;
         this.settings = settings;
-        this.places = new NodeFaultReconciler(api, fleet, book, shelf, this::held, clock, tally, settings.annotate());
-        this.standings = new PolicyStandings(shelf, book, followers, fleet, places::missing, settings);
-        this.teller = new PolicyStatusReconciler(api, clock, shelf, standings::status);
+        this.places = new NodeFaultReconciler(api, cache, book, shelf, this::held, clock, metrics, settings.annotate());
+        this.standings = new PolicyStandings(shelf, book, followers, cache, places::missing, settings);
+        this.statusReconciler = new PolicyStatusReconciler(api, clock, shelf, standings::status);
         this.nodes = new WorkQueue("objects of node", settings.concurrency(), places::settle);
-        this.told = new WorkQueue("monitor policy", 2, teller::tell);
+        this.statuses = new WorkQueue("monitor policy", 2, statusReconciler::updateStatus);
         every(chores, TICK, this::tick);
         every(timers, settings.resync(), this::resync);
     }
@@ -126,7 +126,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     public void end() {
         leads = false;
         nodes.end();
-        told.end();
+        statuses.end();
         chore(this::rest);
     }
 
@@ -134,7 +134,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     private void rest() {
         works = false;
         nodes.end();
-        told.end();
+        statuses.end();
         ResourceInformer following = policies;
         if (following != null) {
             following.close();
@@ -170,7 +170,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         if (!works) {
             works = true;
             nodes.begin();
-            told.begin();
+            statuses.begin();
         }
         Map<String, PolicyStore.Entry> entries = shelf.entries();
         for (String policy : book.policies()) {
@@ -198,11 +198,11 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
             follower.tend(false);
         }
         book.nodes().forEach(nodes::add);
-        tell();
+        queueStatuses();
     }
 
     private KindInformer follower(ResourceType type, List<PolicyStats> runs) {
-        PolicyEvaluator watch = new PolicyEvaluator(type, runs, book, timers, clock, tally, this::policiesChanged);
+        PolicyEvaluator watch = new PolicyEvaluator(type, runs, book, timers, clock, metrics, this::policiesChanged);
         return new KindInformer(api, type, runs, book, watch, settings.brokenWatch());
     }
 
@@ -211,26 +211,27 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
             return;
         }
         long now = System.nanoTime();
-        boolean look = now - lookedNanos >= settings.retry().toNanos();
-        if (look) {
-            lookedNanos = now;
+        boolean discover = now - discoveredNanos >= settings.retry().toNanos();
+        if (discover) {
+            discoveredNanos = now;
             places.missing().forEach(nodes::add);
         }
         for (KindInformer follower : followers.values()) {
-            follower.tend(look);
+            follower.tend(discover);
         }
         standings.released().forEach(policy -> book.nodes(policy).forEach(nodes::add));
-        tell();
+        queueStatuses();
     }
 
     private boolean held(String policy) {
         return standings.held(policy);
     }
 
-    private void tell() {
+    private void queueStatuses() {
         statuses().stream()
-                .filter(status -> !status.reason().equals(PolicyAssessor.LISTING) && teller.wants(status))
-                .forEach(status -> told.add(status.policy()));
+                .filter(status ->
+                        !status.reason().equals(PolicyAssessor.LISTING) && statusReconciler.isOutdated(status))
+                .forEach(status -> statuses.add(status.policy()));
     }
 
     private void resync() {
@@ -285,8 +286,8 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         return most;
     }
 
-    public MonitorMetrics tally() {
-        return tally;
+    public MonitorMetrics metrics() {
+        return metrics;
     }
 
     public int queued() {
@@ -294,14 +295,14 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
     }
 
     public int failing() {
-        return nodes.failing() + told.failing();
+        return nodes.failing() + statuses.failing();
     }
 
     @Override
     public void close() {
         leads = false;
         nodes.close();
-        told.close();
+        statuses.close();
         chore(this::rest);
         chores.shutdown();
         timers.shutdownNow();

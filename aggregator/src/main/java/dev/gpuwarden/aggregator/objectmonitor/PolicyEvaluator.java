@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
-import dev.gpuwarden.aggregator.client.CompressedJson;
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable {
 
     private record Kept(
-            CompressedJson object,
+            Json.Compressed object,
             Optional<Instant> due,
             @Nullable ScheduledFuture<?> timer) {}
 
@@ -41,7 +41,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     private final MatchIndex book;
     private final ScheduledExecutorService timers;
     private final Clock clock;
-    private final MonitorMetrics tally;
+    private final MonitorMetrics metrics;
     private final Runnable completed;
     private final Map<String, Kept> kept = new HashMap<>();
     /** The time since which an object gives the opposite of the reported result. Those objects are kept too. */
@@ -60,14 +60,14 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
             MatchIndex book,
             ScheduledExecutorService timers,
             Clock clock,
-            MonitorMetrics tally,
+            MonitorMetrics metrics,
             Runnable completed) {
         this.type = type;
         this.policies = List.copyOf(policies);
         this.book = book;
         this.timers = timers;
         this.clock = clock;
-        this.tally = tally;
+        this.metrics = metrics;
         this.completed = completed;
         for (PolicyStats run : policies) {
             run.begin();
@@ -77,23 +77,23 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
 
     @Override
     public void onUpsert(String name, Map<String, Object> tree) {
-        long heard = System.nanoTime();
-        tally.heard();
+        long receivedNanos = System.nanoTime();
+        metrics.received();
         Map<String, Object> object = PlainTree.of(tree);
         Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(object, "metadata"));
         metadata.remove("managedFields");
         object.put("metadata", metadata);
-        look(ObjectNames.shortened(name), object, Optional.empty(), heard);
+        evaluate(ObjectNames.shortened(name), object, Optional.empty(), receivedNanos);
     }
 
     /** Evaluates an object in the form of {@link PlainTree}, like {@link #onUpsert}. */
-    void look(String name, Map<String, Object> object) {
-        look(name, object, Optional.empty(), System.nanoTime());
+    void evaluate(String name, Map<String, Object> object) {
+        evaluate(name, object, Optional.empty(), System.nanoTime());
     }
 
     @Override
     public void onDelete(String name) {
-        tally.heard();
+        metrics.received();
         String object = ObjectNames.shortened(name);
         inOrder(() -> {
             forget(object);
@@ -159,15 +159,16 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
         again(object, System.nanoTime() - Math.max(0, late.toNanos()));
     }
 
-    private void again(String object, long heard) {
-        Optional<CompressedJson> packed;
+    private void again(String object, long receivedNanos) {
+        Optional<Json.Compressed> packed;
         synchronized (this) {
             packed = Optional.ofNullable(kept.get(object)).map(Kept::object);
         }
-        packed.ifPresent(same -> look(object, same.tree(), packed, heard));
+        packed.ifPresent(same -> evaluate(object, same.tree(), packed, receivedNanos));
     }
 
-    private void look(String name, Map<String, Object> object, Optional<CompressedJson> packed, long heard) {
+    private void evaluate(
+            String name, Map<String, Object> object, Optional<Json.Compressed> packed, long receivedNanos) {
         asking.lock();
         try {
             if (isOld(name, packed)) {
@@ -177,17 +178,17 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
             Map<PolicyStats, Outcome> outcomes = new LinkedHashMap<>();
             for (PolicyStats run : policies) {
                 if (run.stopped().isEmpty()) {
-                    outcomes.put(run, run.ask(name, object, now, tally));
+                    outcomes.put(run, run.ask(name, object, now, metrics));
                 }
             }
-            var unused = unlessClosed(() -> settle(outcomes, name, object, packed, now, heard));
+            var unused = unlessClosed(() -> settle(outcomes, name, object, packed, now, receivedNanos));
         } finally {
             asking.unlock();
         }
     }
 
     /** Returns whether a kept object has changed, or is gone, since it was unpacked. It was evaluated again then. */
-    private synchronized boolean isOld(String name, Optional<CompressedJson> packed) {
+    private synchronized boolean isOld(String name, Optional<Json.Compressed> packed) {
         return closed
                 || packed.isPresent()
                         && Optional.ofNullable(kept.get(name))
@@ -199,25 +200,30 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
             Map<PolicyStats, Outcome> outcomes,
             String name,
             Map<String, Object> object,
-            Optional<CompressedJson> packed,
+            Optional<Json.Compressed> packed,
             Instant now,
-            long heard) {
+            long receivedNanos) {
         boolean timed = false;
         Optional<Instant> next = Optional.empty();
         for (Map.Entry<PolicyStats, Outcome> asked : outcomes.entrySet()) {
-            Optional<Instant> well = settle(asked.getKey(), name, object, asked.getValue(), now, heard);
+            Optional<Instant> well = settle(asked.getKey(), name, object, asked.getValue(), now, receivedNanos);
             timed |= asked.getValue().timed() || well.isPresent();
             next = earlier(earlier(next, asked.getValue().changes()), well);
         }
         forget(name);
         if (timed) {
-            kept.put(name, new Kept(packed.orElseGet(() -> CompressedJson.of(object)), next, timer(name, next, now)));
+            kept.put(name, new Kept(packed.orElseGet(() -> Json.Compressed.of(object)), next, timer(name, next, now)));
         }
     }
 
     /** @return the time of the next evaluation, because the reported result changes then unless the object changes before */
     private Optional<Instant> settle(
-            PolicyStats run, String name, Map<String, Object> object, Outcome outcome, Instant now, long heard) {
+            PolicyStats run,
+            String name,
+            Map<String, Object> object,
+            Outcome outcome,
+            Instant now,
+            long receivedNanos) {
         Match.Key key = new Match.Key(run.name(), name);
         Optional<Match> before = book.get(run.name(), name);
         Instant since = turning.getOrDefault(key, now);
@@ -228,7 +234,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
                     (before.isEmpty() ? since : now).truncatedTo(ChronoUnit.SECONDS),
                     run.digest(),
                     true,
-                    heard);
+                    receivedNanos);
             Instant raises = run.source().damping().raises(since);
             if (before.isEmpty() && raises.isAfter(now)) {
                 due = Optional.of(raises);

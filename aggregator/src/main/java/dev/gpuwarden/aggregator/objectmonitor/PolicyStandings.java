@@ -18,7 +18,7 @@ final class PolicyStandings {
     private final PolicyStore shelf;
     private final MatchIndex book;
     private final Map<ResourceType, KindInformer> followers;
-    private final NodeCache fleet;
+    private final NodeCache cache;
     private final Supplier<Set<String>> missing;
     private final MonitorSettings settings;
     private final Set<String> holding = ConcurrentHashMap.newKeySet();
@@ -31,13 +31,13 @@ final class PolicyStandings {
             PolicyStore shelf,
             MatchIndex book,
             Map<ResourceType, KindInformer> followers,
-            NodeCache fleet,
+            NodeCache cache,
             Supplier<Set<String>> missing,
             MonitorSettings settings) {
         this.shelf = shelf;
         this.book = book;
         this.followers = followers;
-        this.fleet = fleet;
+        this.cache = cache;
         this.missing = missing;
         this.settings = settings;
     }
@@ -84,7 +84,7 @@ final class PolicyStandings {
                 .flatMap(source -> new Reach(
                                 objects,
                                 source.counts() ? 0 : matches,
-                                fleet.size(),
+                                cache.size(),
                                 book.nodes(policy, source.minMatches(), missing.get()))
                         .tooMuch(settings.confirmFrom()));
     }

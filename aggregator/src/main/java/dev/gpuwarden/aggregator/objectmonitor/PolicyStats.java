@@ -60,11 +60,11 @@ final class PolicyStats {
     }
 
     /** Evaluates an object, and records the duration in the metrics. */
-    Outcome ask(String object, Map<String, Object> tree, Instant now, MonitorMetrics tally) {
+    Outcome ask(String object, Map<String, Object> tree, Instant now, MonitorMetrics metrics) {
         long start = System.nanoTime();
         Outcome outcome = policy.evaluate(tree, now);
         evaluations.increment();
-        tally.evaluated(System.nanoTime() - start);
+        metrics.evaluated(System.nanoTime() - start);
         note(object, outcome);
         return outcome;
     }

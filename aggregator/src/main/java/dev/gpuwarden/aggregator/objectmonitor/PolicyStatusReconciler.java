@@ -32,7 +32,7 @@ final class PolicyStatusReconciler {
     }
 
     /** Returns whether the status must be written. */
-    boolean wants(PolicyStatus status) {
+    boolean isOutdated(PolicyStatus status) {
         return !sameCondition(status) || !sameCounts(status) && isDue(status.policy());
     }
 
@@ -42,7 +42,7 @@ final class PolicyStatusReconciler {
     }
 
     /** Writes the status of a policy. Blocks until it is stored. */
-    void tell(String policy) throws ApiException, InterruptedException {
+    void updateStatus(String policy) throws ApiException, InterruptedException {
         Optional<PolicyStatus> wanted = statuses.apply(policy);
         if (wanted.isEmpty() || sameCondition(wanted.get()) && sameCounts(wanted.get())) {
             return;
@@ -53,7 +53,7 @@ final class PolicyStatusReconciler {
     }
 
     private boolean sameCondition(PolicyStatus wanted) {
-        return ReadyConditionWriter.says(resource(wanted.policy()), wanted.condition());
+        return ReadyConditionWriter.hasCondition(resource(wanted.policy()), wanted.condition());
     }
 
     private boolean sameCounts(PolicyStatus wanted) {

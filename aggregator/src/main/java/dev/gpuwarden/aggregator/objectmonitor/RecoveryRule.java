@@ -32,13 +32,13 @@ final class RecoveryRule {
         if (!type.isPod() || JsonTrees.text(status, "phase").equals("Succeeded")) {
             return Optional.of(Instant.EPOCH);
         }
-        List<Map<String, Object>> told = JsonTrees.objects(status, "containerStatuses");
+        List<Map<String, Object>> statuses = JsonTrees.objects(status, "containerStatuses");
         int wanted = JsonTrees.objects(JsonTrees.object(object, "spec"), "containers")
                 .size();
-        boolean ready = !told.isEmpty()
-                && told.size() >= wanted
-                && told.stream().allMatch(container -> JsonTrees.isTrue(container, "ready"));
-        return ready ? told.stream().map(RecoveryRule::proved).max(Instant::compareTo) : Optional.empty();
+        boolean ready = !statuses.isEmpty()
+                && statuses.size() >= wanted
+                && statuses.stream().allMatch(container -> JsonTrees.isTrue(container, "ready"));
+        return ready ? statuses.stream().map(RecoveryRule::proved).max(Instant::compareTo) : Optional.empty();
     }
 
     /** Returns the time at which a container that is ready has run for long enough. */

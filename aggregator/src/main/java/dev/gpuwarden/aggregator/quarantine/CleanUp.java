@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -69,9 +69,9 @@ public record FaultSummary(List<Line> lines, int moreParts, int moreFaults) {
         List<Line> lines =
                 new ArrayList<>(fatal.values().stream().limit(MOST_PARTS).toList());
         lines.addAll(others);
-        long said = lines.stream().map(Line::cause).distinct().count();
+        long shown = lines.stream().map(Line::cause).distinct().count();
         return new FaultSummary(
-                List.copyOf(lines), Math.max(0, fatal.size() - MOST_PARTS), (int) (raised.size() - said));
+                List.copyOf(lines), Math.max(0, fatal.size() - MOST_PARTS), (int) (raised.size() - shown));
     }
 
     /** Returns the faults in groups, one for each event, in the order of the faults. */

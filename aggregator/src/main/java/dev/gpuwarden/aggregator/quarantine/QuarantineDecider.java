@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedLabel;
 import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedTaint;

@@ -21,8 +21,8 @@ public final class QuarantineReconciler {
     private static final int MOST_TRIES = 8;
 
     private final KubeClient api;
-    private final NodeCache fleet;
-    private final CircuitBreaker gate;
+    private final NodeCache cache;
+    private final CircuitBreaker breaker;
     private final boolean forcePasses;
     private final Clock clock;
     private final Consumer<AuditRecord> audits;
@@ -33,14 +33,14 @@ public final class QuarantineReconciler {
      */
     public QuarantineReconciler(
             KubeClient api,
-            NodeCache fleet,
-            CircuitBreaker gate,
+            NodeCache cache,
+            CircuitBreaker breaker,
             boolean forcePasses,
             Clock clock,
             Consumer<AuditRecord> audits) {
         this.api = api;
-        this.fleet = fleet;
-        this.gate = gate;
+        this.cache = cache;
+        this.breaker = breaker;
         this.forcePasses = forcePasses;
         this.clock = clock;
         this.audits = audits;
@@ -62,7 +62,7 @@ public final class QuarantineReconciler {
             throws ApiException, InterruptedException {
         Decision decision = written(report, refresh, rules, mode);
         if (!(decision instanceof Decision.Leave leave) || !leave.refused()) {
-            gate.content(report.node());
+            breaker.content(report.node());
         }
         return decision;
     }
@@ -72,13 +72,13 @@ public final class QuarantineReconciler {
         FaultReport report = known;
         boolean fresh = refresh.isEmpty();
         boolean asks = fresh;
-        Optional<CachedNode> node = fleet.node(report.node());
-        Optional<AuditRecord> said = Optional.empty();
+        Optional<CachedNode> node = cache.node(report.node());
+        Optional<AuditRecord> audited = Optional.empty();
         for (int tries = 1; node.isPresent(); tries++) {
             Decision decision = decide(node.get(), report, rules, asks ? mode : ActionMode.DRY_RUN);
             if (!fresh && decision instanceof Decision.Act) {
                 // The breaker may have counted the node for the stale report.
-                gate.settled(report.node());
+                breaker.settled(report.node());
                 report = refresh.get().newest();
                 fresh = true;
                 asks = true;
@@ -91,12 +91,12 @@ public final class QuarantineReconciler {
                 tries = 0;
                 continue;
             }
-            said = say(decision, said);
+            audited = audit(decision, audited);
             if (!(decision instanceof Decision.Act act) || !act.writes()) {
                 return decision;
             }
             try {
-                var unused = fleet.wrote(api.patch(NodeCache.NODES.path(report.node()), act.patch()));
+                var unused = cache.wrote(api.patch(NodeCache.NODES.path(report.node()), act.patch()));
                 return decision;
             } catch (ApiException e) {
                 Optional<CachedNode> now = outrun(e) ? read(report.node()) : Optional.empty();
@@ -107,15 +107,15 @@ public final class QuarantineReconciler {
                 }
                 node = now;
             } finally {
-                gate.settled(report.node());
+                breaker.settled(report.node());
             }
         }
         return noNode(report);
     }
 
     /** Returns the decision from the cached Node, as a dry run. Sends no request, and changes nothing. */
-    public Decision look(FaultReport report, RuleEvaluator rules) {
-        return fleet.node(report.node())
+    public Decision evaluate(FaultReport report, RuleEvaluator rules) {
+        return cache.node(report.node())
                 .map(node -> decide(node, report, rules, ActionMode.DRY_RUN))
                 .orElseGet(() -> noNode(report));
     }
@@ -133,14 +133,14 @@ public final class QuarantineReconciler {
                 node,
                 report,
                 rules,
-                mode == ActionMode.ARMED ? gate::ask : gate::look,
+                mode == ActionMode.ARMED ? breaker::ask : breaker::evaluate,
                 forcePasses,
                 mode,
                 clock.instant());
     }
 
     /** Records the decision once, however often the Node changes before the write. */
-    private Optional<AuditRecord> say(Decision decision, Optional<AuditRecord> before) {
+    private Optional<AuditRecord> audit(Decision decision, Optional<AuditRecord> before) {
         if (!(decision instanceof Decision.Act act)) {
             return before;
         }

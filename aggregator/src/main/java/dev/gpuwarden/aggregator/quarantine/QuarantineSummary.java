@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.quarantine;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import dev.gpuwarden.aggregator.quarantine.QuarantineState.Cancelled;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;

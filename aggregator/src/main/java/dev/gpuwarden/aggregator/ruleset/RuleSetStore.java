@@ -100,7 +100,7 @@ public final class RuleSetStore {
     }
 
     /** Writes the condition of a rule set into its status. Blocks until it is stored. */
-    public void tell(String name) throws ApiException, InterruptedException {
+    public void updateStatus(String name) throws ApiException, InterruptedException {
         Optional<RuleCondition> wanted = conditions.stream()
                 .filter(condition -> condition.ruleSet().equals(name))
                 .findFirst();
@@ -111,7 +111,7 @@ public final class RuleSetStore {
         RuleCondition now = wanted.get();
         Map<String, Object> condition =
                 ReadyConditionWriter.condition(now.ready(), now.generation(), now.reason(), now.message());
-        if (!ReadyConditionWriter.says(there, condition)) {
+        if (!ReadyConditionWriter.hasCondition(there, condition)) {
             status.write(name, there, condition, Map.of());
         }
     }

@@ -91,7 +91,7 @@ public final class FleetView {
         this.breaker = new BreakerPolicy(view.settings().pools());
         this.reader = new FleetReader(
                 api, view.settings().namespace(), Optional.of(view.settings().pools()));
-        view.fleet().listen(new NodeCache.Listener() {
+        view.cache().listen(new NodeCache.Listener() {
             @Override
             public void node(String name, Optional<CachedNode> node, boolean ours) {
                 changed(name);
@@ -172,12 +172,12 @@ public final class FleetView {
     }
 
     private ClusterContext around() {
-        BreakerStatus look = new BreakerStatus(
-                Seen.of(view.gate().state()),
+        BreakerStatus status = new BreakerStatus(
+                Seen.of(view.breaker().state()),
                 Seen.of(breaker),
                 Seen.of(view.settings().mode()));
         return new ClusterContext(
-                Seen.of(view.rules().get()), look, Seen.of(view.pools().copy()), leader);
+                Seen.of(view.rules().get()), status, Seen.of(view.pools().copy()), leader);
     }
 
     private Map<String, Row> refresh(ClusterContext around, Instant now) {
@@ -189,9 +189,9 @@ public final class FleetView {
         // The state that concerns all nodes.
         List<Object> knows = List.of(
                 System.identityHashCode(view.rules().get()),
-                view.gate().state(),
+                view.breaker().state(),
                 leader.value().map(lease -> lease.holder() + " " + lease.leads(now)));
-        Map<String, PoolCounts.Standing> stands = view.gate().standing();
+        Map<String, PoolCounts.Standing> stands = view.breaker().standing();
         List<Map<String, Object>> decides = decisions.get();
         long next = revision + 1;
         boolean roomier = !stands.equals(standing);
@@ -222,10 +222,10 @@ public final class FleetView {
             known = knows;
             wholeAt = now;
             dirty.addAll(rows.keySet());
-            dirty.addAll(view.fleet().names());
+            dirty.addAll(view.cache().names());
         }
         for (String node : dirty) {
-            news |= look(node, rows, around, now, next);
+            news |= assess(node, rows, around, now, next);
         }
         if (news) {
             synchronized (bell) {
@@ -236,17 +236,17 @@ public final class FleetView {
         return rows;
     }
 
-    private boolean look(String name, Map<String, Row> rows, ClusterContext around, Instant now, long next) {
-        Optional<CachedNode> node = view.fleet().node(name);
+    private boolean assess(String name, Map<String, Row> rows, ClusterContext around, Instant now, long next) {
+        Optional<CachedNode> node = view.cache().node(name);
         if (node.isEmpty()) {
             // Only a page that gets the whole fleet drops the node.
             boolean was = rows.remove(name) != null;
             begun = was ? next : begun;
             return was;
         }
-        NodeAssessment look =
-                NodeAssessor.of(NodeFacts.of(node.get().tree()), view.fleet().health(name), around, now);
-        Map<String, Object> tree = NodeJson.tree(look);
+        NodeAssessment assessment =
+                NodeAssessor.of(NodeFacts.of(node.get().tree()), view.cache().health(name), around, now);
+        Map<String, Object> tree = NodeJson.tree(assessment);
         // The time changes with each report, and carries no information while it is recent.
         tree.remove("reported");
         tree.put(
@@ -259,7 +259,7 @@ public final class FleetView {
         if (before != null && before.tree().equals(tree)) {
             return false;
         }
-        rows.put(name, new Row(next, look.state(), look.cause().equals(Optional.of(Cause.BREAKER)), tree));
+        rows.put(name, new Row(next, assessment.state(), assessment.cause().equals(Optional.of(Cause.BREAKER)), tree));
         return true;
     }
 
@@ -294,8 +294,8 @@ public final class FleetView {
     /** The state of a replica, for readers that change nothing. */
     public record ReplicaState(
             QuarantineSettings settings,
-            NodeCache fleet,
+            NodeCache cache,
             Supplier<RuleEvaluator> rules,
-            CircuitBreaker gate,
+            CircuitBreaker breaker,
             PoolCounts pools) {}
 }

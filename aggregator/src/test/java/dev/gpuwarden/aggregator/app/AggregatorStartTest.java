@@ -80,9 +80,9 @@ class AggregatorStartTest {
     void servesPagesReportsPendingListsAndStops() throws Exception {
         TestKeys keys = new TestKeys(folder);
         Process aggregator = start(keys.certificate("aggregator"), keys.key("aggregator"));
-        try (BufferedReader said = aggregator.inputReader()) {
+        try (BufferedReader output = aggregator.inputReader()) {
             Matcher serving = SERVING.matcher("");
-            for (String line = said.readLine(); line != null; line = said.readLine()) {
+            for (String line = output.readLine(); line != null; line = output.readLine()) {
                 assertThat(line).doesNotContain("taking reports");
                 if (serving.reset(line).find()) {
                     break;
@@ -98,7 +98,7 @@ class AggregatorStartTest {
             assertThat(aggregator.toHandle().destroy()).isTrue();
             assertThat(aggregator.waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(aggregator.exitValue()).isZero();
-            assertThat(said.lines().collect(Collectors.joining())).doesNotContain("taking reports");
+            assertThat(output.lines().collect(Collectors.joining())).doesNotContain("taking reports");
         } finally {
             aggregator.destroyForcibly();
         }
@@ -108,8 +108,8 @@ class AggregatorStartTest {
     void unusableFilesEndTheProgramImmediately() throws Exception {
         Process aggregator = start(folder.resolve("none.pem"), folder.resolve("none.key"));
         try {
-            String said = aggregator.inputReader().lines().collect(Collectors.joining());
-            assertThat(said).contains("--ingest.tls-cert", "none.pem");
+            String output = aggregator.inputReader().lines().collect(Collectors.joining());
+            assertThat(output).contains("--ingest.tls-cert", "none.pem");
             assertThat(aggregator.waitFor()).isEqualTo(2);
         } finally {
             aggregator.destroyForcibly();
@@ -122,8 +122,8 @@ class AggregatorStartTest {
         ProcessBuilder builder = program("config", "--output=yaml", "--ingest.monitor=fabric/one,cloud/two");
         builder.environment().put("GPUWARDEN_QUARANTINE_MODE", "armed");
         Process config = builder.start();
-        String said = config.inputReader().lines().collect(Collectors.joining("\n"));
-        assertThat(config.waitFor()).as(said).isZero();
-        assertThat(said).contains("fabric/one", "cloud/two", "ingest", "armed");
+        String output = config.inputReader().lines().collect(Collectors.joining("\n"));
+        assertThat(config.waitFor()).as(output).isZero();
+        assertThat(output).contains("fabric/one", "cloud/two", "ingest", "armed");
     }
 }

@@ -50,30 +50,30 @@ class ControllersClusterTest {
         fleet.node(bad);
         fleet.cordon(good);
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
-            until(steering::works, "it leads");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             until(() -> fleet.cordoned(bad), "the node is cordoned");
             until(() -> fleet.condition(bad).equals("True"), "its condition is written");
             assertThat(fleet.get(bad, ".status.conditions[?(@.type==\"SysLogsXIDError\")].message"))
                     .contains("ErrorCode:79", "fallen off the bus");
-            until(() -> fleet.said(bad).contains("Quarantined"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("Quarantined"), "its Event is written");
             assertThat(audits).hasSize(1);
             assertThat(Json.write(audits.get(0).toTree())).contains("syslog-fatal", "\"decision\":\"quarantine\"");
             until(
                     () -> fleet.client
                             .get("quarantineruleset/syslog-fatal", ".status.conditions[?(@.type==\"Ready\")].status")
                             .equals("True"),
-                    "the rule set is said to be ready");
+                    "the rule set is reported ready");
             assertThat(fleet.plane.kubectl("get", "quarantineruleset", "syslog-fatal", "--no-headers"))
                     .contains("True");
 
             fleet.heal(bad);
             until(() -> !fleet.cordoned(bad), "the node returns");
             until(() -> fleet.condition(bad).equals("False"), "its condition is written");
-            until(() -> fleet.said(bad).contains("ReturnedToService"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("ReturnedToService"), "its Event is written");
             assertThat(fleet.cordoned(good)).as("the cordon of another user").isTrue();
-            assertThat(steering.failing()).isZero();
+            assertThat(controllers.failing()).isZero();
         }
     }
 
@@ -82,8 +82,8 @@ class ControllersClusterTest {
         String mute = fleet.named("mute");
         fleet.silentNode(mute, "zone");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
-            until(steering::works, "it leads");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(controllers::works, "it leads");
             fleet.monitored(mute, fleet.xid(mute).build());
             until(() -> fleet.cordoned(mute), "the node is cordoned");
             until(() -> fleet.condition(mute).equals("True"), "its condition is written");
@@ -98,13 +98,14 @@ class ControllersClusterTest {
         fleet.node(bad);
         String before = fleet.get(bad, ".metadata.resourceVersion");
         try (KubeClient api = fleet.asDryRun();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audits::add)) {
-            until(steering::works, "it leads");
+                Controllers controllers =
+                        Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audits::add)) {
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             until(() -> !audits.isEmpty(), "it is audited");
-            until(() -> fleet.said(bad).contains("DryRun"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("DryRun"), "its Event is written");
             assertThat(fleet.get(bad, ".metadata.resourceVersion")).isEqualTo(before);
-            assertThat(steering.failing()).isZero();
+            assertThat(controllers.failing()).isZero();
 
             Optional<DrainReconciler.Settings> drains =
                     Optional.of(new DrainReconciler.Settings(true, DrainPolicies.DEFAULT));
@@ -128,14 +129,14 @@ class ControllersClusterTest {
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 50), audits::add)) {
-            until(() -> steering.gate().waiting().size() == 2, "two are refused");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 50), audits::add)) {
+            until(() -> controllers.breaker().waiting().size() == 2, "two are refused");
             until(() -> nodes.stream().filter(fleet::cordoned).count() == 2, "the others are cordoned");
             until(() -> breaker().contains("\"status\":\"open\""), "it is kept");
         }
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("two", ActionMode.ARMED, 50), audits::add)) {
-            until(() -> steering.gate().waiting().size() == 2, "another one still refuses");
+                Controllers controllers = Controllers.start(api, settings("two", ActionMode.ARMED, 50), audits::add)) {
+            until(() -> controllers.breaker().waiting().size() == 2, "another one still refuses");
             assertThat(nodes.stream().filter(fleet::cordoned).count()).isEqualTo(2);
             fleet.client.patch(
                     "configmap/gpuwarden/gpuwarden-breaker",

@@ -66,10 +66,12 @@ class ControllersFaultsTest {
         fleet.fail(node);
         until(() -> fleet.cordoned(node), what + ": cordoned");
         until(() -> fleet.condition(node).equals("True"), what + ": condition written");
-        until(() -> fleet.said(node).contains("Quarantined"), what + ": Event written");
+        until(() -> fleet.eventReasons(node).contains("Quarantined"), what + ": Event written");
         fleet.heal(node);
         until(() -> !fleet.cordoned(node) && fleet.condition(node).equals("False"), what + ": returned");
-        until(() -> fleet.said(node).equals(List.of("Quarantined", "ReturnedToService")), what + ": one Event each");
+        until(
+                () -> fleet.eventReasons(node).equals(List.of("Quarantined", "ReturnedToService")),
+                what + ": one Event each");
         faulty.heal();
     }
 
@@ -80,22 +82,22 @@ class ControllersFaultsTest {
         Predicate<ApiCall> status =
                 ApiCall.of("PATCH", "/nodes/n").and(call -> call.path().endsWith("/status"));
         try (KubeClient api = fleet.asAggregator(faulty);
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
-            until(steering::works, "it leads");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(controllers::works, "it leads");
             failures().forEach((name, fault) -> {
                 falls(name + " for the cordon", patch, fault);
                 falls(name + " for the condition", status, fault);
                 falls(name + " for the Event", ApiCall.of("POST", "/events"), fault);
             });
-            until(() -> steering.failing() == 0 && steering.queued() == 0, "nothing is left to do");
+            until(() -> controllers.failing() == 0 && controllers.queued() == 0, "nothing is left to do");
         }
     }
 
     @Test
     void expiredOrBrokenWatchLosesNothing() {
         try (KubeClient api = fleet.asAggregator(faulty);
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
-            until(steering::works, "it leads");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(controllers::works, "it leads");
             for (String kind : List.of("nodehealths", "nodes", "quarantinerulesets")) {
                 for (ApiFault fault : List.of(ApiFault.gone(), ApiFault.goneInWatch(), new ApiFault.CutBefore())) {
                     faulty.fail(ApiCall.watch(kind), 1, fault);
@@ -103,7 +105,7 @@ class ControllersFaultsTest {
                     falls(kind + ": " + fault, ApiCall.watch(kind), fault);
                 }
             }
-            until(steering::works, "it leads still, or again");
+            until(controllers::works, "it leads still, or again");
         }
     }
 
@@ -115,18 +117,18 @@ class ControllersFaultsTest {
         List.of(falls, returns, both).forEach(fleet::node);
         fleet.fail(returns);
         try (KubeClient api = fleet.asAggregator(faulty);
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
-            until(() -> fleet.said(returns).contains("Quarantined"), "one is in quarantine");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audits::add)) {
+            until(() -> fleet.eventReasons(returns).contains("Quarantined"), "one is in quarantine");
             faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
             faulty.cut();
-            until(() -> !steering.works(), "it leads no more");
+            until(() -> !controllers.works(), "it leads no more");
             fleet.fail(falls);
             fleet.heal(returns);
             fleet.fail(both);
             fleet.heal(both);
             faulty.heal();
             until(() -> fleet.cordoned(falls) && !fleet.cordoned(returns), "what is so now is acted on");
-            until(() -> steering.queued() == 0, "all is done");
+            until(() -> controllers.queued() == 0, "all is done");
             assertThat(audits.stream().map(AuditRecord::node)).doesNotContain(both);
         }
     }

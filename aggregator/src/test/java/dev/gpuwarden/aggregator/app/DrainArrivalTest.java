@@ -65,13 +65,13 @@ class DrainArrivalTest {
     @Test
     void holdersAreRequestedAgainForAPodThatArrivesAfterTheAnswer() throws Exception {
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = TestPods.steer(
+                Controllers controllers = TestPods.steer(
                         api,
                         "one",
                         true,
                         TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)),
                         new CopyOnWriteArrayList<>())) {
-            until(steering::works, "it leads");
+            until(controllers::works, "it leads");
             fleet.report(
                     bad,
                     fleet.xid(bad)

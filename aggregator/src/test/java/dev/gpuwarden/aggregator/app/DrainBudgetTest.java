@@ -45,13 +45,13 @@ class DrainBudgetTest {
             fleet.client.apply(budget("web", 1));
             until(() -> allowed(fleet, "web").equals("0"), "the budget counts its pod");
             try (KubeClient api = fleet.asAggregator();
-                    Controllers steering = TestPods.steer(
+                    Controllers controllers = TestPods.steer(
                             api, "one", true, TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), audits)) {
-                until(steering::works, "it leads");
+                until(controllers::works, "it leads");
                 fleet.fail("bad");
                 String drain = ".metadata.annotations.gpuwarden\\.dev/drain";
                 until(() -> fleet.get("bad", drain).contains("The disruption budget web"), "the node names the budget");
-                until(() -> fleet.said("bad").contains("DrainBlocked"), "its Event is written");
+                until(() -> fleet.eventReasons("bad").contains("DrainBlocked"), "its Event is written");
                 assertThat(pods.asked("guarded")).isFalse();
                 // Another pod is ready on another node.
                 pods.run("good", "more");
@@ -69,9 +69,9 @@ class DrainBudgetTest {
             pods.run("worse", "twice");
             until(() -> !allowed(fleet, "second").isEmpty(), "the second one counts too");
             try (KubeClient api = fleet.asAggregator();
-                    Controllers steering = TestPods.steer(
+                    Controllers controllers = TestPods.steer(
                             api, "two", true, TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), audits)) {
-                until(steering::works, "it leads");
+                until(controllers::works, "it leads");
                 fleet.fail("worse");
                 until(
                         () -> fleet.get("worse", ".metadata.annotations.gpuwarden\\.dev/drain")

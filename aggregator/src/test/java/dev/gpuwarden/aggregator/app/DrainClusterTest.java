@@ -83,8 +83,8 @@ class DrainClusterTest {
     void quarantinedNodeIsDrainedAndReportsIt() {
         pods.run(bad, "one");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            until(steering::works, "it leads");
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             until(() -> pods.asked("one"), "the pod is evicted");
             assertThat(pods.get("one", ".status.conditions[?(@.type==\"DisruptionTarget\")].reason"))
@@ -97,15 +97,15 @@ class DrainClusterTest {
             pods.end("one");
             until(() -> state().equals("drain-succeeded"), "it is drained");
             assertThat(drain()).contains("\"finished\"", "\"left\":0");
-            until(() -> fleet.said(bad).contains("Drained"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("Drained"), "its Event is written");
             assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish");
-            assertThat(steering.drains().orElseThrow().nodes()).isZero();
+            assertThat(controllers.drains().orElseThrow().nodes()).isZero();
 
             runWithGpu("late", "GPU-1");
             until(() -> pods.asked("late"), "a pod that comes after the end opens the drain again");
             assertThat(state()).isEqualTo("draining");
-            until(() -> fleet.said(bad).contains("DrainReopened"), "its Event is written");
-            assertThat(steering.drains().orElseThrow().nodes()).isOne();
+            until(() -> fleet.eventReasons(bad).contains("DrainReopened"), "its Event is written");
+            assertThat(controllers.drains().orElseThrow().nodes()).isOne();
             pods.end("late");
             until(() -> state().equals("drain-succeeded"), "it is drained again");
             assertThat(decisions()).containsExactly("start", "evict", "evicted", "finish", "reopen");
@@ -114,7 +114,7 @@ class DrainClusterTest {
             until(() -> !fleet.cordoned(bad), "it returns");
             assertThat(drain()).isEmpty();
             assertThat(state()).isEmpty();
-            assertThat(steering.failing()).isZero();
+            assertThat(controllers.failing()).isZero();
         }
     }
 
@@ -141,8 +141,8 @@ class DrainClusterTest {
         runWithGpu("third", "GPU-3");
         pods.run(bad, "none");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            until(steering::works, "it leads");
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(controllers::works, "it leads");
             fleet.report(bad, reset("GPU-1"));
             until(() -> pods.asked("holds"), "the one that holds it is evicted");
             pods.end("holds");
@@ -164,8 +164,8 @@ class DrainClusterTest {
         runWithGpu("holds", "");
         runWithGpu("other", "");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            until(steering::works, "it leads");
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(controllers::works, "it leads");
             fleet.report(bad, reset(gpu));
             until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked");
             assertThat(pods.untouched()).containsExactly("holds", "other");
@@ -191,8 +191,8 @@ class DrainClusterTest {
         runWithGpu("mute", "");
         pods.run(bad, "none");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            until(steering::works, "it leads");
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(controllers::works, "it leads");
             fleet.report(bad, reset("GPU-1"));
             until(() -> pods.untouched().isEmpty(), "all are evicted");
             assertThat(drain())
@@ -206,12 +206,12 @@ class DrainClusterTest {
         List.of("a", "b", "c").forEach(name -> pods.run(bad, name));
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 KubeClient api = fleet.asAggregator(faulty);
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             // The refusals of a budget that permits one eviction.
             faulty.fail(
                     ApiCall.of("POST", "/b/eviction").or(ApiCall.of("POST", "/c/eviction")),
                     ApiFault.tooMany(Duration.ofSeconds(1)));
-            until(steering::works, "it leads");
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             until(() -> pods.asked("a"), "one is evicted");
             until(
@@ -221,7 +221,7 @@ class DrainClusterTest {
                             >= 2,
                     "two are refused");
             until(() -> drain().contains("the API server is busy"), "the node has the refusal");
-            until(() -> fleet.said(bad).contains("DrainBlocked"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("DrainBlocked"), "its Event is written");
             fleet.heal(bad);
             until(() -> decisions().contains("cancel"), "it is cancelled");
             faulty.heal();
@@ -242,9 +242,9 @@ class DrainClusterTest {
         List.of("a", "b").forEach(name -> pods.run(bad, name));
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 KubeClient api = fleet.asAggregator(faulty);
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
             faulty.fail(ApiCall.of("POST", "/eviction"), ApiFault.tooMany(Duration.ofSeconds(1)));
-            until(steering::works, "it leads");
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             until(() -> decisions().contains("refused"), "they are refused");
             fleet.uncordon(bad);
@@ -260,13 +260,13 @@ class DrainClusterTest {
     void podIsDeletedAfterItsTimeout() {
         pods.run(bad, "slow");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering =
+                Controllers controllers =
                         steer(api, true, TestPods.policies(DrainMode.DELETE_AFTER_TIMEOUT, Duration.ofSeconds(4)))) {
-            until(steering::works, "it leads");
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             until(() -> drain().contains("it is deleted at"), "the node has the time");
             assertThat(pods.asked("slow")).isFalse();
-            until(() -> fleet.said(bad).contains("WaitingBeforeForceDelete"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("WaitingBeforeForceDelete"), "its Event is written");
             until(() -> pods.asked("slow"), "it is deleted");
             // The pod shows its deletion before the answer is received and recorded.
             until(() -> decisions().contains("deleted"), "the audit has it");
@@ -280,17 +280,17 @@ class DrainClusterTest {
     void dryRunReportsAndChangesNoPod() {
         pods.run(bad, "one");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            until(steering::works, "it leads");
+                Controllers controllers = steer(api, false, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(controllers::works, "it leads");
             fleet.fail(bad);
-            until(() -> fleet.said(bad).contains("DrainDryRun"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("DrainDryRun"), "its Event is written");
             assertThat(audits).hasSize(1);
             assertThat(Json.write(audits.get(0).toTree()))
                     .contains("\"mode\":\"dry_run\"", "would evict " + pods.path("one"));
             assertThat(pods.untouched()).containsExactly("one");
             assertThat(drain()).isEmpty();
             assertThat(state()).isEqualTo("quarantined");
-            until(() -> steering.drains().orElseThrow().nodes() == 0, "its pods are followed no more");
+            until(() -> controllers.drains().orElseThrow().nodes() == 0, "its pods are followed no more");
         }
     }
 
@@ -325,8 +325,8 @@ class DrainClusterTest {
         pods.run(bad, "kept");
         pods.run(bad, "held", ", finalizers: [example.com/hold]", "");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
-            until(steering::works, "it leads");
+                Controllers controllers = steer(api, true, TestPods.policies(DrainMode.IMMEDIATE, AN_HOUR))) {
+            until(controllers::works, "it leads");
             until(() -> refuses("kept"), "the policy is in force");
             fleet.fail(bad);
             until(() -> pods.asked("held"), "one is evicted");

@@ -244,18 +244,18 @@ class DrainCommandClusterTest {
 
     @Test
     void onlyTheHolderOfTheGpuIsEvicted() throws Exception {
-        TestPods pods = pods("told");
-        runWithGpu(pods, "told", "holds", GPU);
-        runWithGpu(pods, "told", "other", OTHER);
-        pods.run("told", "none", OWNED, "");
+        TestPods pods = pods("listed");
+        runWithGpu(pods, "listed", "holds", GPU);
+        runWithGpu(pods, "listed", "other", OTHER);
+        pods.run("listed", "none", OWNED, "");
         kubeconfig = person("without-daemons", "nodehealths");
-        Running drain = drain("told", "--gpu", GPU.toUpperCase(java.util.Locale.ROOT));
-        drain.awaitMessage("told/holds: evicted");
+        Running drain = drain("listed", "--gpu", GPU.toUpperCase(java.util.Locale.ROOT));
+        drain.awaitMessage("listed/holds: evicted");
         pods.end("holds");
         assertThat(drain.end()).as(drain.err().toString()).isZero();
         assertThat(drain.tree()).containsEntry("gpus", List.of(GPU));
         assertThat(pods.untouched()).containsExactly("none", "other");
-        assertThat(fleet.lookup("told")).as("no lookup was needed").isEmpty();
+        assertThat(fleet.lookup("listed")).as("no lookup was needed").isEmpty();
     }
 
     @Test
@@ -283,13 +283,13 @@ class DrainCommandClusterTest {
     }
 
     /** Writes an answer of the daemon, like the replica that the node reports to. */
-    private static void answer(String node, Reading<GpuHolders> said) throws Exception {
+    private static void answer(String node, Reading<GpuHolders> holders) throws Exception {
         try (KubeClient api = fleet.asAggregator()) {
             assertThat(new GpuHolderRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
                             .answer(
                                     node,
                                     fleet.lookup(node),
-                                    GpuHoldersJson.of(fleet.lookup(node), said, Instant.now())))
+                                    GpuHoldersJson.of(fleet.lookup(node), holders, Instant.now())))
                     .isTrue();
         }
     }

@@ -60,7 +60,7 @@ class DrainKillTest {
         }
         return fleet.get(node, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state")
                         .equals("drain-succeeded")
-                && fleet.said(node).equals(List.of("Drained", "Quarantined"));
+                && fleet.eventReasons(node).equals(List.of("Drained", "Quarantined"));
     }
 
     private void lease() {
@@ -89,8 +89,8 @@ class DrainKillTest {
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             scene("undisturbed");
             try (KubeClient api = fleet.asAggregator(faulty);
-                    Controllers steering = steer(api, "undisturbed", new CopyOnWriteArrayList<>())) {
-                until(() -> drained("undisturbed") && steering.queued() == 0, "it is drained");
+                    Controllers controllers = steer(api, "undisturbed", new CopyOnWriteArrayList<>())) {
+                until(() -> drained("undisturbed") && controllers.queued() == 0, "it is drained");
             }
             List<KillPoint> points = KillPoint.of(faulty.calls(), "undisturbed").stream()
                     // Only the first scene writes the breaker.
@@ -107,21 +107,21 @@ class DrainKillTest {
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             BooleanSupplier killed = at.kill(faulty, node, how);
             try (KubeClient api = fleet.asAggregator(faulty);
-                    Controllers steering = steer(api, node, new CopyOnWriteArrayList<>())) {
+                    Controllers controllers = steer(api, node, new CopyOnWriteArrayList<>())) {
                 until(
                         () -> {
                             boolean drained = drained(node);
                             return killed.getAsBoolean() || !at.always() && drained;
                         },
                         at + " of " + node);
-                assertThat(steering.failing()).as("failing names").isLessThan(100);
+                assertThat(controllers.failing()).as("failing names").isLessThan(100);
             }
         }
         lease();
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = steer(api, node + "-next", new CopyOnWriteArrayList<>())) {
+                Controllers controllers = steer(api, node + "-next", new CopyOnWriteArrayList<>())) {
             until(() -> drained(node), node + " is drained");
-            until(() -> steering.queued() == 0 && steering.failing() == 0, "all is done");
+            until(() -> controllers.queued() == 0 && controllers.failing() == 0, "all is done");
             assertThat(drained(node)).as("it stays so").isTrue();
         }
         lease();

@@ -105,7 +105,7 @@ class DrainNoticeTest {
                 until(second::works, "another one leads");
                 answer(api, request, 1, "");
                 until(() -> drain().contains("SIGUSR1 was sent at"), "it was sent");
-                until(() -> fleet.said(bad).contains("AwaitingCheckpoint"), "its Event is written");
+                until(() -> fleet.eventReasons(bad).contains("AwaitingCheckpoint"), "its Event is written");
                 assertThat(pods.asked("trainer")).isFalse();
                 pods.annotate(
                         "trainer", "gpuwarden.dev/checkpointed", Instant.now().toString());
@@ -123,8 +123,8 @@ class DrainNoticeTest {
     @Test
     void signalIsNotWithdrawnAtReleaseAndIsSentAgainNextTime() throws Exception {
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
-            until(steering::works, "it leads");
+                Controllers controllers = TestPods.steer(api, "one", true, AT_ONCE, audits)) {
+            until(controllers::works, "it leads");
             fleet.fail(bad);
             SignalRequest first = awaitAsked(api);
             answer(api, first, 1, "");

@@ -4,7 +4,7 @@ import static dev.gpuwarden.aggregator.app.TestFleet.settings;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -114,10 +114,10 @@ class FleetCommandsClusterTest {
                 false,
                 false);
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = TestPods.steer(api, "one", true, careful, audits)) {
-            until(steering::works, "it leads");
+                Controllers controllers = TestPods.steer(api, "one", true, careful, audits)) {
+            until(controllers::works, "it leads");
             fleet.fail(bad);
-            until(() -> fleet.said(bad).contains("DrainNeedsHelp"), "its Event is written");
+            until(() -> fleet.eventReasons(bad).contains("DrainNeedsHelp"), "its Event is written");
             assertThat(run("explain", bad).out())
                     .containsPattern("drain +not drained of all pods for SysLogsXIDError 79, 1 pod left: "
                             + pods.path("lonely") + ": no controller would start it again")
@@ -148,9 +148,9 @@ class FleetCommandsClusterTest {
                 minor,
                 HealthEvent.of("a", "GPU", "GpuThermal").nodeName(minor).id("e").build());
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {})) {
-            until(steering::works, "it leads");
-            until(() -> run("breaker").code() == 0, "it is said that nothing has tripped");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {})) {
+            until(controllers::works, "it leads");
+            until(() -> run("breaker").code() == 0, "nothing has tripped");
             assertThat(run("breaker").out()).containsPattern("all +closed ").doesNotContain("note:");
             fleet.fail(bad);
             until(() -> fleet.cordoned(bad), "the node is cordoned");
@@ -182,7 +182,7 @@ class FleetCommandsClusterTest {
 
             until(() -> run("explain", bad).out().contains("Quarantined"), "its Event is listed");
             assertThat(run("explain", bad))
-                    .satisfies(said -> assertThat(said.code()).isEqualTo(1))
+                    .satisfies(explained -> assertThat(explained.code()).isEqualTo(1))
                     .extracting(Answer::out)
                     .asString()
                     .contains("cordon      by gpuwarden", "GPU has fallen off the bus", "rules       syslog-fatal");
@@ -202,8 +202,9 @@ class FleetCommandsClusterTest {
                 .containsEntry("state", "faulty")
                 .containsEntry("cause", "unknown");
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audit -> {})) {
-            until(steering::works, "it leads");
+                Controllers controllers =
+                        Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audit -> {})) {
+            until(controllers::works, "it leads");
             until(() -> fleet().out().contains("\"cause\": \"dry_run\""), "a dry run is seen");
             assertThat(JsonTrees.object(fleet().tree(), "breaker")).containsEntry("mode", "dry-run");
         }
@@ -254,15 +255,15 @@ class FleetCommandsClusterTest {
         nodes.forEach(fleet::node);
         nodes.forEach(fleet::fail);
         assertThat(run("breaker"))
-                .satisfies(said -> assertThat(said.code()).isEqualTo(3))
+                .satisfies(explained -> assertThat(explained.code()).isEqualTo(3))
                 .extracting(Answer::out)
                 .asString()
                 .contains("no aggregator with quarantine has led here yet")
                 .doesNotContain("closed");
         assertThat(run("breaker", "close", "all").code()).as("nothing to close").isEqualTo(2);
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 50), audit -> {})) {
-            until(() -> steering.gate().waiting().size() == 2, "two are refused");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 50), audit -> {})) {
+            until(() -> controllers.breaker().waiting().size() == 2, "two are refused");
             until(() -> run("breaker").code() == 1, "it is kept that it is open");
             assertThat(run("breaker").out())
                     .containsPattern("all +open .* 4 +2 +2 +3 of 4 nodes within 5 min, limit 2");
@@ -283,11 +284,20 @@ class FleetCommandsClusterTest {
             assertThat(JsonTrees.object(done.tree(), "after")).containsEntry("status", "half-open");
             until(() -> nodes.stream().filter(fleet::cordoned).count() == 3, "one more passes");
 
-            Instant before = steering.gate().state().pools().get("all").since();
+            Instant before = controllers.breaker().state().pools().get("all").since();
             // The aggregator may close it first, since the counts are within the limits again.
             until(() -> run("breaker", "close", "all").code() == 0, "it is closed");
-            until(() -> steering.gate().state().pools().get("all").since().isAfter(before), "the aggregator takes it");
-            assertThat(steering.gate().state().pools().get("all").status()).isEqualTo(PoolState.Status.CLOSED);
+            until(
+                    () -> controllers
+                            .breaker()
+                            .state()
+                            .pools()
+                            .get("all")
+                            .since()
+                            .isAfter(before),
+                    "the aggregator takes it");
+            assertThat(controllers.breaker().state().pools().get("all").status())
+                    .isEqualTo(PoolState.Status.CLOSED);
             assertThat(run("breaker", "close", "all", "--dry-run").out())
                     .contains("closed: the limits hold again", "one node waits: ", "audit: {");
             assertThat(nodes.stream().filter(fleet::cordoned).count())
@@ -303,15 +313,15 @@ class FleetCommandsClusterTest {
     void nodesAreCordonedAndReleasedByHand() throws Exception {
         List.of(bad, good).forEach(fleet::node);
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {})) {
-            until(steering::works, "it leads");
+                Controllers controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {})) {
+            until(controllers::works, "it leads");
             Answer would = run("cordon", good, "--reason", "new cables", "--dry-run", "-o", "json");
             assertThat(would.tree()).containsEntry("dryRun", true);
             assertThat(would.node(good).get("patch").toString()).contains("new cables");
             assertThat(fleet.cordoned(good)).isFalse();
 
             assertThat(run("cordon", good, "none", "--reason", "new cables"))
-                    .satisfies(said -> assertThat(said.code()).isEqualTo(1))
+                    .satisfies(explained -> assertThat(explained.code()).isEqualTo(1))
                     .extracting(Answer::out)
                     .asString()
                     .contains(good + ": it takes no new pods", "none: not done: the cluster has no such Node");
@@ -327,7 +337,7 @@ class FleetCommandsClusterTest {
             assertThat(fleet().node(bad)).containsEntry("state", "faulty").containsEntry("cause", "overridden");
             assertThat(run("release", "Bad").code()).isEqualTo(2);
             assertThat(run("clean-nodes", "--all", "--yes"))
-                    .satisfies(said -> assertThat(said.code()).isEqualTo(2))
+                    .satisfies(explained -> assertThat(explained.code()).isEqualTo(2))
                     .extracting(Answer::err)
                     .asString()
                     .contains("the aggregator one acts", "scale deployment");

@@ -43,13 +43,13 @@ class FleetPageClusterTest {
     private static final String READER = """
             apiVersion: rbac.authorization.k8s.io/v1
             kind: ClusterRole
-            metadata: {name: looks}
+            metadata: {name: reads}
             rules: [{apiGroups: [gpuwarden.dev], resources: [nodehealths], verbs: [list]}]
             ---
             apiVersion: rbac.authorization.k8s.io/v1
             kind: ClusterRoleBinding
-            metadata: {name: looks}
-            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: looks}
+            metadata: {name: reads}
+            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads}
             subjects:
             - {kind: ServiceAccount, name: reader, namespace: default}
             - {kind: User, apiGroup: rbac.authorization.k8s.io, name: ann}
@@ -61,7 +61,7 @@ class FleetPageClusterTest {
 
     private final Closer parts = new Closer();
     private TestFleet fleet;
-    private Controllers steering;
+    private Controllers controllers;
     private String bad;
 
     @BeforeEach
@@ -82,9 +82,9 @@ class FleetPageClusterTest {
         CommandLine.populateCommand(page, options);
         KubeClient api = parts.add(fleet.asAggregator());
         Decisions decisions = new Decisions();
-        steering = parts.add(
+        controllers = parts.add(
                 Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> decisions.add(audit.toTree())));
-        FleetView board = new FleetView(steering.view(), api, decisions::last, Clock.systemUTC());
+        FleetView board = new FleetView(controllers.view(), api, decisions::last, Clock.systemUTC());
         return parts.add(WebServer.start(new ListenAddress("127.0.0.1", 0), FleetPage.of(board, api, page)))
                 .address()
                 .getPort();
@@ -107,8 +107,8 @@ class FleetPageClusterTest {
         fleet.client.apply(READER);
         int port = serve("--page.user-header=X-Forwarded-User", "--page.groups-header=X-Forwarded-Groups");
         assertThat(get(port, Map.of()))
-                .satisfies(said -> assertThat(said.statusCode()).isEqualTo(401))
-                .satisfies(said -> assertThat(said.headers().firstValue("WWW-Authenticate"))
+                .satisfies(answer -> assertThat(answer.statusCode()).isEqualTo(401))
+                .satisfies(answer -> assertThat(answer.headers().firstValue("WWW-Authenticate"))
                         .get()
                         .asString()
                         .startsWith("Basic"))
@@ -143,7 +143,7 @@ class FleetPageClusterTest {
         fleet.client.apply(READER);
         List.of(bad, fleet.named("good")).forEach(fleet::node);
         int port = serve();
-        until(() -> steering.works(), "it leads");
+        until(() -> controllers.works(), "it leads");
         try (Browser browser = Browser.start(folder.resolve("browser"), 1200, 1000)) {
             open(browser, port, "");
             browser.until("document.querySelector('#summary').innerText.includes('all nodes are as they should be')");
@@ -238,8 +238,8 @@ class FleetPageClusterTest {
                 """.formatted("2126-01-01T00:00:00.000000Z"));
         fleet.node(bad);
         KubeClient api = parts.add(fleet.asAggregator());
-        steering = parts.add(Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {}));
-        ReplicaState view = steering.view();
+        controllers = parts.add(Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {}));
+        ReplicaState view = controllers.view();
         until(
                 () -> view.rules().get() != RuleEvaluator.EMPTY,
                 "the rules are loaded, after which all nodes are assessed");
@@ -275,7 +275,7 @@ class FleetPageClusterTest {
         fleet.client.apply(READER);
         try (HollowNodes many = HollowNodes.create(fleet.plane, "many", count, 0)) {
             int port = serve();
-            until(() -> steering.works(), "it leads");
+            until(() -> controllers.works(), "it leads");
             try (Browser browser = Browser.start(folder.resolve("browser"), 1200, 1000)) {
                 open(browser, port, "");
                 browser.until("document.querySelector('#shown').innerText.includes('" + count + " nodes')");

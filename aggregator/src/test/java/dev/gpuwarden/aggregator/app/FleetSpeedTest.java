@@ -47,9 +47,9 @@ class FleetSpeedTest {
                 HollowNodes nodes = HollowNodes.create(fleet.plane, "many", NODES, 0)) {
             report(fleet, nodes.names());
             for (int round = 0; round < ROUNDS; round++) {
-                say("this build", run(fleet, Optional.empty()));
+                print("this build", run(fleet, Optional.empty()));
                 if (OTHER.isPresent()) {
-                    say("other build", run(fleet, OTHER));
+                    print("other build", run(fleet, OTHER));
                 }
             }
         }
@@ -63,7 +63,7 @@ class FleetSpeedTest {
             List<Future<?>> all = new ArrayList<>();
             for (String name : names) {
                 all.add(writers.submit(() -> {
-                    StoredHealth seen = healths.look(name);
+                    StoredHealth seen = healths.read(name);
                     Instant now = Instant.now();
                     return healths.write(
                             new ReportedState(
@@ -122,7 +122,7 @@ class FleetSpeedTest {
         return time;
     }
 
-    private static void say(String what, String time) {
+    private static void print(String what, String time) {
         System.out.printf("gpuwarden fleet, %d nodes, %s: %s%n", NODES, what, time);
     }
 }

@@ -69,9 +69,9 @@ class KillBetweenWritesTest {
             fleet.node(trips, "trips");
             fleet.fail(returns);
             try (KubeClient api = fleet.asAggregator();
-                    Controllers steering = Controllers.start(api, pools(name + "-first"), audit -> {})) {
+                    Controllers controllers = Controllers.start(api, pools(name + "-first"), audit -> {})) {
                 until(
-                        () -> fleet.said(returns).contains("Quarantined") && steering.queued() == 0,
+                        () -> fleet.eventReasons(returns).contains("Quarantined") && controllers.queued() == 0,
                         "one is in quarantine");
             }
             lease();
@@ -97,7 +97,7 @@ class KillBetweenWritesTest {
                     + !fleet.get(node, ".metadata.annotations.quarantineHealthEvent")
                             .isEmpty()
                     + " condition=" + fleet.condition(node)
-                    + " events=" + fleet.said(node);
+                    + " events=" + fleet.eventReasons(node);
         }
 
         void done() {
@@ -136,10 +136,10 @@ class KillBetweenWritesTest {
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             Scene scene = new Scene("undisturbed");
             try (KubeClient api = fleet.asAggregator(faulty);
-                    Controllers steering = Controllers.start(api, pools("undisturbed"), audit -> {})) {
-                until(() -> fleet.said(scene.falls).contains("Quarantined"), "one falls");
-                until(() -> fleet.said(scene.returns).contains("ReturnedToService"), "one returns");
-                until(() -> steering.queued() == 0 && scene.state().contains("breaker open=true"), "one trips");
+                    Controllers controllers = Controllers.start(api, pools("undisturbed"), audit -> {})) {
+                until(() -> fleet.eventReasons(scene.falls).contains("Quarantined"), "one falls");
+                until(() -> fleet.eventReasons(scene.returns).contains("ReturnedToService"), "one returns");
+                until(() -> controllers.queued() == 0 && scene.state().contains("breaker open=true"), "one trips");
                 wanted = scene.state();
             }
             scene.done();
@@ -156,21 +156,21 @@ class KillBetweenWritesTest {
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             BooleanSupplier killed = at.kill(faulty, name, how);
             try (KubeClient api = fleet.asAggregator(faulty);
-                    Controllers steering = Controllers.start(api, pools(name), audit -> {})) {
+                    Controllers controllers = Controllers.start(api, pools(name), audit -> {})) {
                 until(
                         () -> killed.getAsBoolean()
                                 || !at.always()
-                                        && steering.queued() == 0
+                                        && controllers.queued() == 0
                                         && scene.state().equals(wanted),
                         at + " of " + name);
-                assertThat(steering.failing()).as("failing names").isLessThan(100);
+                assertThat(controllers.failing()).as("failing names").isLessThan(100);
             }
         }
         lease();
         try (KubeClient api = fleet.asAggregator();
-                Controllers steering = Controllers.start(api, pools(name + "-next"), audit -> {})) {
+                Controllers controllers = Controllers.start(api, pools(name + "-next"), audit -> {})) {
             until(() -> scene.state().equals(wanted), at + ": expected\n" + wanted + "\nfound\n" + scene.state());
-            until(() -> steering.queued() == 0 && steering.failing() == 0, "all is done");
+            until(() -> controllers.queued() == 0 && controllers.failing() == 0, "all is done");
             assertThat(scene.state()).as(at + ", and it stays so").isEqualTo(wanted);
         }
         scene.done();

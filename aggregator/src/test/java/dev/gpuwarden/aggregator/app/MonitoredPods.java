@@ -38,16 +38,16 @@ final class MonitoredPods implements AutoCloseable {
     /** The parts of an aggregator that run in the test. */
     static final class Running implements AutoCloseable {
         private final KubeClient api;
-        final Controllers steering;
+        final Controllers controllers;
         final ObjectMonitor monitor;
 
         Running(KubeClient api) {
             this.api = api;
-            this.steering = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {});
+            this.controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {});
             this.monitor = ObjectMonitor.start(
                     api,
-                    steering.fleet(),
-                    steering::onLeading,
+                    controllers.cache(),
+                    controllers::onLeading,
                     new MonitorSettings(
                             Duration.ofMinutes(5),
                             8,
@@ -76,7 +76,7 @@ final class MonitoredPods implements AutoCloseable {
         @Override
         public void close() {
             monitor.close();
-            steering.close();
+            controllers.close();
             api.close();
         }
     }
@@ -117,13 +117,13 @@ final class MonitoredPods implements AutoCloseable {
         return fleet.get(node, ".metadata.annotations.nvsentinel\\.dgxc\\.nvidia\\.com/policy-matches");
     }
 
-    String told(String path) {
+    String reported(String path) {
         return fleet.client.find(
                 "nodehealth/" + node, ".status.monitors[?(@.name==\"kubernetes-object-monitor\")]" + path);
     }
 
     String faults() {
-        return told(".faults[*].entityValue");
+        return reported(".faults[*].entityValue");
     }
 
     void policy(String name, String predicate, String more) {

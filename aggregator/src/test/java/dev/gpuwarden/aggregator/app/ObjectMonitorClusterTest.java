@@ -43,10 +43,10 @@ class ObjectMonitorClusterTest {
             pods.pod("validator", old, "Running", false, WAITING);
             until(() -> fleet.cordoned(pods.node), "the node is cordoned");
             assertThat(pods.faults()).isEqualTo("gpu-operator/validator");
-            assertThat(pods.told(".faults[0].errorCode")).isEqualTo("GPU_OPERATOR_POD_UNHEALTHY");
-            assertThat(pods.told(".faults[0].agent")).isEqualTo("kubernetes-object-monitor");
-            assertThat(pods.told(".faults[0].checkName")).isEqualTo(OPERATORS);
-            assertThat(pods.told(".faults[0].recommendedAction")).isEqualTo("CONTACT_SUPPORT");
+            assertThat(pods.reported(".faults[0].errorCode")).isEqualTo("GPU_OPERATOR_POD_UNHEALTHY");
+            assertThat(pods.reported(".faults[0].agent")).isEqualTo("kubernetes-object-monitor");
+            assertThat(pods.reported(".faults[0].checkName")).isEqualTo(OPERATORS);
+            assertThat(pods.reported(".faults[0].recommendedAction")).isEqualTo("CONTACT_SUPPORT");
             until(() -> pods.annotation().equals(OPERATORS + "/gpu-operator/validator"), "the annotation is written");
 
             pods.is("validator", old, "Running", false, RUNNING);
@@ -62,7 +62,7 @@ class ObjectMonitorClusterTest {
                     () -> fleet.client
                             .get("monitorpolicy/" + OPERATORS, ".status.conditions[?(@.type==\"Ready\")].status")
                             .equals("True"),
-                    "the policy is said to be ready");
+                    "the policy is reported ready");
             assertThat(running.monitor.failing()).isZero();
         }
     }
@@ -77,7 +77,7 @@ class ObjectMonitorClusterTest {
         try (Running running = pods.run()) {
             until(() -> pods.faults().split(" ").length == 3, "all three faults are written");
             until(
-                    () -> pods.told(".faults[?(@.checkName==\"three\")].message")
+                    () -> pods.reported(".faults[?(@.checkName==\"three\")].message")
                             .equals("it is so (3 match, 3 raise this: gpu-operator/heals, gpu-operator/loops,"
                                     + " gpu-operator/stays)"),
                     "and together, as one fault of the node");

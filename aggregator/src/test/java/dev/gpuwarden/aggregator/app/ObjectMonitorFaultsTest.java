@@ -128,7 +128,7 @@ class ObjectMonitorFaultsTest {
             until(() -> pods.faults().equals("gpu-operator/goes"), "the fault of the first is written");
             faulty.fail(ApiCall.any(), new ApiFault.CutBefore());
             faulty.cut();
-            until(() -> !running.steering.works(), "it leads no more");
+            until(() -> !running.controllers.works(), "it leads no more");
             pods.end("goes");
             pods.is("breaks", OLD, "Failed", false, WAITING);
             assertThat(pods.faults()).isEqualTo("gpu-operator/goes");

@@ -213,7 +213,7 @@ public final class TestFleet implements AutoCloseable {
     /** Writes an event of a monitor of the whole cluster. The node needs no report. */
     void monitored(String node, HealthEvent event) {
         try {
-            healths.tell(node, "monitor", List.of(event), Instant.now());
+            healths.report(node, "monitor", List.of(event), Instant.now());
         } catch (Exception e) {
             throw new AssertionError(e);
         }
@@ -221,7 +221,7 @@ public final class TestFleet implements AutoCloseable {
 
     private void write(String node) {
         try {
-            StoredHealth seen = healths.look(node);
+            StoredHealth seen = healths.read(node);
             StreamEpoch claim = StreamEpoch.next(seen.claim(), Instant.now(), "test");
             var unused = healths.write(
                     new ReportedState(
@@ -269,7 +269,7 @@ public final class TestFleet implements AutoCloseable {
     }
 
     /** Returns the reasons of its Events, sorted, each as often as it occurs. */
-    List<String> said(String node) {
+    List<String> eventReasons(String node) {
         String reasons = client.get("events/default?fieldSelector=involvedObject.name%3D" + node, ".items[*].reason");
         return Stream.of(reasons.split(" ")).sorted().toList();
     }

@@ -55,9 +55,9 @@ class BreakerConfigMapClusterTest {
     }
 
     private BreakerConfigMap store(BreakerSettingsAnnotation published, Runnable changed, Runnable outdated) {
-        BreakerPolicy breaker = new BreakerPolicy(published.pools());
-        CircuitBreaker gate = new CircuitBreaker(breaker, new PoolCounts(breaker), Clock.systemUTC(), () -> {});
-        return new BreakerConfigMap(NAMESPACE, published, api, gate, Clock.systemUTC(), changed, outdated);
+        BreakerPolicy policy = new BreakerPolicy(published.pools());
+        CircuitBreaker breaker = new CircuitBreaker(policy, new PoolCounts(policy), Clock.systemUTC(), () -> {});
+        return new BreakerConfigMap(NAMESPACE, published, api, breaker, Clock.systemUTC(), changed, outdated);
     }
 
     private Map<String, Object> metadata() throws Exception {

@@ -3,7 +3,8 @@ package dev.gpuwarden.aggregator.breaker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState.PoolState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState.PoolState;
 import dev.gpuwarden.aggregator.breaker.Pool.Limit;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import java.time.Duration;

@@ -16,11 +16,12 @@ class BreakerSettingsAnnotationTest {
     @Test
     void publishedSettingsAreReadUnchanged() {
         for (ActionMode mode : ActionMode.values()) {
-            BreakerSettingsAnnotation says = new BreakerSettingsAnnotation(mode, Pool.Parser.parseAll(List.of(POOLS)));
-            BreakerSettingsAnnotation read = BreakerSettingsAnnotation.of(says.annotations());
+            BreakerSettingsAnnotation settings =
+                    new BreakerSettingsAnnotation(mode, Pool.Parser.parseAll(List.of(POOLS)));
+            BreakerSettingsAnnotation read = BreakerSettingsAnnotation.of(settings.annotations());
             assertThat(read.mode()).isEqualTo(mode);
             assertThat(read.annotations())
-                    .isEqualTo(says.annotations())
+                    .isEqualTo(settings.annotations())
                     .containsEntry(BreakerSettingsAnnotation.POOLS, POOLS);
         }
     }

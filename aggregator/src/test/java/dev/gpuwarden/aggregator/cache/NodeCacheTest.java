@@ -11,17 +11,18 @@ import org.junit.jupiter.api.Test;
 
 class NodeCacheTest {
 
-    private final List<String> told = new ArrayList<>();
-    private final NodeCache fleet = new NodeCache(
+    private final List<String> changes = new ArrayList<>();
+    private final NodeCache cache = new NodeCache(
             new NodeCache.Listener() {
                 @Override
                 public void node(String name, Optional<CachedNode> node, boolean ours) {
-                    told.add(name + " " + node.map(CachedNode::resourceVersion).orElse("gone") + (ours ? " ours" : ""));
+                    changes.add(
+                            name + " " + node.map(CachedNode::resourceVersion).orElse("gone") + (ours ? " ours" : ""));
                 }
 
                 @Override
                 public void health(String name, Optional<Map<String, Object>> health) {
-                    told.add(name + " health");
+                    changes.add(name + " health");
                 }
             },
             Clock.systemUTC());
@@ -34,27 +35,27 @@ class NodeCacheTest {
 
     @Test
     void ownWriteIsCachedImmediatelyAndReportedOnce() {
-        fleet.nodes().onUpsert("a", node("u", 7));
-        var unused = fleet.wrote(node("u", 8));
-        assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("8");
-        fleet.nodes().onUpsert("a", node("u", 8));
-        fleet.nodes().onUpsert("a", node("u", 9));
-        assertThat(told).containsExactly("a 7", "a 8 ours", "a 9");
+        cache.nodes().onUpsert("a", node("u", 7));
+        var unused = cache.wrote(node("u", 8));
+        assertThat(cache.node("a").map(CachedNode::resourceVersion)).contains("8");
+        cache.nodes().onUpsert("a", node("u", 8));
+        cache.nodes().onUpsert("a", node("u", 9));
+        assertThat(changes).containsExactly("a 7", "a 8 ours", "a 9");
     }
 
     @Test
     void lateAnswerRestoresNoDeletedNode() {
-        fleet.nodes().onUpsert("a", node("u", 7));
-        fleet.nodes().onUpsert("a", node("u", 9));
-        var unused = fleet.wrote(node("u", 8));
-        assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("9");
-        fleet.nodes().onDelete("a");
-        unused = fleet.wrote(node("u", 10));
-        assertThat(fleet.node("a")).isEmpty();
-        fleet.nodes().onUpsert("a", node("other", 3));
-        unused = fleet.wrote(node("u", 11));
-        assertThat(fleet.node("a").map(CachedNode::uid)).contains("other");
-        assertThat(told).containsExactly("a 7", "a 9", "a gone", "a 3");
+        cache.nodes().onUpsert("a", node("u", 7));
+        cache.nodes().onUpsert("a", node("u", 9));
+        var unused = cache.wrote(node("u", 8));
+        assertThat(cache.node("a").map(CachedNode::resourceVersion)).contains("9");
+        cache.nodes().onDelete("a");
+        unused = cache.wrote(node("u", 10));
+        assertThat(cache.node("a")).isEmpty();
+        cache.nodes().onUpsert("a", node("other", 3));
+        unused = cache.wrote(node("u", 11));
+        assertThat(cache.node("a").map(CachedNode::uid)).contains("other");
+        assertThat(changes).containsExactly("a 7", "a 9", "a gone", "a 3");
     }
 
     private static Map<String, Object> health(String uid, long version) {
@@ -63,56 +64,56 @@ class NodeCacheTest {
 
     @Test
     void answerWithNodeHealthIsReportedAndLaterWatchEventIsNot() {
-        fleet.answered(health("u", 6));
-        assertThat(fleet.healthRead("a"))
+        cache.answered(health("u", 6));
+        assertThat(cache.healthRead("a"))
                 .as("the watch has not delivered it yet")
                 .isEmpty();
-        fleet.healths().onUpsert("a", health("u", 7));
-        assertThat(fleet.healthRead("a").orElseThrow().answered()).isFalse();
-        fleet.answered(health("u", 8));
-        assertThat(fleet.healthRead("a").orElseThrow().answered()).isTrue();
-        fleet.healths().onUpsert("a", health("u", 8));
-        fleet.answered(health("u", 7));
-        assertThat(fleet.healthRead("a").orElseThrow().answered()).isTrue();
-        fleet.healths().onUpsert("a", health("u", 9));
-        fleet.answered(health("u", 9));
-        assertThat(fleet.healthRead("a").orElseThrow().answered())
+        cache.healths().onUpsert("a", health("u", 7));
+        assertThat(cache.healthRead("a").orElseThrow().answered()).isFalse();
+        cache.answered(health("u", 8));
+        assertThat(cache.healthRead("a").orElseThrow().answered()).isTrue();
+        cache.healths().onUpsert("a", health("u", 8));
+        cache.answered(health("u", 7));
+        assertThat(cache.healthRead("a").orElseThrow().answered()).isTrue();
+        cache.healths().onUpsert("a", health("u", 9));
+        cache.answered(health("u", 9));
+        assertThat(cache.healthRead("a").orElseThrow().answered())
                 .as("the watch was faster")
                 .isTrue();
-        fleet.healths().onUpsert("a", health("other", 2));
-        fleet.answered(health("u", 10));
-        fleet.healths().onDelete("a");
-        fleet.answered(health("other", 3));
-        assertThat(fleet.healthRead("a")).isEmpty();
-        assertThat(told).containsExactly("a health", "a health", "a health", "a health", "a health");
+        cache.healths().onUpsert("a", health("other", 2));
+        cache.answered(health("u", 10));
+        cache.healths().onDelete("a");
+        cache.answered(health("other", 3));
+        assertThat(cache.healthRead("a")).isEmpty();
+        assertThat(changes).containsExactly("a health", "a health", "a health", "a health", "a health");
     }
 
     @Test
     void watchEventWithOlderVersionIsAcceptedAfterRestore() {
-        fleet.nodes().onUpsert("a", node("u", 7));
-        var unused = fleet.wrote(node("u", 9));
-        fleet.nodes().onUpsert("a", node("u", 8));
-        assertThat(fleet.node("a").map(CachedNode::resourceVersion))
+        cache.nodes().onUpsert("a", node("u", 7));
+        var unused = cache.wrote(node("u", 9));
+        cache.nodes().onUpsert("a", node("u", 8));
+        assertThat(cache.node("a").map(CachedNode::resourceVersion))
                 .as("a late event of an older version")
                 .contains("9");
-        fleet.nodes().onUpsert("a", node("u", 9));
-        fleet.nodes().onUpsert("a", node("u", 3));
-        assertThat(fleet.node("a").map(CachedNode::resourceVersion)).contains("3");
-        fleet.nodes().onUpsert("a", node("u", 4));
-        assertThat(told).containsExactly("a 7", "a 9 ours", "a 3", "a 4");
-        told.clear();
+        cache.nodes().onUpsert("a", node("u", 9));
+        cache.nodes().onUpsert("a", node("u", 3));
+        assertThat(cache.node("a").map(CachedNode::resourceVersion)).contains("3");
+        cache.nodes().onUpsert("a", node("u", 4));
+        assertThat(changes).containsExactly("a 7", "a 9 ours", "a 3", "a 4");
+        changes.clear();
 
-        fleet.healths().onUpsert("a", health("h", 7));
-        fleet.answered(health("h", 9));
-        fleet.healths().onUpsert("a", health("h", 9));
-        fleet.healths().onUpsert("a", health("h", 5));
-        fleet.healths().onUpsert("a", health("h", 6));
-        assertThat(told).hasSize(4);
+        cache.healths().onUpsert("a", health("h", 7));
+        cache.answered(health("h", 9));
+        cache.healths().onUpsert("a", health("h", 9));
+        cache.healths().onUpsert("a", health("h", 5));
+        cache.healths().onUpsert("a", health("h", 6));
+        assertThat(changes).hasSize(4);
     }
 
     @Test
     void largeFieldsAreNotCached() {
-        fleet.nodes().onUpsert("a", node("u", 7));
-        assertThat(fleet.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
+        cache.nodes().onUpsert("a", node("u", 7));
+        assertThat(cache.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
     }
 }

@@ -17,9 +17,9 @@ class DrainProgressTest {
     private final List<String> lines = new ArrayList<>();
     private final DrainProgress progress = new DrainProgress("n", lines::add);
 
-    private void look(long seconds, ManualDrainState.ManualPod... pods) {
+    private void evaluate(long seconds, ManualDrainState.ManualPod... pods) {
         lines.clear();
-        progress.looked(new ManualDrainState(List.of(pods), List.of(), Optional.empty()), NOW.plusSeconds(seconds));
+        progress.evaluated(new ManualDrainState(List.of(pods), List.of(), Optional.empty()), NOW.plusSeconds(seconds));
     }
 
     private static ManualDrainState.ManualPod pod(String name, State state, String why) {
@@ -28,7 +28,7 @@ class DrainProgressTest {
 
     @Test
     void eachChangeIsALineAndALineFollowsAfterTenSecondsWithoutOne() {
-        look(
+        evaluate(
                 0,
                 pod("a", State.EVICT, ""),
                 pod("b", State.STAYS, "nobody \u001b[31m starts it"),
@@ -38,17 +38,17 @@ class DrainProgressTest {
                         "n: one pod to go, one pod that you must handle, one pod that may stay",
                         "team/b: stays: nobody \\u001b[31m starts it");
         ManualDrainState.ManualPod stays = pod("b", State.STAYS, "nobody \u001b[31m starts it");
-        look(1, pod("a", State.REFUSED, "the budget web"), stays);
+        evaluate(1, pod("a", State.REFUSED, "the budget web"), stays);
         assertThat(lines).containsExactly("team/a: refused since 2026-11-22T06:00:00Z: the budget web");
-        look(9, pod("a", State.REFUSED, "the budget web"), stays);
+        evaluate(9, pod("a", State.REFUSED, "the budget web"), stays);
         assertThat(lines).isEmpty();
-        look(11, pod("a", State.REFUSED, "the budget web"), stays);
+        evaluate(11, pod("a", State.REFUSED, "the budget web"), stays);
         assertThat(lines)
                 .containsExactly("n: one pod to go, 0 gone after 11s; team/a: refused since"
                         + " 2026-11-22T06:00:00Z: the budget web");
-        look(12, pod("a", State.GOING, "it has until noon"), stays);
+        evaluate(12, pod("a", State.GOING, "it has until noon"), stays);
         assertThat(lines).containsExactly("team/a: evicted, it has until noon");
-        look(13, pod("a", State.GONE, ""), stays);
+        evaluate(13, pod("a", State.GONE, ""), stays);
         assertThat(lines).containsExactly("team/a: gone");
     }
 
@@ -57,7 +57,7 @@ class DrainProgressTest {
         ManualDrainState.ManualPod pod = pod("a", State.GOING, "it has until noon");
         List<Long> spoken = new ArrayList<>();
         for (long second = 0; second < 600; second += 5) {
-            look(second, pod);
+            evaluate(second, pod);
             if (!lines.isEmpty()) {
                 spoken.add(second);
             }

@@ -94,11 +94,11 @@ class DrainReportTest {
                 .returns(1, DrainReport::exitCode)
                 .returns("n is not drained: it was released, 2 pods are left", DrainReport::verdict);
         assertThat(report(Outcome.STOPPED, "", false, PODS).verdict()).startsWith("n is not drained: stopped, 2 pods");
-        assertThat(report(Outcome.UNDECIDED, "nobody can tell", false, List.of(), "GPU-1"))
+        assertThat(report(Outcome.UNDECIDED, "no pod status names it", false, List.of(), "GPU-1"))
                 .returns(3, DrainReport::exitCode)
                 .extracting(DrainReport::verdict)
                 .asString()
-                .startsWith("n is not drained of the pods that hold GPU-1: nobody can tell; it stays");
+                .startsWith("n is not drained of the pods that hold GPU-1: no pod status names it; it stays");
     }
 
     @Test

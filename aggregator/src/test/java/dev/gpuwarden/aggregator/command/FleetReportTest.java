@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.Json;
@@ -10,7 +10,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
 import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
-import dev.gpuwarden.aggregator.fleet.FleetReader.FleetLook;
+import dev.gpuwarden.aggregator.fleet.FleetReader.FleetSnapshot;
 import dev.gpuwarden.aggregator.fleet.FleetReader.NodeStory;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
@@ -70,9 +70,9 @@ class FleetReportTest {
     private static FleetReport report(Optional<Map<String, Object>> health, FleetState... shown) {
         NodeFacts facts = NodeFacts.of(NodeAssessorTest.tree(
                 "{\"metadata\": {\"name\": \"n\", \"uid\": \"u\", \"labels\": {\"zone\": \"a\"}}}"));
-        NodeAssessment look = NodeAssessor.of(facts, health, around("open"), NodeAssessorTest.NOW);
+        NodeAssessment node = NodeAssessor.of(facts, health, around("open"), NodeAssessorTest.NOW);
         return FleetReport.of(
-                new FleetLook(NodeAssessorTest.NOW, List.of(look), List.of(facts), around("open")),
+                new FleetSnapshot(NodeAssessorTest.NOW, List.of(node), List.of(facts), around("open")),
                 NodeSelector.parse("zone=a"),
                 EnumSet.copyOf(List.of(shown)));
     }

@@ -21,31 +21,31 @@ class CheckpointSignalsTest {
             new HashMap<>(Map.of(Checkpoint.SIGNAL, "SIGUSR1", Checkpoint.GRACE, "2m"));
     private String status = "\"state\": {\"running\": {}}";
     private Map<String, Object> health = Map.of();
-    private Map<String, String> untold = Map.of();
+    private Map<String, String> unsent = Map.of();
     private Duration most = Duration.ofHours(1);
     private DrainAnnotation drain = Some.full();
     private String mode = "Immediate";
 
     private PodPlan plan(Instant now) {
-        StringBuilder said = new StringBuilder("\"annotations\": {\"a\": \"b\"");
-        annotations.forEach((name, text) -> said.append(", \"" + name + "\": \"" + text + "\""));
+        StringBuilder added = new StringBuilder("\"annotations\": {\"a\": \"b\"");
+        annotations.forEach((name, text) -> added.append(", \"" + name + "\": \"" + text + "\""));
         PodView pod = Some.read(Some.pod("p")
-                .replace("\"labels\"", said + "}, \"labels\"")
+                .replace("\"labels\"", added + "}, \"labels\"")
                 .replace("\"state\": {\"running\": {}}", status));
         List<PodPlan> plan = DrainPlan.of(drain, List.of(pod), Map.of(), Some.policies("*=" + mode), now);
-        return new CheckpointSignals(health, untold, most, Duration.ofSeconds(5))
+        return new CheckpointSignals(health, unsent, most, Duration.ofSeconds(5))
                 .of(drain, plan, now)
                 .get(0);
     }
 
-    private void told(String answer) {
+    private void answered(String answer) {
         health = Some.tree("""
                 {"spec": {"signals": {"uid-p": {"id": "1", "signal": "SIGUSR1", "requested": "%s"}}},
                 "status": {"signals": {%s}}}""".formatted(TOLD, answer));
     }
 
     private void sent() {
-        told("\"uid-p\": {\"id\": \"1\", \"processes\": 1}");
+        answered("\"uid-p\": {\"id\": \"1\", \"processes\": 1}");
     }
 
     private void exited(String where, Instant at) {
@@ -64,7 +64,7 @@ class CheckpointSignalsTest {
         assertThat(plan(NOW).step()).isEqualTo(Step.SIGNAL);
         assertThat(plan(NOW).isDue(NOW)).isTrue();
         assertThat(plan(NOW).reason()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
-        told("");
+        answered("");
         assertThat(plan(TOLD).isDue(TOLD)).as("an answer is on its way").isFalse();
         assertThat(plan(TOLD).at()).contains(TOLD.plusSeconds(5));
         assertThat(plan(TOLD.plusSeconds(5)).step()).isEqualTo(Step.CHECKPOINT);
@@ -102,11 +102,11 @@ class CheckpointSignalsTest {
 
     @Test
     void podIsEvictedWithoutSignalIfItCannotBeSent() {
-        told("\"uid-p\": {\"id\": \"1\", \"processes\": 0, \"error\": \"signals are off\"}");
+        answered("\"uid-p\": {\"id\": \"1\", \"processes\": 0, \"error\": \"signals are off\"}");
         assertThat(plan(TOLD).step()).isEqualTo(Step.EVICT);
         assertThat(plan(TOLD).reason()).isEqualTo("SIGUSR1 was not sent: signals are off");
         health = Map.of();
-        untold = Map.of("uid-p", "no daemon reports");
+        unsent = Map.of("uid-p", "no daemon reports");
         assertThat(plan(NOW).step()).isEqualTo(Step.EVICT);
         assertThat(plan(NOW).reason()).isEqualTo("no daemon reports");
     }

@@ -41,7 +41,7 @@ class ManualDrainStateTest {
                 false);
     }
 
-    private ManualDrainState look(String... pods) {
+    private ManualDrainState evaluate(String... pods) {
         List<PodView> read = Stream.of(pods).map(Some::read).toList();
         List<PodPlan> plan = new CheckpointSignals(health, Map.of(), policies.notice(), Duration.ofSeconds(5))
                 .of(drain, DrainPlan.of(drain, read, holders, policies, now), now);
@@ -69,47 +69,47 @@ class ManualDrainStateTest {
 
     @Test
     void podIsEvictedThenEndsThenIsGone() {
-        assertThat(look(pod("a")).due()).hasSize(1);
+        assertThat(evaluate(pod("a")).due()).hasSize(1);
         assertThat(only().state()).isEqualTo(State.EVICT);
         assertThat(last.over()).isFalse();
 
         after(3);
-        assertThat(look(ending("a", "")).due()).isEmpty();
+        assertThat(evaluate(ending("a", "")).due()).isEmpty();
         assertThat(only())
                 .isEqualTo(new ManualDrainState.ManualPod(
                         "team/a", "uid-a", State.GOING, "it has until 2026-11-22T06:01:00Z", now, NOW));
         assertThat(last.next()).as("when it should have ended").contains(Instant.parse("2026-11-22T06:01:10Z"));
 
         after(5);
-        look();
+        evaluate();
         assertThat(only()).isEqualTo(new ManualDrainState.ManualPod("team/a", "uid-a", State.GONE, "", now, NOW));
         assertThat(last.drained()).isTrue();
         after(9);
-        look();
+        evaluate();
         assertThat(only().since()).isEqualTo(NOW.plusSeconds(5));
     }
 
     @Test
     void podEndsWithItsContainersAndPodThatHadEndedIsLeft() {
-        look(pod("a"));
-        look(pod("a").replace("Running\"", "Succeeded\""));
+        evaluate(pod("a"));
+        evaluate(pod("a").replace("Running\"", "Succeeded\""));
         assertThat(only().state()).isEqualTo(State.GONE);
         last = ManualDrainState.NONE;
-        look(pod("a").replace("Running\"", "Succeeded\""));
+        evaluate(pod("a").replace("Running\"", "Succeeded\""));
         assertThat(only().state()).isEqualTo(State.LEFT);
-        look();
+        evaluate();
         assertThat(last.pods()).isEmpty();
     }
 
     @Test
     void refusedPodIsRetriedAndKeepsTheStartOfTheRefusal() {
-        look(pod("a"));
+        evaluate(pod("a"));
         after(1);
         refusals = Map.of(
                 "uid-a", Refusal.before(now, "").again("the budget web", Duration.ofSeconds(5), Duration.ZERO, now));
-        look(pod("a"));
+        evaluate(pod("a"));
         after(4);
-        assertThat(look(pod("a")).due()).hasSize(1);
+        assertThat(evaluate(pod("a")).due()).hasSize(1);
         assertThat(only())
                 .isEqualTo(new ManualDrainState.ManualPod(
                         "team/a", "uid-a", State.REFUSED, "the budget web", NOW.plusSeconds(1), NOW));
@@ -122,7 +122,7 @@ class ManualDrainStateTest {
         String answer =
                 "pods \"a\" is forbidden: User \"me\" cannot create resource \"pods/eviction\" in API group \"\"";
         refusals = Map.of("uid-a", Refusal.before(now, "").again(answer, Duration.ofSeconds(5), Duration.ZERO, now));
-        assertThat(look(pod("a")).due()).isEmpty();
+        assertThat(evaluate(pod("a")).due()).isEmpty();
         assertThat(only().state()).isEqualTo(State.STAYS);
         assertThat(only().why()).isEqualTo(answer);
         assertThat(last.over()).isTrue();
@@ -131,22 +131,22 @@ class ManualDrainStateTest {
 
     @Test
     void allReasonsThatKeepAPodAreReportedTogether() {
-        look(unmanaged("a").replace("\"containers\"", "\"volumes\": [{\"emptyDir\": {}}], \"containers\""));
+        evaluate(unmanaged("a").replace("\"containers\"", "\"volumes\": [{\"emptyDir\": {}}], \"containers\""));
         assertThat(only().state()).isEqualTo(State.STAYS);
         assertThat(only().why())
                 .isEqualTo("its emptyDir would be lost (--delete-emptydir-data), and no controller would start it"
                         + " again (--force)");
-        look();
+        evaluate();
         assertThat(only().state()).as("an operator has removed it").isEqualTo(State.GONE);
     }
 
     @Test
     void podThatComesLongAfterTheCordonIsNotEvicted() {
         after(9);
-        look(pod("a"));
+        evaluate(pod("a"));
         assertThat(only().state()).isEqualTo(State.EVICT);
         after(20);
-        look(pod("a"), pod("b"));
+        evaluate(pod("a"), pod("b"));
         assertThat(last.pods()).extracting(ManualDrainState.ManualPod::state).containsExactly(State.EVICT, State.STAYS);
         assertThat(last.due()).extracting(plan -> plan.pod().name()).containsExactly("a");
         assertThat(last.pods().get(1).why()).startsWith("it came after the cordon");
@@ -156,7 +156,7 @@ class ManualDrainStateTest {
     void holderThatMayNotBeEvictedIsInTheWayOfItsGpu() {
         drain = Some.partial("GPU-1");
         holders = Map.of("team/a", Set.of("GPU-1"), "team/b", Set.of("GPU-1"));
-        look(pod("a").replace("ReplicaSet", "DaemonSet"), pod("b"), pod("c"));
+        evaluate(pod("a").replace("ReplicaSet", "DaemonSet"), pod("b"), pod("c"));
         assertThat(last.pods())
                 .extracting(ManualDrainState.ManualPod::state)
                 .containsExactly(State.STAYS, State.EVICT, State.LEFT);
@@ -166,7 +166,7 @@ class ManualDrainStateTest {
     @Test
     void overduePodIsReportedWithItsFinalizers() {
         after(80);
-        look(ending("a", ", \"finalizers\": [\"example.com/hold\"]"));
+        evaluate(ending("a", ", \"finalizers\": [\"example.com/hold\"]"));
         assertThat(only().why())
                 .isEqualTo("it should have ended by 2026-11-22T06:01:00Z; finalizers hold it: example.com/hold");
         assertThat(last.next()).isEmpty();
@@ -177,30 +177,30 @@ class ManualDrainStateTest {
         String pod = pod("a").replace(
                         "\"labels\"",
                         "\"annotations\": {\"gpuwarden.dev/checkpoint-signal\": \"SIGUSR1\"}, \"labels\"");
-        look(pod);
+        evaluate(pod);
         assertThat(only().state()).isEqualTo(State.EVICT);
         assertThat(only().why()).isEqualTo("it could save its work on SIGUSR1 (--notice)");
 
         policies = policies(Duration.ofMinutes(2));
         last = ManualDrainState.NONE;
-        assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.SIGNAL);
+        assertThat(evaluate(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.SIGNAL);
         assertThat(only().state()).isEqualTo(State.SAVES);
         assertThat(only().why()).isEqualTo("it gets SIGUSR1 and 2m to save its work");
 
         health = Some.tree("""
                 {"spec": {"signals": {"uid-a": {"id": "i", "signal": "SIGUSR1", "requested": "%s"}}}}
                 """.formatted(NOW));
-        assertThat(look(pod).due()).isEmpty();
+        assertThat(evaluate(pod).due()).isEmpty();
         assertThat(last.over()).isFalse();
         assertThat(last.next()).as("its node must answer by then").contains(NOW.plusSeconds(5));
         assertThat(only().state()).isEqualTo(State.SAVES);
 
         after(5);
-        assertThat(look(pod).due()).isEmpty();
+        assertThat(evaluate(pod).due()).isEmpty();
         assertThat(last.next()).contains(NOW.plus(Duration.ofMinutes(2)));
 
         after(121);
-        assertThat(look(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.EVICT);
+        assertThat(evaluate(pod).due()).extracting(PodPlan::step).containsExactly(PodPlan.Step.EVICT);
         assertThat(only().state()).isEqualTo(State.EVICT);
         assertThat(only().why()).endsWith("its time to save its work is over");
     }

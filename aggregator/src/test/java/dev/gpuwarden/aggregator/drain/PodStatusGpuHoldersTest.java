@@ -17,7 +17,7 @@ class PodStatusGpuHoldersTest {
 
     /** @param devices names of devices, separated by commas; empty for a status without devices */
     private static PodView pod(String name, String resource, String devices) {
-        String told = devices.isEmpty()
+        String text = devices.isEmpty()
                 ? ""
                 : "\"allocatedResourcesStatus\": [{\"name\": \"" + resource + "\", \"resources\": [{\"resourceID\": \""
                         + devices.replace(",", "\"}, {\"resourceID\": \"") + "\"}]}], ";
@@ -26,7 +26,7 @@ class PodStatusGpuHoldersTest {
                 : "\"limits\": {\"" + resource + "\": \"1\"}";
         return Some.read(Some.pod(name)
                 .replace("{\"name\": \"main\"}]", "{\"name\": \"main\", \"resources\": {" + asks + "}}]")
-                .replace("\"state\":", told + "\"state\":"));
+                .replace("\"state\":", text + "\"state\":"));
     }
 
     private static GpuHolderSource.Answer ask(PodView... pods) {

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.Json;
@@ -76,7 +76,7 @@ public class NodeAssessorTest {
         return health("2026-11-22T05:59:30Z", faults);
     }
 
-    private NodeAssessment look(String metadata, String spec, Optional<Map<String, Object>> health) {
+    private NodeAssessment assess(String metadata, String spec, Optional<Map<String, Object>> health) {
         NodeFacts facts = NodeFacts.of(tree("""
                 {"metadata": {"name": "n", "uid": "u", "resourceVersion": "7" %s}, "spec": {%s}}
                 """.formatted(metadata, spec)));
@@ -89,82 +89,82 @@ public class NodeAssessorTest {
                 NOW);
     }
 
-    private NodeAssessment look(Optional<Map<String, Object>> health) {
-        return look("", "", health);
+    private NodeAssessment assess(Optional<Map<String, Object>> health) {
+        return assess("", "", health);
     }
 
-    private void faulty(NodeAssessment look, Cause cause, String why) {
-        assertThat(look.state()).isEqualTo(FleetState.FAULTY);
-        assertThat(look.cause()).contains(cause);
-        assertThat(look.why()).contains(why);
-        assertThat(look.unfit()).isTrue();
+    private void faulty(NodeAssessment node, Cause cause, String why) {
+        assertThat(node.state()).isEqualTo(FleetState.FAULTY);
+        assertThat(node.cause()).contains(cause);
+        assertThat(node.why()).contains(why);
+        assertThat(node.unfit()).isTrue();
     }
 
     @Test
     void nodeIsHealthyWithoutFaultsAndDegradedWithMinorOnes() {
-        assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
-        NodeAssessment minor = look(fresh(fault(false, "")));
+        assertThat(assess(fresh()).state()).isEqualTo(FleetState.HEALTHY);
+        NodeAssessment minor = assess(fresh(fault(false, "")));
         assertThat(minor.state()).isEqualTo(FleetState.DEGRADED);
         assertThat(minor.unfit()).isFalse();
         String stored = fault(true, "").replace("EXECUTE_REMEDIATION", "STORE_ONLY");
-        assertThat(look(fresh(stored)).state()).as("for statistics alone").isEqualTo(FleetState.HEALTHY);
+        assertThat(assess(fresh(stored)).state()).as("for statistics alone").isEqualTo(FleetState.HEALTHY);
     }
 
     @Test
     void nodeWithoutAReportIsSilentOnlyIfItHasGpus() {
-        assertThat(look(Optional.empty()).state()).isEqualTo(FleetState.OTHER);
-        assertThat(look(", \"labels\": {\"nvidia.com/gpu.present\": \"true\"}", "", Optional.empty())
+        assertThat(assess(Optional.empty()).state()).isEqualTo(FleetState.OTHER);
+        assertThat(assess(", \"labels\": {\"nvidia.com/gpu.present\": \"true\"}", "", Optional.empty())
                         .state())
                 .isEqualTo(FleetState.SILENT);
-        NodeAssessment stale = look(health("2026-11-22T05:40:00Z"));
+        NodeAssessment stale = assess(health("2026-11-22T05:40:00Z"));
         assertThat(stale.state()).isEqualTo(FleetState.SILENT);
         assertThat(stale.why()).contains("stale", "05:40");
         Map<String, Object> other = fresh(FATAL).orElseThrow();
-        NodeAssessment reused = look(Optional.of(tree(Json.write(other).replace("\"u\"", "\"gone\""))));
+        NodeAssessment reused = assess(Optional.of(tree(Json.write(other).replace("\"u\"", "\"gone\""))));
         assertThat(reused.state()).isEqualTo(FleetState.SILENT);
         assertThat(reused.faults()).as("of another machine").isEmpty();
     }
 
     @Test
     void faultyNodeInServiceHasACause() {
-        faulty(look(fresh(FATAL)), Cause.PENDING, "fatal asks to take it out of service");
-        faulty(look(health("2026-11-22T05:40:00Z", FATAL)), Cause.REPORT, "stale");
+        faulty(assess(fresh(FATAL)), Cause.PENDING, "fatal asks to take it out of service");
+        faulty(assess(health("2026-11-22T05:40:00Z", FATAL)), Cause.REPORT, "stale");
         faulty(
-                look(", \"labels\": {\"k8saas.nvidia.com/ManagedByNVSentinel\": \"false\"}", "", fresh(FATAL)),
+                assess(", \"labels\": {\"k8saas.nvidia.com/ManagedByNVSentinel\": \"false\"}", "", fresh(FATAL)),
                 Cause.OPTED_OUT,
                 "ManagedByNVSentinel");
-        faulty(look(fresh(fault(true, ", \"quarantineOverride\": \"Skip\""))), Cause.OVERRIDDEN, "skip");
+        faulty(assess(fresh(fault(true, ", \"quarantineOverride\": \"Skip\""))), Cause.OVERRIDDEN, "skip");
         mode = Seen.of(ActionMode.DRY_RUN);
-        faulty(look(fresh(FATAL)), Cause.DRY_RUN, "dry run: fatal asks");
+        faulty(assess(fresh(FATAL)), Cause.DRY_RUN, "dry run: fatal asks");
         leader = Seen.of(new Leader("one", NOW.minusSeconds(60)));
-        faulty(look(fresh(FATAL)), Cause.NO_LEADER, "no aggregator acts");
+        faulty(assess(fresh(FATAL)), Cause.NO_LEADER, "no aggregator acts");
         out = Set.of("another");
-        faulty(look(fresh(FATAL)), Cause.BREAKER, "breaker all: 1 of 2 nodes are out of service, limit 1");
+        faulty(assess(fresh(FATAL)), Cause.BREAKER, "breaker all: 1 of 2 nodes are out of service, limit 1");
         out = Set.of();
         breaker = Seen.of(BreakerState.of(
                 Map.of("all", "{\"status\": \"open\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
                 NOW));
-        faulty(look(fresh(FATAL)), Cause.BREAKER, "open since 2026-11-22T05:00:00Z, 3 of 4");
+        faulty(assess(fresh(FATAL)), Cause.BREAKER, "open since 2026-11-22T05:00:00Z, 3 of 4");
         rules = Seen.of(RuleEvaluator.EMPTY);
-        faulty(look(fresh(FATAL)), Cause.NO_RULE, "no rule set");
+        faulty(assess(fresh(FATAL)), Cause.NO_RULE, "no rule set");
     }
 
     @Test
     void unknownFactsNeverCountAsGood() {
         breaker = Seen.unknown("403");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "it is unknown if the breaker keeps it in service");
+        faulty(assess(fresh(FATAL)), Cause.UNKNOWN, "it is unknown if the breaker keeps it in service");
         breaker = Seen.of(BreakerState.NEW);
         limits = Seen.unknown("no annotation");
         out = Set.of("another");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "it is unknown if the breaker keeps it in service");
+        faulty(assess(fresh(FATAL)), Cause.UNKNOWN, "it is unknown if the breaker keeps it in service");
         limits = Seen.of(LIMITS);
-        faulty(look(fresh(FATAL)), Cause.BREAKER, "limit 1");
+        faulty(assess(fresh(FATAL)), Cause.BREAKER, "limit 1");
         out = Set.of();
         mode = Seen.unknown("no annotation");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "the mode (dry run or armed) is unknown");
+        faulty(assess(fresh(FATAL)), Cause.UNKNOWN, "the mode (dry run or armed) is unknown");
         rules = Seen.unknown("403 of rules");
-        faulty(look(fresh(FATAL)), Cause.UNKNOWN, "403 of rules");
-        assertThat(look(fresh()).state()).isEqualTo(FleetState.HEALTHY);
+        faulty(assess(fresh(FATAL)), Cause.UNKNOWN, "403 of rules");
+        assertThat(assess(fresh()).state()).isEqualTo(FleetState.HEALTHY);
     }
 
     @Test
@@ -174,26 +174,26 @@ public class NodeAssessorTest {
                 "quarantineHealthEventIsCordoned": "True", "gpuwarden.dev/quarantine-reason": "because",
                 "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}""";
         String cordoned = "\"unschedulable\": true";
-        NodeAssessment held = look(annotations, cordoned, fresh(FATAL));
+        NodeAssessment held = assess(annotations, cordoned, fresh(FATAL));
         assertThat(held.state()).isEqualTo(FleetState.QUARANTINED);
         assertThat(held.since()).contains(Instant.parse("2026-11-22T05:01:00Z"));
         assertThat(held.why()).isEqualTo("because");
         assertThat(held.next()).isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
-        assertThat(look(annotations, cordoned, fresh()).next()).startsWith("returns now");
-        assertThat(look(annotations, "", fresh(FATAL)).next())
+        assertThat(assess(annotations, cordoned, fresh()).next()).startsWith("returns now");
+        assertThat(assess(annotations, "", fresh(FATAL)).next())
                 .startsWith("leaves quarantine now: an operator uncordoned");
-        assertThat(look(annotations, cordoned, health("2026-11-22T05:40:00Z", FATAL))
+        assertThat(assess(annotations, cordoned, health("2026-11-22T05:40:00Z", FATAL))
                         .next())
                 .startsWith("stays as it is: the report is stale");
         mode = Seen.of(ActionMode.DRY_RUN);
-        assertThat(look(annotations, cordoned, fresh()).next()).endsWith("but the aggregator makes a dry run");
+        assertThat(assess(annotations, cordoned, fresh()).next()).endsWith("but the aggregator makes a dry run");
         rules = Seen.unknown("403");
-        assertThat(look(annotations, cordoned, fresh(FATAL)).next())
+        assertThat(assess(annotations, cordoned, fresh(FATAL)).next())
                 .as("rules bring nodes in, and do not let them out")
                 .isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
         leader = Seen.of(new Leader("", NOW));
-        assertThat(look(annotations, cordoned, fresh()).next()).endsWith("but no aggregator acts");
-        NodeAssessment broken = look(", \"annotations\": {\"quarantineHealthEvent\": \"{\"}", cordoned, fresh(FATAL));
+        assertThat(assess(annotations, cordoned, fresh()).next()).endsWith("but no aggregator acts");
+        NodeAssessment broken = assess(", \"annotations\": {\"quarantineHealthEvent\": \"{\"}", cordoned, fresh(FATAL));
         assertThat(broken.state()).isEqualTo(FleetState.QUARANTINED);
         assertThat(broken.next()).isEqualTo("repair or remove them");
     }
@@ -203,12 +203,12 @@ public class NodeAssessorTest {
         String fields = """
                 , "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}, {"manager": "kubectl-cordon",
                 "time": "2026-11-22T04:00:00Z", "fieldsV1": {"f:spec": {"f:unschedulable": {}}}}]""";
-        NodeAssessment theirs = look(fields, "\"unschedulable\": true", fresh());
+        NodeAssessment theirs = assess(fields, "\"unschedulable\": true", fresh());
         assertThat(theirs.state()).isEqualTo(FleetState.CORDONED);
         assertThat(theirs.why()).isEqualTo("cordoned with kubectl-cordon");
         assertThat(theirs.since()).contains(Instant.parse("2026-11-22T04:00:00Z"));
         assertThat(theirs.unfit()).isFalse();
-        assertThat(look(fields, "\"unschedulable\": true", fresh(FATAL)).unfit())
+        assertThat(assess(fields, "\"unschedulable\": true", fresh(FATAL)).unfit())
                 .isTrue();
     }
 
@@ -218,8 +218,8 @@ public class NodeAssessorTest {
                 {"metadata": {"name": "n", "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u"}]},
                  "status": {"monitors": [{"name": "gpuwarden/cloud", "reported": "2026-11-22T05:59:00Z", "faultCount": 1,
                                           "fatalCount": 1, "faults": [%s]}]}}""";
-        faulty(look(Optional.of(tree(health.formatted(FATAL)))), Cause.PENDING, "is being taken out of service");
-        assertThat(look(Optional.of(tree(health.formatted("")))).state())
+        faulty(assess(Optional.of(tree(health.formatted(FATAL)))), Cause.PENDING, "is being taken out of service");
+        assertThat(assess(Optional.of(tree(health.formatted("")))).state())
                 .as("no GPUs, and no faults")
                 .isEqualTo(FleetState.OTHER);
     }
@@ -233,13 +233,13 @@ public class NodeAssessorTest {
         String drain = "{'full': '2026-11-22T05:30:00Z', 'why': 'Xid 79', 'left': 2, 'waiting': [{'pod': 'team/a',"
                 + " 'step': 'evict', 'why': 'budget web', 'since': '2026-11-22T05:31:00Z'}]}";
         String spec = "\"unschedulable\": true";
-        NodeAssessment look = look(metadata.formatted(drain.replace("'", "\\\"")), spec, fresh(FATAL));
-        assertThat(look.state()).isEqualTo(FleetState.QUARANTINED);
-        assertThat(look.drain()).isPresent();
-        assertThat(DrainText.of(look.drain().get()))
+        NodeAssessment node = assess(metadata.formatted(drain.replace("'", "\\\"")), spec, fresh(FATAL));
+        assertThat(node.state()).isEqualTo(FleetState.QUARANTINED);
+        assertThat(node.drain()).isPresent();
+        assertThat(DrainText.of(node.drain().get()))
                 .isEqualTo("being drained of all pods for Xid 79, 2 pods left: team/a: budget web, since"
                         + " 2026-11-22T05:31:00Z; and 1 more");
-        assertThat(look(metadata.formatted("nonsense"), spec, fresh(FATAL)).drain())
+        assertThat(assess(metadata.formatted("nonsense"), spec, fresh(FATAL)).drain())
                 .isEmpty();
     }
 }

@@ -20,7 +20,7 @@ class AccessClusterTest extends IngestSetup {
             ApiCall.of("POST", "/tokenreviews").or(ApiCall.of("POST", "/subjectaccessreviews"));
 
     private FaultyApi between;
-    private TestUplink told;
+    private TestUplink uplink;
     private int asked;
 
     private String token(String account, String audience) {
@@ -34,8 +34,8 @@ class AccessClusterTest extends IngestSetup {
     }
 
     private AccessVerdict ask(String token) throws InterruptedException {
-        told.say(AccessCodec.report("q-" + ++asked, token));
-        AccessVerdict verdict = told.hear().getAccessVerdict();
+        uplink.send(AccessCodec.report("q-" + ++asked, token));
+        AccessVerdict verdict = uplink.receive().getAccessVerdict();
         assertThat(verdict.getId()).isEqualTo("q-" + asked);
         return verdict;
     }
@@ -74,8 +74,8 @@ class AccessClusterTest extends IngestSetup {
         IngestServer server =
                 aggregator(api(between.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))), "a");
         String good = token("page-reader", AccessCodec.AUDIENCE);
-        told = parts.add(connect(server));
-        assertThat(told.hear().getWelcome().getAnswersAccessReviews()).isTrue();
+        uplink = parts.add(connect(server));
+        assertThat(uplink.receive().getWelcome().getAnswersAccessReviews()).isTrue();
 
         between.fail(REVIEWS, ApiFault.unavailable());
         assertThat(ask(good).getOutcome()).isEqualTo(AccessOutcome.ACCESS_OUTCOME_UNKNOWN);
@@ -96,8 +96,8 @@ class AccessClusterTest extends IngestSetup {
 
         String other = node + "-other";
         TestCluster.node(plane, other);
-        told = parts.add(connect(server, TestCluster.token(plane, other)).hello(other));
-        assertThat(told.hear().hasWelcome()).isTrue();
+        uplink = parts.add(connect(server, TestCluster.token(plane, other)).hello(other));
+        assertThat(uplink.receive().hasWelcome()).isTrue();
         assertDenied(good, "may not get nodehealths.gpuwarden.dev/" + other);
     }
 }

@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Timeout;
 class AccessReviewsTest {
 
     private final AtomicLong now = new AtomicLong();
-    private final IngestMetrics tally = new IngestMetrics();
+    private final IngestMetrics metrics = new IngestMetrics();
     private final BlockingQueue<AccessVerdict> answers = new LinkedBlockingQueue<>();
     private final CountDownLatch slow = new CountDownLatch(1);
-    private final AccessReviews reviews = new AccessReviews(this::judge, tally, now::get);
+    private final AccessReviews reviews = new AccessReviews(this::judge, metrics, now::get);
 
     private Verdict judge(String token, String node) throws ApiException, InterruptedException {
         switch (token) {
@@ -65,7 +65,7 @@ class AccessReviewsTest {
         assertThat(answer()).startsWith("1 ALLOWED");
         ask("n2", "2", "good-n1");
         assertThat(answer()).isEqualTo("2 DENIED good-n1 may not");
-        assertThat(tally.reviews.sums()).containsEntry("allowed", 1L).containsEntry("denied", 1L);
+        assertThat(metrics.reviews.sums()).containsEntry("allowed", 1L).containsEntry("denied", 1L);
     }
 
     @Test
@@ -118,7 +118,7 @@ class AccessReviewsTest {
         now.addAndGet(TimeUnit.SECONDS.toNanos(1));
         ask("n1", "4", "good-n1");
         assertThat(answer()).startsWith("4 ALLOWED");
-        assertThat(tally.reviews.sums()).containsEntry("refused", 1L);
+        assertThat(metrics.reviews.sums()).containsEntry("refused", 1L);
     }
 
     @Test

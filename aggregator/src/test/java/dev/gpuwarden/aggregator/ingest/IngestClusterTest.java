@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -38,20 +37,20 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void acknowledgedReportsAreInTheNodeHealth() throws Exception {
-        try (TestUplink told = connect()) {
-            assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isZero();
-            told.faults(41, 0);
-            assertThat(told.hear().getGeneration()).isEqualTo(41);
+        try (TestUplink uplink = connect()) {
+            assertThat(uplink.receive().getWelcome().getAcknowledgedSequence()).isZero();
+            uplink.faults(41, 0);
+            assertThat(uplink.receive().getGeneration()).isEqualTo(41);
             assertThat(health(".status.state")).isEqualTo("Healthy");
-            told.event(1, TestFaults.xid(node, "79"));
-            assertThat(told.hear().getSequence()).isEqualTo(1);
+            uplink.event(1, TestFaults.xid(node, "79"));
+            assertThat(uplink.receive().getSequence()).isEqualTo(1);
             assertThat(health(".status.state")).isEqualTo("Faulty");
             assertThat(health(".status.faults[0].errorCode")).isEqualTo("79");
             assertThat(health(".metadata.ownerReferences[0].kind")).isEqualTo("Node");
             assertThat(plane.kubectl("get", "nodehealth", node))
                     .contains("STATE", "Faulty", "SysLogsXIDError 79 PCI:0000:3b:00", "RESTART_BM");
-            told.event(2, TestFaults.mended(node));
-            assertThat(told.hear().getSequence()).isEqualTo(2);
+            uplink.event(2, TestFaults.mended(node));
+            assertThat(uplink.receive().getSequence()).isEqualTo(2);
             assertThat(health(".status.state")).isEqualTo("Healthy");
             assertThat(health(".status.faults")).isEqualTo("[]");
         }
@@ -59,13 +58,13 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void newGenerationEndsFaultsThatItLacks() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0, TestFaults.fault(node, "79"), TestFaults.fault(node, "48"));
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0, TestFaults.fault(node, "79"), TestFaults.fault(node, "48"));
+            uplink.receive();
             assertThat(health(".status.faultCount")).isEqualTo("2");
-            told.faults(2, 0, TestFaults.fault(node, "48"));
-            told.hear();
+            uplink.faults(2, 0, TestFaults.fault(node, "48"));
+            uplink.receive();
             assertThat(health(".status.faults[*].errorCode")).isEqualTo("48");
         }
     }
@@ -73,12 +72,12 @@ class IngestClusterTest extends IngestSetup {
     @Test
     void newerStreamOfTheSameNodeEndsTheOlder() throws Exception {
         try (TestUplink old = connect()) {
-            old.hear();
+            old.receive();
             try (TestUplink newer = connect()) {
-                newer.hear();
+                newer.receive();
                 assertThat(old.end().getCode()).isEqualTo(Status.Code.ABORTED);
                 newer.faults(1, 0);
-                assertThat(newer.hear().getGeneration()).isEqualTo(1);
+                assertThat(newer.receive().getGeneration()).isEqualTo(1);
                 assertThat(server.connected()).isEqualTo(1);
             }
         }
@@ -114,19 +113,19 @@ class IngestClusterTest extends IngestSetup {
                         connect(server, TestCluster.token(plane, other)).hello(node);
                 TestUplink blamer =
                         connect(server, TestCluster.token(plane, other)).hello(other)) {
-            honest.hear();
+            honest.receive();
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
-            blamer.hear();
+            blamer.receive();
             blamer.faults(1, 0);
-            blamer.hear();
+            blamer.receive();
             blamer.event(1, TestFaults.xid(node, "79"));
-            assertThat(blamer.hear().getRefused().getSequence()).isEqualTo(1);
+            assertThat(blamer.receive().getRefused().getSequence()).isEqualTo(1);
             blamer.faults(2, 1, TestFaults.fault(node, "79"));
             assertThat(blamer.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
             honest.faults(1, 0);
-            assertThat(honest.hear().getGeneration()).isEqualTo(1);
+            assertThat(honest.receive().getGeneration()).isEqualTo(1);
             assertThat(health(".status.state")).isEqualTo("Healthy");
-            assertThat(server.tally().refusals.sums()).containsEntry("other_node", 3L);
+            assertThat(server.metrics().refusals.sums()).containsEntry("other_node", 3L);
         }
     }
 
@@ -134,36 +133,36 @@ class IngestClusterTest extends IngestSetup {
     void nodeThatIsNotInTheClusterIsRefused() throws Exception {
         String nowhere = node + "-nowhere";
         TestCluster.pod(plane, nowhere);
-        try (TestUplink told =
+        try (TestUplink uplink =
                 connect(server, TestCluster.token(plane, nowhere)).hello(nowhere)) {
-            assertThat(told.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+            assertThat(uplink.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
     }
 
     @Test
     void certificateNamesANodeToo() throws Exception {
         keys.certificate(node);
-        try (TestUplink told = new TestUplink(server.address().getPort(), keys, node, "").hello(node);
+        try (TestUplink uplink = new TestUplink(server.address().getPort(), keys, node, "").hello(node);
                 TestUplink liar = new TestUplink(server.address().getPort(), keys, node, "").hello("another")) {
-            assertThat(told.hear().hasWelcome()).isTrue();
+            assertThat(uplink.receive().hasWelcome()).isTrue();
             assertThat(liar.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         }
     }
 
     @Test
     void eventsWaitForTheApiServerAndAreNotLost() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0);
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0);
+            uplink.receive();
             relay.away();
-            told.event(1, TestFaults.xid(node, "79"));
-            told.event(2, TestFaults.xid(node, "48"));
+            uplink.event(1, TestFaults.xid(node, "79"));
+            uplink.event(2, TestFaults.xid(node, "48"));
             until(() -> server.behind() == 1);
-            assertThat(told.unheard()).isZero();
+            assertThat(uplink.pending()).isZero();
             assertThat(health(".status.state")).isEqualTo("Healthy");
             relay.back();
-            told.awaitSequence(2);
+            uplink.awaitSequence(2);
             assertThat(health(".status.faultCount")).isEqualTo("2");
             assertThat(server.behind()).isZero();
         }
@@ -171,18 +170,18 @@ class IngestClusterTest extends IngestSetup {
 
     @Test
     void newAggregatorContinuesFromTheStoredState() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0);
-            told.hear();
-            told.event(17, TestFaults.xid(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0);
+            uplink.receive();
+            uplink.event(17, TestFaults.xid(node, "79"));
+            uplink.receive();
             server.close();
-            assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(uplink.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         }
         server = aggregator(api, "a");
-        try (TestUplink told = connect()) {
-            assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
+        try (TestUplink uplink = connect()) {
+            assertThat(uplink.receive().getWelcome().getAcknowledgedSequence()).isEqualTo(17);
             // The stored state stays until the node has reported all.
             assertThat(health(".status.state")).isEqualTo("Faulty");
         }
@@ -191,30 +190,30 @@ class IngestClusterTest extends IngestSetup {
     @Test
     void stormOfOneNodeCausesFewWrites() throws Exception {
         int events = 5_000;
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0);
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0);
+            uplink.receive();
             long start = System.nanoTime();
             for (int i = 1; i <= events; i++) {
-                told.event(i, TestFaults.xid(node, "79"));
+                uplink.event(i, TestFaults.xid(node, "79"));
             }
-            told.awaitSequence(events);
+            uplink.awaitSequence(events);
             long paces = (System.nanoTime() - start) / PACE.each().toNanos();
             assertThat(health(".status.faults[0].occurrences")).isEqualTo(Integer.toString(events));
-            assertThat(server.tally().writes.sum()).isLessThan(events / 10).isLessThanOrEqualTo(paces + 2);
+            assertThat(server.metrics().writes.sum()).isLessThan(events / 10).isLessThanOrEqualTo(paces + 2);
         }
     }
 
     @Test
     void deletedNodeHealthReturnsWithTheNextReport() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0, TestFaults.fault(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0, TestFaults.fault(node, "79"));
+            uplink.receive();
             plane.client().delete("nodehealth/" + node);
-            told.event(2, TestFaults.xid(node, "48"));
-            told.hear();
+            uplink.event(2, TestFaults.xid(node, "48"));
+            uplink.receive();
             assertThat(health(".status.faultCount")).isEqualTo("2");
         }
     }
@@ -233,11 +232,11 @@ class IngestClusterTest extends IngestSetup {
                         .build())
                 .map(TestFaults::fault)
                 .toArray(Fault[]::new);
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0, faults);
-            assertThat(told.hear().getGeneration()).isEqualTo(1);
-            NodeHealth read = NodeHealthParser.read(api.get(NodeHealthClient.ALL.path(node)));
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0, faults);
+            assertThat(uplink.receive().getGeneration()).isEqualTo(1);
+            NodeHealth read = NodeHealth.read(api.get(NodeHealthClient.ALL.path(node)));
             assertThat(read.nodeUid()).contains(plane.client().get("node/" + node, ".metadata.uid"));
             assertThat(read.faults())
                     .hasSizeGreaterThan(20)

@@ -89,8 +89,8 @@ class IngestFaultsTest extends IngestSetup {
         while (!done) {
             connections++;
             assertThat(connections).isLessThanOrEqualTo(TIMES + 1);
-            try (TestUplink told = connect()) {
-                done = tellAll(told);
+            try (TestUplink uplink = connect()) {
+                done = reportAll(uplink);
             }
         }
         until(() -> server.behind() == 0);
@@ -105,31 +105,31 @@ class IngestFaultsTest extends IngestSetup {
     }
 
     /** Returns false when it must connect again. */
-    private boolean tellAll(TestUplink told) throws Exception {
-        Optional<Acknowledgement> welcome = told.hearOrEnd();
+    private boolean reportAll(TestUplink uplink) throws Exception {
+        Optional<Acknowledgement> welcome = uplink.receiveOrEnd();
         if (welcome.isEmpty()) {
-            Status end = told.end();
+            Status end = uplink.end();
             assertThat(end.getCode()).as(end.toString()).isEqualTo(Status.Code.UNAVAILABLE);
             return false;
         }
-        told.faults(1, 0, TestFaults.fault(node, "79"));
-        assertThat(told.hear().getGeneration()).isEqualTo(1);
+        uplink.faults(1, 0, TestFaults.fault(node, "79"));
+        assertThat(uplink.receive().getGeneration()).isEqualTo(1);
         assertThat(status()).containsEntry("faultCount", 1L).containsEntry("generation", 1L);
-        told.event(2, TestFaults.xid(node, "48"));
-        assertThat(told.hear().getSequence()).isEqualTo(2);
+        uplink.event(2, TestFaults.xid(node, "48"));
+        assertThat(uplink.receive().getSequence()).isEqualTo(2);
         assertThat(status()).containsEntry("faultCount", 2L).containsEntry("acknowledgedSequence", 2L);
         return true;
     }
 
     @Test
     void eachChangeCostsOneRequestWithoutFailures() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
-            told.faults(1, 0);
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
+            uplink.faults(1, 0);
+            uplink.receive();
             for (int i = 1; i <= 5; i++) {
-                told.event(i, TestFaults.xid(node, Integer.toString(i)));
-                told.awaitSequence(i);
+                uplink.event(i, TestFaults.xid(node, Integer.toString(i)));
+                uplink.awaitSequence(i);
             }
         }
         assertThat(faulty.calls()).hasSize(4 + 6);
@@ -138,29 +138,29 @@ class IngestFaultsTest extends IngestSetup {
 
     @Test
     void failingApiServerIsTriedLessAndLessOften() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
             faulty.fail(WRITE, ApiFault.unavailable());
             long start = System.nanoTime();
-            told.faults(1, 0);
+            uplink.faults(1, 0);
             until(() -> faulty.count(WRITE) >= 5);
             // Four waits: one, two, four and eight times the first, each at least half.
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .isGreaterThan(PACE.firstRetry().multipliedBy(7));
-            assertThat(told.unheard()).isZero();
+            assertThat(uplink.pending()).isZero();
             faulty.heal();
-            assertThat(told.hear().getGeneration()).isEqualTo(1);
+            assertThat(uplink.receive().getGeneration()).isEqualTo(1);
         }
     }
 
     @Test
     void retryWaitsForTheServersRetryAfter() throws Exception {
-        try (TestUplink told = connect()) {
-            told.hear();
+        try (TestUplink uplink = connect()) {
+            uplink.receive();
             faulty.fail(WRITE, 1, ApiFault.tooMany(Duration.ofSeconds(1)));
             long start = System.nanoTime();
-            told.faults(1, 0);
-            assertThat(told.hear().getGeneration()).isEqualTo(1);
+            uplink.faults(1, 0);
+            assertThat(uplink.receive().getGeneration()).isEqualTo(1);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(1));
             assertThat(faulty.count(WRITE)).isEqualTo(2);
         }
@@ -169,21 +169,22 @@ class IngestFaultsTest extends IngestSetup {
     @Test
     void nodeThatConnectsTooOftenCausesNoRequests() throws Exception {
         for (int i = 0; i < UplinkService.CONNECTS; i++) {
-            try (TestUplink told = connect()) {
-                assertThat(told.hear().hasWelcome()).isTrue();
+            try (TestUplink uplink = connect()) {
+                assertThat(uplink.receive().hasWelcome()).isTrue();
             }
         }
         int before = faulty.calls().size();
         for (int i = 0; i < 20; i++) {
-            try (TestUplink told = connect()) {
-                assertThat(told.end().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            try (TestUplink uplink = connect()) {
+                assertThat(uplink.end().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
             }
         }
         assertThat(faulty.calls()).hasSize(before);
         String other = node + "-other";
         TestCluster.node(plane, other);
-        try (TestUplink told = connect(server, TestCluster.token(plane, other)).hello(other)) {
-            assertThat(told.hear().hasWelcome()).isTrue();
+        try (TestUplink uplink =
+                connect(server, TestCluster.token(plane, other)).hello(other)) {
+            assertThat(uplink.receive().hasWelcome()).isTrue();
         }
     }
 
@@ -193,7 +194,9 @@ class IngestFaultsTest extends IngestSetup {
         assertThat(over.apply(TestTokens.claims(token))).isNotEqualTo(TestTokens.claims(token));
         try (TestUplink control = connect(server, TestTokens.signedAgain(plane, token, claims -> claims))
                 .hello(node)) {
-            assertThat(control.hear().hasWelcome()).as("signed by the same key").isTrue();
+            assertThat(control.receive().hasWelcome())
+                    .as("signed by the same key")
+                    .isTrue();
         }
         for (String bad : List.of(
                 TestTokens.signedAgain(plane, token, over),

@@ -25,13 +25,13 @@ class LookupClusterTest extends QuestionsSetup {
     void requestAtOneAggregatorIsAnsweredThroughTheOther() throws Exception {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
-        try (TestUplink told = connect(b, true)) {
-            told.faults(1, 0, TestFaults.fault(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect(b, true)) {
+            uplink.faults(1, 0, TestFaults.fault(node, "79"));
+            uplink.receive();
             LookupRequest first = a.ask();
-            assertThat(hearLookup(told)).isEqualTo(first.id());
+            assertThat(receiveLookup(uplink)).isEqualTo(first.id());
             assertThat(a.answer(first)).isEqualTo(new Pending(first.requested()));
-            told.say(holdings(first.id(), holder("train-0"), holder("web")));
+            uplink.send(holdings(first.id(), holder("train-0"), holder("web")));
             Answered answered = (Answered) a.awaitAnswer(first);
             assertThat(answered.holders().podsOf(GPU).toString()).isEqualTo("[ml/train-0, ml/web]");
             assertThat(answered.holders().asOf()).isEqualTo(AS_OF);
@@ -39,45 +39,45 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(health(".status.holdings.holders[0].device")).isEqualTo(GPU + "::3");
 
             // The node's own reports go on beside it, and remove nothing of it.
-            told.event(2, TestFaults.xid(node, "48"));
-            told.awaitSequence(2);
+            uplink.event(2, TestFaults.xid(node, "48"));
+            uplink.awaitSequence(2);
             assertThat(health(".status.reporter") + ": " + health(".status.faults[*].errorCode"))
                     .isEqualTo("b: 48 79");
             assertThat(health(".status.holdings.id")).isEqualTo(first.id());
             assertThat(health(".metadata.ownerReferences[0].kind")).isEqualTo("Node");
 
             LookupRequest second = a.ask();
-            assertThat(hearLookup(told)).isEqualTo(second.id());
-            told.say(holdings(second.id()));
+            assertThat(receiveLookup(uplink)).isEqualTo(second.id());
+            uplink.send(holdings(second.id()));
             assertThat(((Answered) a.awaitAnswer(second)).holders().holders()).isEmpty();
             assertThat(a.answer(first)).isEqualTo(new Failed("a newer request replaced this one"));
         }
-        assertThat(b.server.tally().lookups.sums()).containsEntry("asked", 2L).containsEntry("answered", 2L);
-        assertThat(a.server.tally().lookups.sums()).isEmpty();
+        assertThat(b.server.metrics().lookups.sums()).containsEntry("asked", 2L).containsEntry("answered", 2L);
+        assertThat(a.server.metrics().lookups.sums()).isEmpty();
     }
 
     @Test
     void requestWaitsForTheNextStreamOfTheNode() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestUplink told = connect(a, true)) {
-            assertThat(told.unheard()).isZero();
+        try (TestUplink uplink = connect(a, true)) {
+            assertThat(uplink.pending()).isZero();
         }
         LookupRequest request = a.ask();
-        until(() -> a.fleet.health(node).flatMap(LookupRequest::open).isPresent());
-        try (TestUplink told = connect(a, true)) {
-            assertThat(hearLookup(told)).isEqualTo(request.id());
+        until(() -> a.cache.health(node).flatMap(LookupRequest::open).isPresent());
+        try (TestUplink uplink = connect(a, true)) {
+            assertThat(receiveLookup(uplink)).isEqualTo(request.id());
             // The stream ends before the answer, so the request is sent again.
         }
         Replica b = new Replica(api(), "b");
-        until(() -> b.fleet.health(node).isPresent());
-        try (TestUplink told = connect(b, true)) {
-            assertThat(hearLookup(told)).isEqualTo(request.id());
-            told.say(holdings(request.id(), holder("train-0")));
+        until(() -> b.cache.health(node).isPresent());
+        try (TestUplink uplink = connect(b, true)) {
+            assertThat(receiveLookup(uplink)).isEqualTo(request.id());
+            uplink.send(holdings(request.id(), holder("train-0")));
             assertThat(a.awaitAnswer(request)).isInstanceOf(Answered.class);
         }
-        try (TestUplink told = connect(b, true)) {
-            told.faults(1, 0);
-            assertThat(told.hear().hasGeneration())
+        try (TestUplink uplink = connect(b, true)) {
+            uplink.faults(1, 0);
+            assertThat(uplink.receive().hasGeneration())
                     .as("answered requests are not sent")
                     .isTrue();
         }
@@ -86,13 +86,13 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void daemonOfTheFirstVersionGetsNoRequestAndTheAnswerNamesTheCause() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestUplink told = connect(a, false)) {
+        try (TestUplink uplink = connect(a, false)) {
             LookupRequest request = a.ask();
             assertThat(a.awaitAnswer(request))
                     .isInstanceOfSatisfying(
                             Failed.class, failed -> assertThat(failed.why()).contains("version"));
-            told.faults(1, 0);
-            assertThat(told.hear().hasGeneration()).isTrue();
+            uplink.faults(1, 0);
+            assertThat(uplink.receive().hasGeneration()).isTrue();
         }
     }
 
@@ -100,11 +100,11 @@ class LookupClusterTest extends QuestionsSetup {
     void aggregatorWithoutAnInformerSendsNoRequests() throws Exception {
         IngestServer old = aggregator(api(), "old");
         Replica a = new Replica(api(), "a");
-        try (TestUplink told = connect(old, TestCluster.token(plane, node)).hello(node, true)) {
-            told.hear();
+        try (TestUplink uplink = connect(old, TestCluster.token(plane, node)).hello(node, true)) {
+            uplink.receive();
             LookupRequest request = a.ask();
-            told.faults(1, 0);
-            assertThat(told.hear().hasGeneration()).isTrue();
+            uplink.faults(1, 0);
+            assertThat(uplink.receive().hasGeneration()).isTrue();
             assertThat(a.answer(request)).isEqualTo(new Pending(request.requested()));
         }
     }
@@ -112,18 +112,18 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void unrequestedAndLateAnswersAreNotStored() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestUplink told = connect(a, true)) {
-            told.say(holdings("never-asked", holder("liar")));
+        try (TestUplink uplink = connect(a, true)) {
+            uplink.send(holdings("never-asked", holder("liar")));
             LookupRequest first = a.ask();
-            assertThat(hearLookup(told)).isEqualTo(first.id());
+            assertThat(receiveLookup(uplink)).isEqualTo(first.id());
             LookupRequest second = a.ask();
-            assertThat(hearLookup(told)).isEqualTo(second.id());
-            told.say(holdings(first.id(), holder("old")));
-            told.say(holdings(second.id(), holder("new")));
-            told.say(holdings(second.id(), holder("newer")));
+            assertThat(receiveLookup(uplink)).isEqualTo(second.id());
+            uplink.send(holdings(first.id(), holder("old")));
+            uplink.send(holdings(second.id(), holder("new")));
+            uplink.send(holdings(second.id(), holder("newer")));
             Answered answered = (Answered) a.awaitAnswer(second);
             assertThat(answered.holders().podsOf(GPU).toString()).isEqualTo("[ml/new]");
-            until(() -> a.server.tally().lookups.sums().getOrDefault("unasked", 0L) == 3);
+            until(() -> a.server.metrics().lookups.sums().getOrDefault("unasked", 0L) == 3);
             assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
         }
     }
@@ -131,10 +131,10 @@ class LookupClusterTest extends QuestionsSetup {
     @Test
     void strangeAndLongAnswersAreStoredWithinTheLimits() throws Exception {
         Replica a = new Replica(api(), "a");
-        try (TestUplink told = connect(a, true)) {
+        try (TestUplink uplink = connect(a, true)) {
             LookupRequest request = a.ask();
-            hearLookup(told);
-            told.say(holdings(
+            receiveLookup(uplink);
+            uplink.send(holdings(
                     request.id(),
                     IntStream.range(0, 2_000)
                             .mapToObj(i -> holder(i == 0 ? "\u001b[31m" : "p".repeat(240) + i))
@@ -143,8 +143,8 @@ class LookupClusterTest extends QuestionsSetup {
             assertThat(holders.complete()).isFalse();
             assertThat(holders.holders().size() + holders.unlisted()).isEqualTo(2_000);
             LookupRequest next = a.ask();
-            hearLookup(told);
-            told.say(NodeReport.newBuilder()
+            receiveLookup(uplink);
+            uplink.send(NodeReport.newBuilder()
                     .setHoldings(Holdings.newBuilder().setId(next.id()).setError("\u001b[31m" + "e".repeat(5_000)))
                     .build());
             assertThat(((Failed) a.awaitAnswer(next)).why())
@@ -159,20 +159,20 @@ class LookupClusterTest extends QuestionsSetup {
         Replica a = new Replica(api(relay), "a");
         Replica b = new Replica(api(), "b");
         LookupRequest second;
-        try (TestUplink told = connect(a, true)) {
+        try (TestUplink uplink = connect(a, true)) {
             LookupRequest first = b.ask();
-            assertThat(hearLookup(told)).isEqualTo(first.id());
+            assertThat(receiveLookup(uplink)).isEqualTo(first.id());
             relay.away();
-            told.say(holdings(first.id(), holder("old")));
-            until(() -> a.server.tally().lookups.sums().containsKey("answered"));
+            uplink.send(holdings(first.id(), holder("old")));
+            until(() -> a.server.metrics().lookups.sums().containsKey("answered"));
             second = b.ask();
         }
-        try (TestUplink told = connect(b, true)) {
-            assertThat(hearLookup(told)).isEqualTo(second.id());
-            told.say(holdings(second.id(), holder("new")));
+        try (TestUplink uplink = connect(b, true)) {
+            assertThat(receiveLookup(uplink)).isEqualTo(second.id());
+            uplink.send(holdings(second.id(), holder("new")));
             b.awaitAnswer(second);
             relay.back();
-            until(() -> a.server.tally().lookups.sums().containsKey("late"));
+            until(() -> a.server.metrics().lookups.sums().containsKey("late"));
             assertThat(health(".status.holdings.holders[*].pod")).isEqualTo("new");
         }
     }

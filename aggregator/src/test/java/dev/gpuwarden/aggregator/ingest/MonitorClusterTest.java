@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthParser;
 import dev.gpuwarden.api.HealthEventCodec;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
@@ -91,7 +90,7 @@ class MonitorClusterTest extends IngestSetup {
     }
 
     private NodeHealth read() throws Exception {
-        return NodeHealthParser.read(api.get(NodeHealthClient.ALL.path(node)));
+        return NodeHealth.read(api.get(NodeHealthClient.ALL.path(node)));
     }
 
     private List<String> checks() throws Exception {
@@ -121,16 +120,16 @@ class MonitorClusterTest extends IngestSetup {
         assertThat(checks()).as("before the node's first report").containsExactly("Leaf", "Spine");
         assertThat(read().generation()).isZero();
         unused = storage.healthEventOccurredV1(call(event("Disk").build()));
-        try (TestUplink told = connect(server)) {
-            told.hear();
-            told.faults(1, 0, TestFaults.fault(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect(server)) {
+            uplink.receive();
+            uplink.faults(1, 0, TestFaults.fault(node, "79"));
+            uplink.receive();
             assertThat(checks()).containsExactly("Disk", "Leaf", "Spine", "SysLogsXIDError");
             unused = fabric.healthEventOccurredV1(
                     call(event("Leaf").errorCodes(List.of()).healthy(true).build()));
             assertThat(checks()).containsExactly("Disk", "Spine", "SysLogsXIDError");
-            told.faults(2, 0);
-            told.hear();
+            uplink.faults(2, 0);
+            uplink.receive();
             assertThat(checks()).as("after the node's complete report").containsExactly("Disk", "Spine");
             assertThat(read().generation()).isEqualTo(2);
         }
@@ -142,9 +141,9 @@ class MonitorClusterTest extends IngestSetup {
         var fabric = monitor("fabric");
         var storage = monitor("storage");
         try (TestUplink healthy = connect(server)) {
-            healthy.hear();
+            healthy.receive();
             healthy.faults(1, 0);
-            healthy.hear();
+            healthy.receive();
             assertThat(listed()).matches("\\S+ +Healthy +0 .*");
             var unused =
                     fabric.healthEventOccurredV1(call(event("Leaf").fatal(true).build()));
@@ -156,7 +155,7 @@ class MonitorClusterTest extends IngestSetup {
                     call(event("Leaf").healthy(true).build()));
             assertThat(listed()).as("for the other one").matches("\\S+ +Faulty +0 .*");
             healthy.faults(2, 0);
-            healthy.hear();
+            healthy.receive();
             assertThat(listed()).matches("\\S+ +Faulty +0 .*");
             unused = storage.healthEventOccurredV1(
                     call(event("Disk").healthy(true).build()));
@@ -174,7 +173,7 @@ class MonitorClusterTest extends IngestSetup {
                 .healthEventOccurredV1(call(event("Leaf").build())));
         assertThat(daemon.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         assertThat(daemon.getDescription()).contains("--ingest.monitor");
-        assertThat(server.tally().refusals.sums()).containsEntry("other_node", 1L);
+        assertThat(server.metrics().refusals.sums()).containsEntry("other_node", 1L);
         for (String token : List.of(token("stranger"), "not.a.token", plane.token("gpuwarden", "fabric"))) {
             assertThat(refusal(() -> stub(server, token)
                                     .healthEventOccurredV1(call(event("Leaf").build())))
@@ -194,7 +193,7 @@ class MonitorClusterTest extends IngestSetup {
                 call(event("Leaf").build(), event("Leaf").nodeName("nowhere").build())));
         assertThat(unknown.getCode()).isEqualTo(Status.Code.NOT_FOUND);
         assertThat(unknown.getDescription()).isEqualTo("the cluster has no Node 'nowhere'");
-        assertThat(server.tally().refusals.sums()).containsEntry("no_node", 1L);
+        assertThat(server.metrics().refusals.sums()).containsEntry("no_node", 1L);
         assertThat(read().faults()).isEmpty();
         assertThat(refusal(() -> fabric.healthEventOccurredV1(
                                 call(event("Leaf").nodeName("").build())))

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.api.v1.Hello;
@@ -26,8 +26,8 @@ class NodeSessionTest {
             new StreamEpoch(NOW, "a"),
             new StoredHealth("u", "7", Optional.empty(), 12));
 
-    private boolean told(long generation) {
-        return record.told(new Told(generation, List.of(TestFaults.fault("n1", "79"))), NOW);
+    private boolean reported(long generation) {
+        return record.reported(new AllFaults(generation, List.of(TestFaults.fault("n1", "79"))), NOW);
     }
 
     private boolean happened(long sequence, boolean history) {
@@ -36,7 +36,7 @@ class NodeSessionTest {
 
     @Test
     void manyReportsBecomeOneWrite() {
-        assertThat(told(1)).isTrue();
+        assertThat(reported(1)).isTrue();
         assertThat(happened(1, true)).isFalse();
         Draft draft = record.begin();
         assertThat(draft.state().sequence()).isEqualTo(1);
@@ -53,7 +53,7 @@ class NodeSessionTest {
 
     @Test
     void failedWriteIsRepeatedAndCountsFromItsFirstReport() {
-        told(1);
+        reported(1);
         Draft first = record.begin();
         record.notKept(first);
         assertThat(record.end()).isTrue();
@@ -64,14 +64,14 @@ class NodeSessionTest {
 
     @Test
     void eventThatIsInThePagesChangesNothing() {
-        told(1);
+        reported(1);
         happened(1, true);
         assertThat(record.begin().state().faults()).hasSize(1);
     }
 
     @Test
     void faultAheadOfItsEventStaysUntilTheEventArrives() {
-        told(1);
+        reported(1);
         Fault cause = TestFaults.fault("n1", "48");
         Fault ahead = new Fault(cause.key(), cause.cause(), 9, NOW, NOW, 1);
         record.ahead(ahead, NOW);
@@ -90,9 +90,9 @@ class NodeSessionTest {
 
     @Test
     void newGenerationReplacesFaultsThatCameAhead() {
-        told(1);
+        reported(1);
         record.ahead(TestFaults.fault("n1", "48"), NOW);
-        told(2);
+        reported(2);
         assertThat(record.begin().state().faults()).hasSize(1);
     }
 
@@ -100,7 +100,7 @@ class NodeSessionTest {
     void changedNamesOfGpusAreWrittenAfterTheFirstGeneration() {
         PartNames third = new PartNames(List.of(PartNames.Gpu.of(3, Optional.empty(), Optional.of("GPU-c"))));
         assertThat(record.named(third, NOW)).as("nothing is reported yet").isFalse();
-        told(1);
+        reported(1);
         Draft draft = record.begin();
         assertThat(draft.state().names()).isEqualTo(third);
         record.kept(draft, draft.held());
@@ -116,7 +116,7 @@ class NodeSessionTest {
 
     @Test
     void nodeWithoutNewsIsConfirmedPeriodically() {
-        told(1);
+        reported(1);
         Draft draft = record.begin();
         record.kept(draft, draft.held());
         record.end();
@@ -126,7 +126,7 @@ class NodeSessionTest {
 
     @Test
     void nodeWaitsUntilFaultsAndWindowOfEventsAreStored() {
-        told(1);
+        reported(1);
         assertThat(record.full(2)).isTrue();
     }
 
@@ -141,7 +141,7 @@ class NodeSessionTest {
 
     @Test
     void forgottenSessionIsNotWrittenAgain() {
-        told(1);
+        reported(1);
         Draft draft = record.begin();
         record.forget();
         record.notKept(draft);

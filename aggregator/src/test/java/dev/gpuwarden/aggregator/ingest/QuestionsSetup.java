@@ -33,7 +33,7 @@ abstract class QuestionsSetup extends IngestSetup {
 
     /** An aggregator that follows the cluster, as a leader does. */
     final class Replica {
-        final NodeCache fleet = new NodeCache(
+        final NodeCache cache = new NodeCache(
                 new NodeCache.Listener() {
                     @Override
                     public void node(String name, Optional<CachedNode> node, boolean ours) {}
@@ -48,18 +48,18 @@ abstract class QuestionsSetup extends IngestSetup {
 
         Replica(KubeClient api, String name) {
             this.api = api;
-            server = aggregator(api, name, fleet);
-            lookups = new GpuHolderRequests(api, fleet, Clock.systemUTC());
-            parts.add(api.informer(NodeHealthClient.ALL, fleet.healths()));
+            server = aggregator(api, name, cache);
+            lookups = new GpuHolderRequests(api, cache, Clock.systemUTC());
+            parts.add(api.informer(NodeHealthClient.ALL, cache.healths()));
         }
 
         LookupRequest ask() throws Exception {
-            until(() -> fleet.health(node).isPresent());
+            until(() -> cache.health(node).isPresent());
             return lookups.ask(node);
         }
 
         LookupAnswer answer(LookupRequest request) {
-            return HoldingsReader.read(fleet.health(node).orElse(Map.of()), request.id());
+            return HoldingsReader.read(cache.health(node).orElse(Map.of()), request.id());
         }
 
         LookupAnswer awaitAnswer(LookupRequest request) {
@@ -69,10 +69,10 @@ abstract class QuestionsSetup extends IngestSetup {
     }
 
     TestUplink connect(Replica replica, boolean answersLookups) throws Exception {
-        TestUplink told =
+        TestUplink uplink =
                 connect(replica.server, TestCluster.token(plane, node)).hello(node, answersLookups);
-        assertThat(told.hear().hasWelcome()).isTrue();
-        return told;
+        assertThat(uplink.receive().hasWelcome()).isTrue();
+        return uplink;
     }
 
     static GpuHolder holder(String pod) {
@@ -83,8 +83,8 @@ abstract class QuestionsSetup extends IngestSetup {
         return HoldingsCodec.report(id, AS_OF, Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0)));
     }
 
-    static String hearLookup(TestUplink told) throws InterruptedException {
-        Acknowledgement next = told.hear();
+    static String receiveLookup(TestUplink uplink) throws InterruptedException {
+        Acknowledgement next = uplink.receive();
         assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.LOOKUP);
         return next.getLookup().getId();
     }

@@ -22,8 +22,8 @@ class SignalClusterTest extends QuestionsSetup {
     private static final String POD = "11111111-1111-1111-1111-111111111111";
     private static final String OTHER_POD = "22222222-2222-2222-2222-222222222222";
 
-    private static Signal hearSignal(TestUplink told) throws InterruptedException {
-        Acknowledgement next = told.hear();
+    private static Signal receiveSignal(TestUplink uplink) throws InterruptedException {
+        Acknowledgement next = uplink.receive();
         assertThat(next.getAcknowledgementCase()).isEqualTo(Acknowledgement.AcknowledgementCase.SIGNAL);
         return next.getSignal();
     }
@@ -36,26 +36,26 @@ class SignalClusterTest extends QuestionsSetup {
     }
 
     private SignalAnswer read(Replica replica, SignalRequest request) {
-        return SignalAnswer.read(replica.fleet.health(node).orElse(Map.of()), request.podUid(), request.id());
+        return SignalAnswer.read(replica.cache.health(node).orElse(Map.of()), request.podUid(), request.id());
     }
 
     @Test
     void signalRequestedAtOneAggregatorIsSentThroughTheOther() throws Exception {
         Replica a = new Replica(api(), "a");
         Replica b = new Replica(api(), "b");
-        SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
-        try (TestUplink told = connect(b, true)) {
-            until(() -> a.fleet.health(node).isPresent());
+        SignalRequests signals = new SignalRequests(a.api, a.cache, Clock.systemUTC());
+        try (TestUplink uplink = connect(b, true)) {
+            until(() -> a.cache.health(node).isPresent());
             SignalRequest first = signals.ask(node, POD, "SIGUSR1");
-            Signal heard = hearSignal(told);
-            assertThat(heard.getPodUid() + " " + heard.getSignal()).isEqualTo(POD + " SIGUSR1");
-            assertThat(heard.getId()).isEqualTo(first.id());
+            Signal signal = receiveSignal(uplink);
+            assertThat(signal.getPodUid() + " " + signal.getSignal()).isEqualTo(POD + " SIGUSR1");
+            assertThat(signal.getId()).isEqualTo(first.id());
             assertThat(read(a, first)).isEqualTo(new SignalAnswer.Pending(first.requested()));
             SignalRequest second = signals.ask(node, OTHER_POD, "SIGUSR2");
-            assertThat(hearSignal(told).getId()).isEqualTo(second.id());
-            told.say(signalled(second.id(), 0, "signals are off \u001b[31m"));
-            told.say(signalled(first.id(), 2, ""));
-            told.say(signalled(first.id(), 7, ""));
+            assertThat(receiveSignal(uplink).getId()).isEqualTo(second.id());
+            uplink.send(signalled(second.id(), 0, "signals are off \u001b[31m"));
+            uplink.send(signalled(first.id(), 2, ""));
+            uplink.send(signalled(first.id(), 7, ""));
             until(() -> read(a, first).equals(new SignalAnswer.Sent(2)));
             until(() -> read(a, second).equals(new SignalAnswer.Failed("signals are off  [31m")));
 
@@ -63,19 +63,19 @@ class SignalClusterTest extends QuestionsSetup {
             signals.forget(node, POD);
             until(() -> !(read(a, first) instanceof SignalAnswer.Pending));
             SignalRequest third = signals.ask(node, OTHER_POD, "SIGTERM");
-            assertThat(hearSignal(told).getId()).isEqualTo(third.id());
-            told.say(signalled(third.id(), 1, ""));
+            assertThat(receiveSignal(uplink).getId()).isEqualTo(third.id());
+            uplink.send(signalled(third.id(), 1, ""));
             until(() -> read(a, third).equals(new SignalAnswer.Sent(1)));
             assertThat(health(".status.signals")).contains(OTHER_POD).doesNotContain(POD);
             assertThat(health(".spec.signals")).doesNotContain(POD);
 
             // The signals stay beside the other request and the node's own reports.
             LookupRequest lookup = a.ask();
-            assertThat(hearLookup(told)).isEqualTo(lookup.id());
-            told.say(holdings(lookup.id()));
+            assertThat(receiveLookup(uplink)).isEqualTo(lookup.id());
+            uplink.send(holdings(lookup.id()));
             assertThat(a.awaitAnswer(lookup)).isInstanceOf(Answered.class);
-            told.faults(1, 0);
-            assertThat(told.hear().hasGeneration()).isTrue();
+            uplink.faults(1, 0);
+            assertThat(uplink.receive().hasGeneration()).isTrue();
             assertThat(health(".status.signals")).contains(OTHER_POD);
         }
     }
@@ -83,20 +83,20 @@ class SignalClusterTest extends QuestionsSetup {
     @Test
     void unansweredSignalIsRequestedAgainAndOldDaemonsGetNone() throws Exception {
         Replica a = new Replica(api(), "a");
-        SignalRequests signals = new SignalRequests(a.api, a.fleet, Clock.systemUTC());
+        SignalRequests signals = new SignalRequests(a.api, a.cache, Clock.systemUTC());
         SignalRequest request;
-        try (TestUplink told = connect(a, true)) {
-            until(() -> a.fleet.health(node).isPresent());
+        try (TestUplink uplink = connect(a, true)) {
+            until(() -> a.cache.health(node).isPresent());
             request = signals.ask(node, POD, "SIGUSR1");
-            assertThat(hearSignal(told).getId()).isEqualTo(request.id());
+            assertThat(receiveSignal(uplink).getId()).isEqualTo(request.id());
         }
-        try (TestUplink told = connect(a, true)) {
-            assertThat(hearSignal(told).getId()).isEqualTo(request.id());
+        try (TestUplink uplink = connect(a, true)) {
+            assertThat(receiveSignal(uplink).getId()).isEqualTo(request.id());
         }
-        try (TestUplink told = connect(a, false)) {
+        try (TestUplink uplink = connect(a, false)) {
             until(() -> read(a, request) instanceof SignalAnswer.Failed);
             assertThat(((SignalAnswer.Failed) read(a, request)).why()).contains("version");
-            assertThat(told.unheard()).isZero();
+            assertThat(uplink.pending()).isZero();
         }
     }
 }

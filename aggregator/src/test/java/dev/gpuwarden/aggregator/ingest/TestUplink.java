@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
 /** A node's side of uplink.proto, which sends single messages. */
 final class TestUplink implements AutoCloseable {
 
-    private final BlockingQueue<Acknowledgement> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Acknowledgement> received = new LinkedBlockingQueue<>();
     private final CompletableFuture<Status> end = new CompletableFuture<>();
     private final ManagedChannel channel;
     private final StreamObserver<NodeReport> stream;
@@ -56,7 +56,7 @@ final class TestUplink implements AutoCloseable {
                 .report(new StreamObserver<>() {
                     @Override
                     public void onNext(Acknowledgement acknowledgement) {
-                        heard.add(acknowledgement);
+                        received.add(acknowledgement);
                     }
 
                     @Override
@@ -79,7 +79,7 @@ final class TestUplink implements AutoCloseable {
      * @param answersLookups true for a daemon that answers requests for holders and signals; false for one of the first version
      */
     TestUplink hello(String node, boolean answersLookups) {
-        say(UplinkCodec.report(UplinkCodec.hello(Instant.now())
+        send(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot-1")
                 .setVersion("1.0")
@@ -90,28 +90,28 @@ final class TestUplink implements AutoCloseable {
     }
 
     void faults(long generation, long asOf, Fault... faults) {
-        UplinkCodec.pages(generation, asOf, List.of(faults)).forEachRemaining(this::say);
+        UplinkCodec.pages(generation, asOf, List.of(faults)).forEachRemaining(this::send);
     }
 
     void event(long sequence, HealthEvent event) {
-        say(UplinkCodec.report(TestFaults.stored(sequence, event)));
+        send(UplinkCodec.report(TestFaults.stored(sequence, event)));
     }
 
-    void say(NodeReport report) {
+    void send(NodeReport report) {
         stream.onNext(report);
     }
 
     /** Returns the next message of the aggregator. */
-    Acknowledgement hear() throws InterruptedException {
-        return hearOrEnd().orElseThrow(() -> new AssertionError("the stream has ended: " + end.getNow(null)));
+    Acknowledgement receive() throws InterruptedException {
+        return receiveOrEnd().orElseThrow(() -> new AssertionError("the stream has ended: " + end.getNow(null)));
     }
 
     /** Returns the next message of the aggregator; empty if the stream ends instead. */
-    Optional<Acknowledgement> hearOrEnd() throws InterruptedException {
+    Optional<Acknowledgement> receiveOrEnd() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         while (System.nanoTime() - deadline < 0) {
             boolean over = end.isDone();
-            Acknowledgement next = heard.poll(20, TimeUnit.MILLISECONDS);
+            Acknowledgement next = received.poll(20, TimeUnit.MILLISECONDS);
             if (next != null || over) {
                 return Optional.ofNullable(next);
             }
@@ -120,13 +120,13 @@ final class TestUplink implements AutoCloseable {
     }
 
     /** Returns the number of received messages that no test has read. */
-    int unheard() {
-        return heard.size();
+    int pending() {
+        return received.size();
     }
 
     /** Waits until this sequence is acknowledged. */
     void awaitSequence(long sequence) throws InterruptedException {
-        while (hear().getSequence() != sequence) {
+        while (receive().getSequence() != sequence) {
             // Acknowledgements before it.
         }
     }

@@ -29,50 +29,50 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void delayedWriteDoesNotReplaceTheOtherAggregatorsWrite() throws Exception {
-        try (TestUplink told = connect(a)) {
-            told.hear();
-            told.faults(1, 0, TestFaults.fault(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect(a)) {
+            uplink.receive();
+            uplink.faults(1, 0, TestFaults.fault(node, "79"));
+            uplink.receive();
             relay.away();
-            told.event(2, TestFaults.xid(node, "48"));
+            uplink.event(2, TestFaults.xid(node, "48"));
             until(() -> a.behind() == 1);
         }
-        try (TestUplink told = connect(b)) {
-            assertThat(told.hear().hasWelcome()).isTrue();
-            told.faults(1, 2, TestFaults.fault(node, "13"));
-            told.hear();
+        try (TestUplink uplink = connect(b)) {
+            assertThat(uplink.receive().hasWelcome()).isTrue();
+            uplink.faults(1, 2, TestFaults.fault(node, "13"));
+            uplink.receive();
             relay.back();
-            until(() -> a.tally().failures.sums().containsKey("superseded"));
+            until(() -> a.metrics().failures.sums().containsKey("superseded"));
             until(() -> a.behind() == 0);
             assertThat(codes()).isEqualTo("b: 13");
-            told.event(3, TestFaults.xid(node, "31"));
-            told.awaitSequence(3);
+            uplink.event(3, TestFaults.xid(node, "31"));
+            uplink.awaitSequence(3);
             assertThat(codes()).isEqualTo("b: 13 31");
         }
-        try (TestUplink told = connect(a)) {
-            assertThat(told.hear().getWelcome().getAcknowledgedSequence()).isEqualTo(3);
-            told.faults(1, 3);
-            told.hear();
+        try (TestUplink uplink = connect(a)) {
+            assertThat(uplink.receive().getWelcome().getAcknowledgedSequence()).isEqualTo(3);
+            uplink.faults(1, 3);
+            uplink.receive();
             assertThat(codes()).isEqualTo("a: ");
         }
     }
 
     @Test
     void delayedWriteBeforeTheOtherAggregatorsWriteIsReplaced() throws Exception {
-        try (TestUplink told = connect(a)) {
-            told.hear();
-            told.faults(1, 0, TestFaults.fault(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect(a)) {
+            uplink.receive();
+            uplink.faults(1, 0, TestFaults.fault(node, "79"));
+            uplink.receive();
             relay.away();
-            told.event(2, TestFaults.xid(node, "48"));
+            uplink.event(2, TestFaults.xid(node, "48"));
             until(() -> a.behind() == 1);
         }
-        try (TestUplink told = connect(b)) {
-            told.hear();
+        try (TestUplink uplink = connect(b)) {
+            uplink.receive();
             relay.back();
             until(() -> codes().equals("a: 48 79"));
-            told.faults(1, 2);
-            told.hear();
+            uplink.faults(1, 2);
+            uplink.receive();
             assertThat(codes()).isEqualTo("b: ");
         }
     }
@@ -80,11 +80,11 @@ class TwoAggregatorsTest extends IngestSetup {
     @Test
     void olderStreamThatStillReportsIsEnded() throws Exception {
         try (TestUplink older = connect(b)) {
-            older.hear();
+            older.receive();
             try (TestUplink newer = connect(a)) {
-                newer.hear();
+                newer.receive();
                 newer.faults(1, 0, TestFaults.fault(node, "79"));
-                newer.hear();
+                newer.receive();
                 older.faults(1, 0);
                 Status end = older.end();
                 assertThat(end.getCode()).isEqualTo(Status.Code.ABORTED);
@@ -98,13 +98,13 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void changeByAnotherWriterDoesNotStopTheWrites() throws Exception {
-        try (TestUplink told = connect(b)) {
-            told.hear();
-            told.faults(1, 0);
-            told.hear();
+        try (TestUplink uplink = connect(b)) {
+            uplink.receive();
+            uplink.faults(1, 0);
+            uplink.receive();
             plane.client().patch("nodehealth/" + node, "{\"metadata\": {\"annotations\": {\"somebody\": \"else\"}}}");
-            told.event(1, TestFaults.xid(node, "79"));
-            told.awaitSequence(1);
+            uplink.event(1, TestFaults.xid(node, "79"));
+            uplink.awaitSequence(1);
             assertThat(codes()).isEqualTo("b: 79");
             assertThat(health(".metadata.annotations.somebody")).isEqualTo("else");
         }
@@ -112,15 +112,15 @@ class TwoAggregatorsTest extends IngestSetup {
 
     @Test
     void reportOfADeletedNodeIsNotWrittenForItsSuccessor() throws Exception {
-        try (TestUplink told = connect(b)) {
-            told.hear();
-            told.faults(1, 0, TestFaults.fault(node, "79"));
-            told.hear();
+        try (TestUplink uplink = connect(b)) {
+            uplink.receive();
+            uplink.faults(1, 0, TestFaults.fault(node, "79"));
+            uplink.receive();
             plane.client().delete("node/" + node);
             plane.client().delete("nodehealth/" + node);
             TestCluster.node(plane, node);
-            told.event(2, TestFaults.xid(node, "48"));
-            assertThat(told.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            uplink.event(2, TestFaults.xid(node, "48"));
+            assertThat(uplink.end().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
             assertThat(codes()).isEqualTo(": ");
         }
     }

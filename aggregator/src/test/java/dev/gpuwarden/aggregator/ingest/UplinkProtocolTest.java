@@ -7,13 +7,13 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Told;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.GpuName;
@@ -203,12 +203,12 @@ class UplinkProtocolTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("ends")
     void firstMessageAgainstTheContractEndsTheStream(
-            String name, Status.Code code, Reason reason, List<NodeReport> said) {
+            String name, Status.Code code, Reason reason, List<NodeReport> reports) {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        for (NodeReport report : said.subList(0, said.size() - 1)) {
-            assertThat(conversation.hear(report)).as(name).isNotInstanceOf(Ended.class);
+        for (NodeReport report : reports.subList(0, reports.size() - 1)) {
+            assertThat(conversation.receive(report)).as(name).isNotInstanceOf(Ended.class);
         }
-        Step last = conversation.hear(said.get(said.size() - 1));
+        Step last = conversation.receive(reports.get(reports.size() - 1));
         assertThat(last).isInstanceOfSatisfying(Ended.class, ended -> {
             assertThat(ended.status().getCode()).isEqualTo(code);
             assertThat(ended.status().getDescription()).isNotBlank();
@@ -219,84 +219,85 @@ class UplinkProtocolTest {
     @Test
     void namesOfGpusAreAcceptedBeforeAndAfterTheFaults() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
+        assertThat(conversation.receive(hello("n1"))).isInstanceOf(Greeted.class);
         for (int i = 0; i < 2; i++) {
-            assertThat(conversation.hear(NAMES))
+            assertThat(conversation.receive(NAMES))
                     .isInstanceOfSatisfying(
                             Named.class,
                             step -> assertThat(
                                             step.names().of(fault("n1").cause().entities()))
                                     .isEqualTo("GPU 3 (0000:3b:00.0)"));
-            assertThat(conversation.hear(page(1 + i, 0, true))).isInstanceOf(Told.class);
+            assertThat(conversation.receive(page(1 + i, 0, true))).isInstanceOf(AllFaults.class);
         }
     }
 
     @Test
     void messagesInOrderAreAccepted() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Greeted.class);
-        assertThat(conversation.hear(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
-        assertThat(conversation.hear(page(7, 4, true, TestFaults.fault("n1", "48"))))
-                .isInstanceOfSatisfying(Told.class, told -> {
-                    assertThat(told.generation()).isEqualTo(7);
-                    assertThat(told.faults()).hasSize(2);
+        assertThat(conversation.receive(hello("n1"))).isInstanceOf(Greeted.class);
+        assertThat(conversation.receive(page(7, 4, false, fault("n1")))).isInstanceOf(Alive.class);
+        assertThat(conversation.receive(page(7, 4, true, TestFaults.fault("n1", "48"))))
+                .isInstanceOfSatisfying(AllFaults.class, step -> {
+                    assertThat(step.generation()).isEqualTo(7);
+                    assertThat(step.faults()).hasSize(2);
                 });
-        assertThat(conversation.hear(event(4)))
+        assertThat(conversation.receive(event(4)))
                 .isInstanceOfSatisfying(
                         Happened.class, event -> assertThat(event.history()).isTrue());
-        assertThat(conversation.hear(event(5)))
+        assertThat(conversation.receive(event(5)))
                 .isInstanceOfSatisfying(
                         Happened.class, event -> assertThat(event.history()).isFalse());
-        assertThat(conversation.hear(UplinkCodec.heartbeat(Instant.EPOCH, 0))).isInstanceOf(Alive.class);
-        assertThat(conversation.hear(NodeReport.getDefaultInstance())).isInstanceOf(Alive.class);
+        assertThat(conversation.receive(UplinkCodec.heartbeat(Instant.EPOCH, 0)))
+                .isInstanceOf(Alive.class);
+        assertThat(conversation.receive(NodeReport.getDefaultInstance())).isInstanceOf(Alive.class);
     }
 
     @Test
     void faultAheadIsAcceptedUnlessItsEventOrThePagesHaveIt() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        conversation.hear(hello("n1"));
-        conversation.hear(page(1, 4, true));
-        assertThat(conversation.hear(ahead(4, "79"))).isInstanceOf(Alive.class);
-        assertThat(conversation.hear(ahead(6, "79")))
+        conversation.receive(hello("n1"));
+        conversation.receive(page(1, 4, true));
+        assertThat(conversation.receive(ahead(4, "79"))).isInstanceOf(Alive.class);
+        assertThat(conversation.receive(ahead(6, "79")))
                 .isInstanceOfSatisfying(
-                        Ahead.class, told -> assertThat(told.fault().sequence()).isEqualTo(6));
-        assertThat(conversation.hear(event(7))).isInstanceOf(Happened.class);
-        assertThat(conversation.hear(ahead(7, "79"))).isInstanceOf(Alive.class);
+                        Ahead.class, step -> assertThat(step.fault().sequence()).isEqualTo(6));
+        assertThat(conversation.receive(event(7))).isInstanceOf(Happened.class);
+        assertThat(conversation.receive(ahead(7, "79"))).isInstanceOf(Alive.class);
         for (int i = 0; i < 3 * UplinkCodec.MOST_AHEAD; i++) {
-            assertThat(conversation.hear(ahead(8 + i, Integer.toString(i)))).isInstanceOf(Ahead.class);
-            assertThat(conversation.hear(event(8 + i))).isInstanceOf(Happened.class);
+            assertThat(conversation.receive(ahead(8 + i, Integer.toString(i)))).isInstanceOf(Ahead.class);
+            assertThat(conversation.receive(event(8 + i))).isInstanceOf(Happened.class);
         }
     }
 
     @Test
     void newGenerationDiscardsTheUnfinishedOne() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        conversation.hear(hello("n1"));
-        conversation.hear(page(1, 0, false, fault("n1")));
-        assertThat(conversation.hear(page(2, 0, true)))
+        conversation.receive(hello("n1"));
+        conversation.receive(page(1, 0, false, fault("n1")));
+        assertThat(conversation.receive(page(2, 0, true)))
                 .isInstanceOfSatisfying(
-                        Told.class, told -> assertThat(told.faults()).isEmpty());
+                        AllFaults.class, step -> assertThat(step.faults()).isEmpty());
     }
 
     @Test
     void invalidEventIsRefusedAndTheNextIsAccepted() {
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        conversation.hear(hello("n1"));
-        conversation.hear(page(1, 0, true));
-        assertThat(conversation.hear(UplinkCodec.report(TestFaults.stored(1, TestFaults.xid("n2", "79")))))
+        conversation.receive(hello("n1"));
+        conversation.receive(page(1, 0, true));
+        assertThat(conversation.receive(UplinkCodec.report(TestFaults.stored(1, TestFaults.xid("n2", "79")))))
                 .isInstanceOfSatisfying(
                         Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.OTHER_NODE));
-        assertThat(conversation.hear(UplinkCodec.report(
+        assertThat(conversation.receive(UplinkCodec.report(
                         TestFaults.stored(2, TestFaults.hugeFault("n1", 100_000).cause()))))
                 .isInstanceOfSatisfying(
                         Refused.class, refused -> assertThat(refused.reason()).isEqualTo(Reason.LIMIT));
-        assertThat(conversation.hear(event(3))).isInstanceOf(Happened.class);
+        assertThat(conversation.receive(event(3))).isInstanceOf(Happened.class);
     }
 
     @Test
     void invalidNodeNameIsRefusedAlsoWithACertificate() {
         UplinkProtocol conversation = new UplinkProtocol(Caller.node(Set.of("../secrets"), "client certificate"));
-        assertThat(conversation.hear(hello("../secrets"))).isInstanceOf(Ended.class);
+        assertThat(conversation.receive(hello("../secrets"))).isInstanceOf(Ended.class);
     }
 
     @Test
@@ -304,23 +305,23 @@ class UplinkProtocolTest {
         NodeReport holdings = NodeReport.newBuilder()
                 .setHoldings(Holdings.newBuilder().setId("q"))
                 .build();
-        assertThat(new UplinkProtocol(CALLER).hear(holdings)).isInstanceOf(Step.Ended.class);
+        assertThat(new UplinkProtocol(CALLER).receive(holdings)).isInstanceOf(Step.Ended.class);
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        assertThat(conversation.hear(hello("n1"))).isInstanceOf(Step.Greeted.class);
-        assertThat(conversation.hear(holdings)).isEqualTo(new Step.Looked(holdings.getHoldings()));
-        assertThat(conversation.hear(page(1, 0, false))).isInstanceOf(Step.Alive.class);
-        assertThat(conversation.hear(holdings)).isInstanceOf(Step.Looked.class);
-        assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Step.Told.class);
+        assertThat(conversation.receive(hello("n1"))).isInstanceOf(Step.Greeted.class);
+        assertThat(conversation.receive(holdings)).isEqualTo(new Step.HoldingsReported(holdings.getHoldings()));
+        assertThat(conversation.receive(page(1, 0, false))).isInstanceOf(Step.Alive.class);
+        assertThat(conversation.receive(holdings)).isInstanceOf(Step.HoldingsReported.class);
+        assertThat(conversation.receive(page(1, 0, true))).isInstanceOf(Step.AllFaults.class);
     }
 
     @Test
     void tokenReviewIsAcceptedAtAnyTimeAndHidesTheToken() {
         NodeReport review = AccessCodec.report("1", TOKEN);
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        conversation.hear(hello("n1"));
-        assertThat(conversation.hear(review)).isEqualTo(new AccessAsked(review.getAccessReview()));
-        conversation.hear(page(1, 0, false));
-        assertThat(conversation.hear(review).toString()).isEqualTo("AccessAsked[1]");
-        assertThat(conversation.hear(page(1, 0, true))).isInstanceOf(Told.class);
+        conversation.receive(hello("n1"));
+        assertThat(conversation.receive(review)).isEqualTo(new AccessAsked(review.getAccessReview()));
+        conversation.receive(page(1, 0, false));
+        assertThat(conversation.receive(review).toString()).isEqualTo("AccessAsked[1]");
+        assertThat(conversation.receive(page(1, 0, true))).isInstanceOf(AllFaults.class);
     }
 }

@@ -33,7 +33,7 @@ class HoldingsReaderTest {
         return new GpuHolder("ml", pod, "main", GPU, kind, device);
     }
 
-    private static Reading<GpuHolders> said(GpuHolder... holders) {
+    private static Reading<GpuHolders> answer(GpuHolder... holders) {
         return Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0));
     }
 
@@ -43,12 +43,12 @@ class HoldingsReaderTest {
                 "status", Map.of("holdings", holdings));
     }
 
-    private static LookupAnswer read(Reading<GpuHolders> said) {
-        return HoldingsReader.read(resource("q", GpuHoldersJson.of("q", said, NOW)), "q");
+    private static LookupAnswer read(Reading<GpuHolders> answer) {
+        return HoldingsReader.read(resource("q", GpuHoldersJson.of("q", answer, NOW)), "q");
     }
 
-    private static GpuHolders answered(Reading<GpuHolders> said) {
-        return ((Answered) read(said)).holders();
+    private static GpuHolders answered(Reading<GpuHolders> answer) {
+        return ((Answered) read(answer)).holders();
     }
 
     @Test
@@ -60,19 +60,19 @@ class HoldingsReaderTest {
         GpuHolders all = new GpuHolders(
                 AS_OF, holders, List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no such")), 2);
         assertThat(answered(Reading.of(all))).isEqualTo(all);
-        assertThat(answered(said())).isEqualTo(new GpuHolders(AS_OF, List.of(), List.of(), 0));
+        assertThat(answered(answer())).isEqualTo(new GpuHolders(AS_OF, List.of(), List.of(), 0));
     }
 
     @Test
     void readerIgnoresAnswersToOtherRequests() {
         Map<String, Object> none = Map.of();
         assertThat(HoldingsReader.read(resource("q", none), "q")).isEqualTo(new Pending(NOW));
-        assertThat(HoldingsReader.read(resource("q", GpuHoldersJson.of("before", said(), NOW)), "q"))
+        assertThat(HoldingsReader.read(resource("q", GpuHoldersJson.of("before", answer(), NOW)), "q"))
                 .isEqualTo(new Pending(NOW));
-        assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("before", said(), NOW)), "q"))
+        assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("before", answer(), NOW)), "q"))
                 .isEqualTo(new Failed("a newer request replaced this one"));
         // The answer came before the next request.
-        assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("q", said(), NOW)), "q"))
+        assertThat(HoldingsReader.read(resource("later", GpuHoldersJson.of("q", answer(), NOW)), "q"))
                 .isInstanceOf(Answered.class);
         assertThat(HoldingsReader.read(Map.of(), "q")).isEqualTo(new Failed("the request is withdrawn"));
     }
@@ -80,9 +80,9 @@ class HoldingsReaderTest {
     @Test
     void openRequestsAreThoseWithoutAnAnswer() {
         assertThat(LookupRequest.open(resource("q", Map.of()))).contains(new LookupRequest("q", NOW));
-        assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("q", said(), NOW))))
+        assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("q", answer(), NOW))))
                 .isEmpty();
-        assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("p", said(), NOW))))
+        assertThat(LookupRequest.open(resource("q", GpuHoldersJson.of("p", answer(), NOW))))
                 .isPresent();
         assertThat(LookupRequest.open(Map.of())).isEmpty();
         assertThat(LookupRequest.of(Map.of("spec", Map.of("lookup", Map.of("id", "q", "requested", "soon")))))
@@ -105,11 +105,11 @@ class HoldingsReaderTest {
         GpuHolder[] many = IntStream.range(0, 1_500)
                 .mapToObj(i -> holder("batch-job-" + i, Kind.SHARED, GPU + "::" + i))
                 .toArray(GpuHolder[]::new);
-        GpuHolders heard = answered(said(many));
-        assertThat(heard.podsOf(GPU)).hasSize(1024);
-        assertThat(heard.unlisted()).isEqualTo(1_500 - 1024);
-        assertThat(heard.complete()).isFalse();
-        assertThat(answered(said(Arrays.copyOf(many, 1_000))).complete()).isTrue();
+        GpuHolders holders = answered(answer(many));
+        assertThat(holders.podsOf(GPU)).hasSize(1024);
+        assertThat(holders.unlisted()).isEqualTo(1_500 - 1024);
+        assertThat(holders.complete()).isFalse();
+        assertThat(answered(answer(Arrays.copyOf(many, 1_000))).complete()).isTrue();
     }
 
     @Test
@@ -117,27 +117,27 @@ class HoldingsReaderTest {
         GpuHolder[] many = IntStream.range(0, 1_024)
                 .mapToObj(i -> holder("p".repeat(248) + i, Kind.SHARED, GPU + "::" + "<".repeat(300)))
                 .toArray(GpuHolder[]::new);
-        GpuHolders heard = answered(said(many));
-        assertThat(heard.holders().size() + heard.unlisted()).isEqualTo(1_024);
-        assertThat(heard.holders()).hasSizeBetween(50, 500);
+        GpuHolders holders = answered(answer(many));
+        assertThat(holders.holders().size() + holders.unlisted()).isEqualTo(1_024);
+        assertThat(holders.holders()).hasSizeBetween(50, 500);
     }
 
     @Test
     void holdersWithInvalidNamesAreCountedAndNotKept() {
-        GpuHolders heard = answered(said(
+        GpuHolders holders = answered(answer(
                 holder("a", Kind.EXCLUSIVE, GPU),
                 holder("A\u001b[31m", Kind.EXCLUSIVE, GPU),
                 holder("", Kind.EXCLUSIVE, GPU),
                 holder("x".repeat(254), Kind.EXCLUSIVE, GPU),
                 new GpuHolder("ml", "b", "main", "GPU-1", Kind.EXCLUSIVE, "GPU-1"),
                 new GpuHolder("../ml", "b", "main", GPU, Kind.EXCLUSIVE, GPU)));
-        assertThat(heard.holders()).extracting(GpuHolder::pod).containsExactly("a");
-        assertThat(heard.unlisted()).isEqualTo(5);
+        assertThat(holders.holders()).extracting(GpuHolder::pod).containsExactly("a");
+        assertThat(holders.unlisted()).isEqualTo(5);
     }
 
     @Test
     void unreadablePartsFailTheAnswerOrAreCounted() {
-        Map<String, Object> tree = GpuHoldersJson.of("q", said(holder("a", Kind.MIG, "MIG-1")), NOW);
+        Map<String, Object> tree = GpuHoldersJson.of("q", answer(holder("a", Kind.MIG, "MIG-1")), NOW);
         for (String field : List.of("asOf", "holders", "unresolved", "unlistedCount")) {
             for (Object odd : List.of(true, "?", Map.of())) {
                 Map<String, Object> broken = new HashMap<>(tree);

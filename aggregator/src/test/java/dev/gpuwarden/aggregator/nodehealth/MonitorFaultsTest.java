@@ -40,7 +40,7 @@ class MonitorFaultsTest {
     }
 
     private static NodeHealth read(Map<String, Object> status) throws UnreadableNodeHealth {
-        return NodeHealthParser.read(Map.of("metadata", Map.of("name", "n1"), "status", status));
+        return NodeHealth.read(Map.of("metadata", Map.of("name", "n1"), "status", status));
     }
 
     @Test
@@ -131,13 +131,14 @@ class MonitorFaultsTest {
         Map<String, Object> place =
                 MonitorFaults.exactly(MONITOR, List.of(), faults, NOW).orElseThrow();
         assertThat(place).containsEntry("faultCount", 2).containsEntry("fatalCount", 1L);
-        List<Fault> told = MonitorFaults.told(Optional.of(new FieldReader("", status(place))), "n1", MONITOR);
-        assertThat(MonitorFaults.exactly(MONITOR, told, List.of(faults.get(1), faults.get(0)), NOW.plusSeconds(1000)))
+        List<Fault> reported = MonitorFaults.reported(Optional.of(new FieldReader("", status(place))), "n1", MONITOR);
+        assertThat(MonitorFaults.exactly(
+                        MONITOR, reported, List.of(faults.get(1), faults.get(0)), NOW.plusSeconds(1000)))
                 .isEmpty();
-        assertThat(MonitorFaults.exactly(MONITOR, told, List.of(), NOW).orElseThrow())
+        assertThat(MonitorFaults.exactly(MONITOR, reported, List.of(), NOW).orElseThrow())
                 .containsEntry("faultCount", 0)
                 .containsEntry("faults", List.of());
-        assertThat(MonitorFaults.told(Optional.of(new FieldReader("", status(place))), "n1", "another"))
+        assertThat(MonitorFaults.reported(Optional.of(new FieldReader("", status(place))), "n1", "another"))
                 .isEmpty();
     }
 
@@ -156,11 +157,14 @@ class MonitorFaultsTest {
             Map<String, Object> place =
                     MonitorFaults.exactly(MONITOR, List.of(), wanted, NOW).orElseThrow();
             assertThat(ShownText.bytes(place.get("faults"))).isLessThanOrEqualTo(MonitorFaults.MOST_BYTES);
-            List<Fault> told = MonitorFaults.told(Optional.of(new FieldReader("", status(place))), "n1", MONITOR);
-            assertThat(told).hasSizeLessThanOrEqualTo(MonitorFaults.MOST_FAULTS).hasSizeGreaterThan(30);
-            assertThat(told.get(0).cause().message())
-                    .endsWith(" (and " + (100 - told.size()) + " more, for which there is no room)");
-            assertThat(MonitorFaults.exactly(MONITOR, told, wanted, NOW)).isEmpty();
+            List<Fault> reported =
+                    MonitorFaults.reported(Optional.of(new FieldReader("", status(place))), "n1", MONITOR);
+            assertThat(reported)
+                    .hasSizeLessThanOrEqualTo(MonitorFaults.MOST_FAULTS)
+                    .hasSizeGreaterThan(30);
+            assertThat(reported.get(0).cause().message())
+                    .endsWith(" (and " + (100 - reported.size()) + " more, for which there is no room)");
+            assertThat(MonitorFaults.exactly(MONITOR, reported, wanted, NOW)).isEmpty();
         }
     }
 

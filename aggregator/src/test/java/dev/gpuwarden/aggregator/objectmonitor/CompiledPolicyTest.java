@@ -164,12 +164,12 @@ class CompiledPolicyTest {
 
     @Test
     void digestDependsOnMatchingAndNotOnTheEvent() {
-        Map<String, Object> told = TestPolicies.resource("p", "Pod", "true", "'n'");
-        Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(told, "spec"));
+        Map<String, Object> resource = TestPolicies.resource("p", "Pod", "true", "'n'");
+        Map<String, Object> spec = JsonTrees.copy(JsonTrees.object(resource, "spec"));
         spec.put("healthEvent", Map.of("componentClass", "Other", "errorCode", List.of()));
-        told.put("spec", spec);
+        resource.put("spec", spec);
         String digest = policy("p", "true", "'n'").digest();
-        assertThat(MonitorPolicy.of(told).digest()).isEqualTo(digest);
+        assertThat(MonitorPolicy.of(resource).digest()).isEqualTo(digest);
         assertThat(policy("p", "false", "'n'").digest()).isNotEqualTo(digest);
     }
 }

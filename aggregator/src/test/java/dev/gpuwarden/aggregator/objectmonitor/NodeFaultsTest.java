@@ -21,9 +21,9 @@ class NodeFaultsTest {
     private static final Instant NOW = SINCE.plusSeconds(60);
     private static final MonitorPolicy POLICY = policy("p", "true");
 
-    private static List<Fault> wanted(Map<Match.Key, Match> matches, boolean known, List<Fault> told) {
+    private static List<Fault> wanted(Map<Match.Key, Match> matches, boolean known, List<Fault> reported) {
         return NodeFaults.wanted(
-                "n1", matches, name -> known ? Optional.of(POLICY) : Optional.empty(), any -> false, told, NOW);
+                "n1", matches, name -> known ? Optional.of(POLICY) : Optional.empty(), any -> false, reported, NOW);
     }
 
     private static Map<Match.Key, Match> match(String... objects) {
@@ -60,20 +60,26 @@ class NodeFaultsTest {
 
     @Test
     void faultsOfUnusablePolicyStayUnchanged() {
-        List<Fault> told = wanted(match("ns/a", "ns/b"), true, List.of());
-        assertThat(wanted(match("ns/a"), false, told)).containsExactly(told.get(0));
+        List<Fault> reported = wanted(match("ns/a", "ns/b"), true, List.of());
+        assertThat(wanted(match("ns/a"), false, reported)).containsExactly(reported.get(0));
     }
 
     @Test
     void heldPolicyRaisesNothingNewAndKeepsEarlierFaults() {
-        List<Fault> told = wanted(match("ns/a", "ns/b"), true, List.of());
+        List<Fault> reported = wanted(match("ns/a", "ns/b"), true, List.of());
         assertThat(NodeFaults.wanted(
-                        "n1", match("ns/a", "ns/c"), name -> Optional.of(POLICY), name -> name.equals("p"), told, NOW))
-                .containsExactly(told.get(0));
+                        "n1",
+                        match("ns/a", "ns/c"),
+                        name -> Optional.of(POLICY),
+                        name -> name.equals("p"),
+                        reported,
+                        NOW))
+                .containsExactly(reported.get(0));
         MonitorPolicy milder = TestPolicies.with(
                 TestPolicies.resource("p", "Pod", "true", "resource.spec.nodeName"),
                 "healthEvent: {componentClass: Software, isFatal: false, errorCode: [BROKEN]}");
-        assertThat(NodeFaults.wanted("n1", match("ns/a", "ns/c"), name -> Optional.of(milder), any -> true, told, NOW))
+        assertThat(NodeFaults.wanted(
+                        "n1", match("ns/a", "ns/c"), name -> Optional.of(milder), any -> true, reported, NOW))
                 .as("a changed policy changes its faults")
                 .singleElement()
                 .matches(fault -> !fault.cause().fatal());
@@ -88,12 +94,12 @@ class NodeFaultsTest {
     private static final MonitorPolicy THREE =
             TestPolicies.with(TestPolicies.resource("p", "Pod", "true", "resource.spec.nodeName"), "minMatches: 3");
 
-    private static List<Fault> three(List<Fault> told, String... objects) {
+    private static List<Fault> three(List<Fault> reported, String... objects) {
         Map<Match.Key, Match> matches = new LinkedHashMap<>();
         for (String object : objects) {
             matches.put(new Match.Key("p", object), new Match("n1", SINCE, THREE.digest(), true, 0));
         }
-        return NodeFaults.wanted("n1", matches, name -> Optional.of(THREE), any -> false, told, NOW);
+        return NodeFaults.wanted("n1", matches, name -> Optional.of(THREE), any -> false, reported, NOW);
     }
 
     @Test
@@ -115,18 +121,18 @@ class NodeFaultsTest {
 
     @Test
     void countedFaultStaysUntilAllObjectsHaveArrived() {
-        List<Fault> told = three(List.of(), "ns/a", "ns/b", "ns/c");
-        Map<Match.Key, Match> recalled = NodeFaults.matches("n1", told);
+        List<Fault> reported = three(List.of(), "ns/a", "ns/b", "ns/c");
+        Map<Match.Key, Match> recalled = NodeFaults.matches("n1", reported);
         assertThat(recalled.keySet()).containsExactly(Match.Key.whole("p"));
-        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(THREE), any -> false, told, NOW))
-                .isEqualTo(told);
-        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), any -> false, told, NOW))
+        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(THREE), any -> false, reported, NOW))
+                .isEqualTo(reported);
+        assertThat(NodeFaults.wanted("n1", recalled, name -> Optional.of(POLICY), any -> false, reported, NOW))
                 .as("also if each object raises its own fault now")
-                .isEqualTo(told);
-        assertThat(wanted(match("ns/a"), false, told))
+                .isEqualTo(reported);
+        assertThat(wanted(match("ns/a"), false, reported))
                 .as("the policy is unusable")
-                .isEqualTo(told);
-        assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), any -> false, told, NOW))
+                .isEqualTo(reported);
+        assertThat(NodeFaults.wanted("n1", match("ns/a"), name -> Optional.of(THREE), any -> false, reported, NOW))
                 .as("another predicate begins again")
                 .isEmpty();
     }

@@ -121,10 +121,10 @@ class PolicyAssessorTest {
         Map<String, Object> big = Map.of(
                 "spec",
                 Map.of("l", java.util.stream.LongStream.range(1, 500).boxed().toList()));
-        MonitorMetrics tally = new MonitorMetrics();
+        MonitorMetrics metrics = new MonitorMetrics();
         for (int i = 0; i < 5; i++) {
             assertThat(status(loops, Optional.empty(), true, 1, 0, 0).reason()).isEqualTo("Ready");
-            assertThat(loops.ask("ns/big", big, NOW, tally).tooCostly()).isTrue();
+            assertThat(loops.ask("ns/big", big, NOW, metrics).tooCostly()).isTrue();
         }
         PolicyStatus status = status(loops, Optional.empty(), true, 1, 0, 0);
         assertThat(status.ready()).isFalse();

@@ -65,7 +65,7 @@ class PolicyEvaluatorTest {
         return new PolicyStats(compiled(policy(name, predicate)));
     }
 
-    private List<String> told(String node) {
+    private List<String> reported(String node) {
         return book.ofNode(node).keySet().stream().map(Match.Key::toString).toList();
     }
 
@@ -78,12 +78,12 @@ class PolicyEvaluatorTest {
         PolicyEvaluator watch = watch(run("p", BROKEN));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", RUNS));
-        assertThat(told("n1")).containsExactly("p/gpu-operator/a", "p/gpu-operator/b");
+        assertThat(reported("n1")).containsExactly("p/gpu-operator/a", "p/gpu-operator/b");
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", READY));
-        assertThat(told("n1")).containsExactly("p/gpu-operator/b");
+        assertThat(reported("n1")).containsExactly("p/gpu-operator/b");
         changed.clear();
         watch.onDelete("gpu-operator/b");
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
         assertThat(changed).containsExactly("n1");
     }
 
@@ -92,16 +92,16 @@ class PolicyEvaluatorTest {
         String loop = "resource.status.containerStatuses.exists(c, has(c.state.waiting))";
         PolicyEvaluator watch = watch(run("p", loop));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
-        assertThat(told("n1")).as("an unready pod alone raises nothing").isEmpty();
+        assertThat(reported("n1")).as("an unready pod alone raises nothing").isEmpty();
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         changed.clear();
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", RUNS));
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
         assertThat(changed).isEmpty();
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", READY));
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
     }
 
     /** Tests a container without a readiness probe, which the kubelet reports as ready as soon as it runs. */
@@ -119,12 +119,12 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", LOOPS));
         assertThat(watch.timed()).isZero();
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Running", again));
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
         assertThat(changed).isEmpty();
         assertThat(watch.timed()).as("it recovers by time alone").isEqualTo(1);
         clock.set(Instant.parse("2026-11-22T12:00:30Z"));
         watch.resync();
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
         assertThat(watch.timed()).isZero();
     }
 
@@ -132,15 +132,15 @@ class PolicyEvaluatorTest {
     void faultStaysWhenEvaluationFailsOrNodeIsMissing() {
         PolicyEvaluator watch = watch(disks("minHealthySeconds: 0"));
         watch.onUpsert("a", TestPolicies.yaml("{spec: {node: n1}, status: {health: bad}}"));
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
         changed.clear();
         watch.onUpsert("a", TestPolicies.yaml("{spec: {node: n1}, status: {}}"));
         watch.onUpsert("a", TestPolicies.yaml("{spec: {}, status: {health: bad}}"));
         watch.onUpsert("a", TestPolicies.yaml("{spec: {}, status: {}}"));
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
         assertThat(changed).isEmpty();
         watch.onUpsert("a", TestPolicies.yaml("{spec: {node: n1}, status: {health: good}}"));
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
     }
 
     private static PolicyStats disks(String spec) {
@@ -157,13 +157,13 @@ class PolicyEvaluatorTest {
     void flappingObjectKeepsItsFaultUntilItIsHealthyLongEnough() {
         PolicyEvaluator watch = watch(disks("{}"));
         watch.onUpsert("a", disk("bad"));
-        assertThat(told("n1")).as("raised immediately").hasSize(1);
+        assertThat(reported("n1")).as("raised immediately").hasSize(1);
         changed.clear();
         for (int i = 0; i < 3; i++) {
             watch.onUpsert("a", disk("good"));
             clock.advance(Duration.ofSeconds(299));
             watch.resync();
-            assertThat(told("n1")).hasSize(1);
+            assertThat(reported("n1")).hasSize(1);
             watch.onUpsert("a", disk("bad"));
         }
         watch.onUpsert("a", disk("good"));
@@ -173,11 +173,11 @@ class PolicyEvaluatorTest {
         next.onUpsert("a", disk("good"));
         clock.advance(Duration.ofSeconds(299));
         next.resync();
-        assertThat(told("n1")).as("the next leader begins again").hasSize(1);
+        assertThat(reported("n1")).as("the next leader begins again").hasSize(1);
         assertThat(changed).isEmpty();
         clock.advance(Duration.ofSeconds(1));
         next.resync();
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
         assertThat(next.timed()).isZero();
     }
 
@@ -199,7 +199,7 @@ class PolicyEvaluatorTest {
         watch.resync();
         assertThat(book.get("p", "a").orElseThrow().since()).isEqualTo(first);
         watch.onDelete("a");
-        assertThat(told("n1")).as("deleted objects clear immediately").isEmpty();
+        assertThat(reported("n1")).as("deleted objects clear immediately").isEmpty();
     }
 
     @Test
@@ -211,9 +211,9 @@ class PolicyEvaluatorTest {
             watch.onUpsert("gpu-operator/b" + i, named("b" + i, "n1", "Running", RUNS));
         }
         assertThat(run.stopped()).get().asString().contains("it reads or creates more than 4000000 characters");
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
         watch.onDelete("gpu-operator/a");
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
     }
 
     /** Rejected pods never become ready; they are evidence, and grow old. */
@@ -229,16 +229,16 @@ class PolicyEvaluatorTest {
         PolicyEvaluator watch = watch(run);
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", "[]"));
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", "[]"));
-        assertThat(told("n1")).hasSize(2);
+        assertThat(reported("n1")).hasSize(2);
         assertThat(book.mostOfANode("p")).isEqualTo(2);
         Map<String, Object> odd = named("b", "n1", "Failed", "[]");
         odd.put("status", Map.of());
         watch.onUpsert("gpu-operator/b", odd);
-        assertThat(told("n1")).as("an error is no recovery").hasSize(2);
+        assertThat(reported("n1")).as("an error is no recovery").hasSize(2);
         watch.onUpsert("gpu-operator/b", named("b", "n1", "Failed", "[]"));
         clock.set(Instant.parse("2026-11-22T12:10:00Z"));
         watch.resync();
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
         assertThat(book.mostOfANode("p")).isZero();
     }
 
@@ -264,14 +264,14 @@ class PolicyEvaluatorTest {
                 return super.get(key);
             }
         };
-        var evaluation = CompletableFuture.runAsync(() -> watch.look("gpu-operator/a", slow));
+        var evaluation = CompletableFuture.runAsync(() -> watch.evaluate("gpu-operator/a", slow));
         asked.await();
         assertThat(watch.isComplete()).isFalse();
         assertThat(watch.timed()).isZero();
         watch.close();
         release.countDown();
         evaluation.get(20, TimeUnit.SECONDS);
-        assertThat(told("n1")).as("it was closed during the evaluation").isEmpty();
+        assertThat(reported("n1")).as("it was closed during the evaluation").isEmpty();
     }
 
     @Test
@@ -279,8 +279,8 @@ class PolicyEvaluatorTest {
         PolicyEvaluator watch = watch(run("p", BROKEN));
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         watch.onUpsert("gpu-operator/a", named("a", "n2", "Failed", RUNS));
-        assertThat(told("n1")).isEmpty();
-        assertThat(told("n2")).hasSize(1);
+        assertThat(reported("n1")).isEmpty();
+        assertThat(reported("n2")).hasSize(1);
     }
 
     @Test
@@ -306,9 +306,9 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/well", named("well", "n1", "Running", READY));
         watch.onUpsert("gpu-operator/unready", named("unready", "n1", "Running", RUNS));
         watch.onUpsert("gpu-operator/other", named("other", "n1", "Running", RUNS));
-        assertThat(told("n1")).containsExactly("p/gpu-operator/gone", "p/gpu-operator/unready");
+        assertThat(reported("n1")).containsExactly("p/gpu-operator/gone", "p/gpu-operator/unready");
         watch.onSynced();
-        assertThat(told("n1")).containsExactly("p/gpu-operator/unready");
+        assertThat(reported("n1")).containsExactly("p/gpu-operator/unready");
         assertThat(completions).hasValue(1);
     }
 
@@ -328,7 +328,7 @@ class PolicyEvaluatorTest {
         second.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         assertThat(changed).isEmpty();
         second.onSynced();
-        assertThat(told("n1")).containsExactly("p/gpu-operator/a");
+        assertThat(reported("n1")).containsExactly("p/gpu-operator/a");
         assertThat(book.get("p", "gpu-operator/a").orElseThrow().since()).isEqualTo(since);
     }
 
@@ -343,17 +343,17 @@ class PolicyEvaluatorTest {
         assertThat(watch.timed())
                 .as("time does not change the result for a running pod")
                 .isEqualTo(1);
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
         clock.set(Instant.parse("2026-11-22T12:00:01.002Z"));
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (told("n1").isEmpty()) {
+        while (reported("n1").isEmpty()) {
             assertThat(System.nanoTime()).isLessThan(end);
             Thread.onSpinWait();
         }
-        assertThat(told("n1")).containsExactly("p/gpu-operator/a");
+        assertThat(reported("n1")).containsExactly("p/gpu-operator/a");
         watch.onDelete("gpu-operator/a");
         assertThat(watch.timed()).isZero();
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
     }
 
     @Test
@@ -363,7 +363,7 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Pending", "[]"));
         clock.set(Instant.parse("2026-11-22T12:15:00Z"));
         watch.resync();
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
     }
 
     @Test
@@ -383,7 +383,10 @@ class PolicyEvaluatorTest {
         assertThat(loops.evaluations()).isEqualTo(5);
         watch.onDelete("gpu-operator/before");
         watch.onSynced();
-        assertThat(told("n1")).as("matches of the other policy").hasSize(8).noneMatch(key -> key.startsWith("loops"));
+        assertThat(reported("n1"))
+                .as("matches of the other policy")
+                .hasSize(8)
+                .noneMatch(key -> key.startsWith("loops"));
     }
 
     @Test
@@ -400,11 +403,11 @@ class PolicyEvaluatorTest {
         watch.onUpsert("gpu-operator/a", named("a", "n1", "Failed", RUNS));
         assertThat(run.erring()).isEqualTo(1);
         assertThat(run.anError()).startsWith("gpu-operator/a: ").contains("reason");
-        assertThat(told("n1")).isEmpty();
+        assertThat(reported("n1")).isEmpty();
         Map<String, Object> evicted = named("a", "n1", "Failed", RUNS);
         evicted.put("status", Map.of("reason", "Evicted"));
         watch.onUpsert("gpu-operator/a", evicted);
         assertThat(run.erring()).isZero();
-        assertThat(told("n1")).hasSize(1);
+        assertThat(reported("n1")).hasSize(1);
     }
 }

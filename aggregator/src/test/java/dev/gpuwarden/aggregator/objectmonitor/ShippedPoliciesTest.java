@@ -162,10 +162,11 @@ class ShippedPoliciesTest {
     void silentNodeIsFoundWhenItsPolicyIsEnabled() {
         CompiledPolicy silent = POLICIES.get(3);
         String health = "{metadata: {name: n1}, status: {monitors: [{reported: '2026-11-22T09:00:00Z'}]%s}}";
-        Map<String, Object> told = TestPolicies.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
-        assertThat(silent.evaluate(told, STARTED.plus(Duration.ofMinutes(20))).matches())
+        Map<String, Object> resource = TestPolicies.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
+        assertThat(silent.evaluate(resource, STARTED.plus(Duration.ofMinutes(20)))
+                        .matches())
                 .isFalse();
-        Outcome late = silent.evaluate(told, STARTED.plus(Duration.ofMinutes(21)));
+        Outcome late = silent.evaluate(resource, STARTED.plus(Duration.ofMinutes(21)));
         assertThat(late.matches()).isTrue();
         assertThat(late.node()).isEqualTo("n1");
         assertThat(silent.source().damping()).isEqualTo(new Damping(Duration.ofMinutes(10), Duration.ofMinutes(5)));

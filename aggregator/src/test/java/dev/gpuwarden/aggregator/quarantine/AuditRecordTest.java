@@ -14,7 +14,7 @@ class AuditRecordTest extends QuarantineSetup {
     private final InMemoryNode bare = new InMemoryNode("{\"metadata\": {\"name\": \"node-1\", \"uid\": \"u-1\"}}");
 
     private AuditRecord decided(CachedNode node) {
-        tell(xid("79"));
+        report(xid("79"));
         BreakerPolicy.Answer breaker = YES;
         return ((Decision.Act) QuarantineDecider.decide(
                         node,

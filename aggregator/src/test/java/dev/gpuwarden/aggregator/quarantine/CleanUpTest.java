@@ -24,7 +24,7 @@ class CleanUpTest extends QuarantineSetup {
     @Test
     void cleanUpRemovesAllMarksOfTheQuarantine() throws Exception {
         assertThat(clean().patch()).isEmpty();
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(clean().takes())
                 .contains("the cordon", "annotation gpuwarden.dev/quarantine-reason")
@@ -35,7 +35,7 @@ class CleanUpTest extends QuarantineSetup {
 
     @Test
     void cleanUpRemovesTheMarksOfAFormerQuarantine() throws Exception {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         mend(xid("79"));
         act(Decision.Kind.RETURN);
@@ -46,7 +46,7 @@ class CleanUpTest extends QuarantineSetup {
     @Test
     void cordonsOfOthersStayAndAreListed() throws Exception {
         node.apply(ManualCordon.cordon(node.read(), "new cables", "ann").patch());
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(clean().stays()).containsExactly("the cordon of ann: new cables");
         assertThat(node.read().unschedulable()).isTrue();
@@ -55,7 +55,7 @@ class CleanUpTest extends QuarantineSetup {
 
     @Test
     void quarantineOfAnotherProgramStays() throws Exception {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         node.texts("annotations").keySet().removeIf(name -> name.startsWith("gpuwarden.dev/"));
         CleanUp plan = clean();

@@ -33,7 +33,7 @@ class ManualCordonTest extends QuarantineSetup {
 
     @Test
     void cordonOutlivesAQuarantineThatBeganBeforeIt() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(cordon().why()).contains("stay cordoned");
         nothing("in quarantine already");
@@ -47,7 +47,7 @@ class ManualCordonTest extends QuarantineSetup {
     @Test
     void cordonOutlivesAQuarantineThatBeganAfterIt() {
         cordon();
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         mend(xid("79"));
         act(Decision.Kind.RETURN);
@@ -57,7 +57,7 @@ class ManualCordonTest extends QuarantineSetup {
 
     @Test
     void releaseEndsTheQuarantineAndItsFaultsDoNotBringItBack() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(release().why()).contains("do not bring it back");
         act(Decision.Kind.CANCEL);
@@ -68,7 +68,7 @@ class ManualCordonTest extends QuarantineSetup {
     @Test
     void releaseEndsTheQuarantineAndTheManualCordon() {
         cordon();
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(release().done()).isTrue();
         act(Decision.Kind.CANCEL);
@@ -82,7 +82,7 @@ class ManualCordonTest extends QuarantineSetup {
         node.changed();
         assertThat(cordon().patch()).isEmpty();
         assertThat(release().why()).contains("has not cordoned it");
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         ManualCordon.Plan refused = release();
         assertThat(refused.done()).isFalse();
@@ -92,7 +92,7 @@ class ManualCordonTest extends QuarantineSetup {
 
     @Test
     void releaseRefusesAQuarantineWithoutACordon() {
-        tell(event("Taints", "GPU"));
+        report(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
         assertThat(release().why()).endsWith("no cordon: remove one of its taints with kubectl");
         assertThat(cordon().done()).isTrue();
@@ -101,7 +101,7 @@ class ManualCordonTest extends QuarantineSetup {
 
     @Test
     void releaseAdvisesNoRemovalOfLabelsWhichWouldNotEndTheQuarantine() {
-        tell(event("Labels", "GPU"));
+        report(event("Labels", "GPU"));
         act(Decision.Kind.QUARANTINE);
         node.texts("labels").remove("gpu-fault");
         node.changed();

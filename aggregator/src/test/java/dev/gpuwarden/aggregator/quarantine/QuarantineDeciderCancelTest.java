@@ -10,8 +10,8 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
 
     @Test
     void uncordonByAnOperatorRemovesTheRestAndHoldsUntilAnotherFault() {
-        tell(xid("79"));
-        tell(event("Taints", "GPU"));
+        report(xid("79"));
+        report(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
         node.spec().remove("unschedulable");
         act(Decision.Kind.CANCEL);
@@ -20,7 +20,7 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
         assertThat(node.read().taints()).isEqualTo(before.taints());
         nothing("no fault that a rule matches");
 
-        tell(xid("94"));
+        report(xid("94"));
         act(Decision.Kind.QUARANTINE);
         assertThat(node.annotation("quarantinedNodeUncordonedManually")).isNull();
         assertThat(node.annotation("quarantineHealthEvent")).contains("94").doesNotContain("79");
@@ -28,14 +28,14 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
         act(Decision.Kind.RETURN);
         nothing("no fault");
         mend(xid("79"));
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
     }
 
     @Test
     void removalOfATaintByAnOperatorCancelsTheQuarantine() {
-        tell(xid("79"));
-        tell(event("Taints", "GPU"));
+        report(xid("79"));
+        report(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
         node.spec().remove("taints");
         act(Decision.Kind.CANCEL);
@@ -46,10 +46,10 @@ class QuarantineDeciderCancelTest extends QuarantineSetup {
 
     @Test
     void faultAtTheMomentOfAnUncordonIsNew() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         node.spec().remove("unschedulable");
-        tell(xid("48"));
+        report(xid("48"));
         Decision.Act cancel = (Decision.Act) decide(YES);
         node.apply(cancel.patch());
         act(Decision.Kind.QUARANTINE);

@@ -22,7 +22,7 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
     @Test
     void cordonOfAnAdministratorSurvives() {
         node.spec().put("unschedulable", true);
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(node.annotation("quarantineHealthEventCordonPreExisting")).isEqualTo("True");
         mend(xid().entities(List.of()));
@@ -40,8 +40,8 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
                                 Map.of("key", "other", "effect", "NoSchedule"))));
         node.texts("labels").put("gpu-fault", "theirs");
         CachedNode was = node.read();
-        tell(event("Taints", "GPU"));
-        tell(event("Labels", "GPU"));
+        report(event("Taints", "GPU"));
+        report(event("Labels", "GPU"));
         act(Decision.Kind.QUARANTINE);
         assertThat(node.read().labels()).containsEntry("gpu-fault", "active");
         mend(event("Taints", "GPU"));
@@ -54,9 +54,9 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
     @Test
     void taintOfAnotherWriterIsNotReplacedAndTheReasonNamesIt() {
         node.spec().put("taints", List.of(Map.of("key", GPU_ERROR.key(), "value", "theirs", "effect", "NoSchedule")));
-        tell(event("Taints", "GPU"));
+        report(event("Taints", "GPU"));
         nothing("conflicts with a taint of another writer");
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(node.read().taints()).hasSize(1);
         assertThat(node.annotation("gpuwarden.dev/quarantine-reason"))
@@ -67,7 +67,7 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
     @ValueSource(strings = {"nvsentinel.dgxc.nvidia.com/managed", "k8saas.nvidia.com/ManagedByNVSentinel"})
     void nodeThatOptsOutStaysUnchanged(String label) {
         node.texts("labels").put(label, "false");
-        tell(xid("79").quarantine(new Overrides(true, false)));
+        report(xid("79").quarantine(new Overrides(true, false)));
         nothing(label);
         node.texts("labels").remove(label);
         act(Decision.Kind.QUARANTINE);
@@ -82,7 +82,7 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
     @ValueSource(strings = {"", "{", "[1]", "[{}]", "7"})
     void unreadableAnnotationsOfAnotherWriterStopTheDecision(String text) {
         node.texts("annotations").put("quarantineHealthEvent", text);
-        tell(xid("79"));
+        report(xid("79"));
         nothing("annotations quarantineHealthEvent* cannot be read");
     }
 
@@ -99,7 +99,7 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
         node.spec().put("unschedulable", true);
         node.spec().put("taints", List.of(Map.of("key", GPU_ERROR.key(), "value", "true", "effect", "NoSchedule")));
         rules = RuleEvaluator.EMPTY;
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.CHANGE);
         mend(xid("79"));
         act(Decision.Kind.RETURN);
@@ -120,7 +120,7 @@ class QuarantineDeciderOthersTest extends QuarantineSetup {
                     .errorCodes(List.of(Integer.toString(random.nextInt(3))))
                     .entities(List.of(new Entity("GPU", Integer.toString(random.nextInt(3)))));
             if (random.nextBoolean()) {
-                tell(event.fatal(true));
+                report(event.fatal(true));
             } else {
                 mend(event);
             }

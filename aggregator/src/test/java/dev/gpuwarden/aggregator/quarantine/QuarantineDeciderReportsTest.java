@@ -20,9 +20,9 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
             value = FaultReport.Standing.class,
             names = {"STALE", "PARTIAL", "IMPLAUSIBLE"})
     void untrustedReportNeitherQuarantinesNorReleasesANode(FaultReport.Standing standing) {
-        tell(xid("79"));
-        FaultReport told = new FaultReport("node-1", "u-1", standing, "because", table.faults(), Set.of(), 0);
-        assertThat(decide(told, YES)).isInstanceOf(Decision.Leave.class);
+        report(xid("79"));
+        FaultReport untrusted = new FaultReport("node-1", "u-1", standing, "because", table.faults(), Set.of(), 0);
+        assertThat(decide(untrusted, YES)).isInstanceOf(Decision.Leave.class);
         act(Decision.Kind.QUARANTINE);
         FaultReport nothing = new FaultReport("node-1", "u-1", standing, "because", List.of(), Set.of(), 0);
         assertThat(decide(nothing, YES).reason()).contains("because");
@@ -34,7 +34,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
                 "node-1",
                 "",
                 standing,
-                "the node says nothing",
+                "the node reports nothing",
                 table.faults(),
                 table.faults().stream().map(Fault::key).collect(Collectors.toSet()),
                 0);
@@ -45,8 +45,8 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
             value = FaultReport.Standing.class,
             names = {"MONITORED", "SILENT"})
     void reportOfMonitorsEndsAQuarantineThatMonitorsCaused(FaultReport.Standing standing) {
-        assertThat(decide(monitored(standing), YES).reason()).contains("the node says nothing");
-        tell(xid("79"));
+        assertThat(decide(monitored(standing), YES).reason()).contains("the node reports nothing");
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE, monitored(standing));
         assertThat(node.read().unschedulable()).isTrue();
         mend(xid("79"));
@@ -60,7 +60,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
             value = FaultReport.Standing.class,
             names = {"MONITORED", "SILENT"})
     void quarantineByTheNodesReportHoldsUntilTheNodeReportsTheEnd(FaultReport.Standing standing) {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         mend(xid("79"));
         assertThat(decide(monitored(standing), YES).reason())
@@ -70,7 +70,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
 
     @Test
     void faultThatTheNodeReportsTooIsNoLongerOfMonitorsAlone() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE, monitored(FaultReport.Standing.SILENT));
         act(Decision.Kind.CHANGE);
         assertThat(node.annotation("gpuwarden.dev/quarantined-by-monitors")).isNull();
@@ -78,7 +78,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
 
     @Test
     void reportsOfOtherNodesAreIgnored() {
-        tell(xid("79").nodeName("node-2"));
+        report(xid("79").nodeName("node-2"));
         nothing("it has a fault of node node-2");
         FaultReport old = new FaultReport("node-1", "u-0", FaultReport.Standing.TRUSTED, "", List.of(), Set.of(), 0);
         assertThat(decide(old, YES).reason()).contains("uid u-0");
@@ -86,7 +86,7 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
 
     @Test
     void nodeWithUnlistedFaultsDoesNotReturn() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         FaultReport cut = new FaultReport("node-1", "", FaultReport.Standing.TRUSTED, "", List.of(), Set.of(), 3);
         assertThat(decide(cut, YES).reason()).contains("3 faults of it are not listed");
@@ -94,13 +94,13 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
 
     @Test
     void storedOnlyFaultsNeverActAndADowngradeReleasesNoNode() {
-        tell(xid("79").strategy(ProcessingStrategy.STORE_ONLY));
-        tell(xid("94").strategy(ProcessingStrategy.STORE_AND_ANALYSE));
+        report(xid("79").strategy(ProcessingStrategy.STORE_ONLY));
+        report(xid("94").strategy(ProcessingStrategy.STORE_AND_ANALYSE));
         nothing("no fault");
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         assertThat(node.annotation("quarantineHealthEvent")).doesNotContain("94");
-        tell(xid("79").strategy(ProcessingStrategy.STORE_AND_ANALYSE));
+        report(xid("79").strategy(ProcessingStrategy.STORE_AND_ANALYSE));
         act(Decision.Kind.CHANGE);
         assertThat(node.read().unschedulable()).isTrue();
     }

@@ -19,7 +19,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
     void fatalFaultCordonsInOnePatchWithItsReasonAndItsEndReturnsTheNode() {
-        tell(xid("79"));
+        report(xid("79"));
         Decision.Act act = act(Decision.Kind.QUARANTINE);
         assertThat(act.audit().breaker()).isEqualTo("room");
         assertThat(act.patch().get(0))
@@ -55,10 +55,10 @@ class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
     void rulesThatMatchLaterFaultsAreAppliedToo() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
-        tell(event("Taints", "GPU"));
-        tell(event("Labels", "GPU"));
+        report(event("Taints", "GPU"));
+        report(event("Labels", "GPU"));
         Decision.Act act = act(Decision.Kind.CHANGE);
         assertThat(act.audit().breaker())
                 .as("the node is out of service already")
@@ -78,9 +78,9 @@ class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
     void higherPriorityKeepsALabelForTheWholeQuarantine() {
-        tell(event("Worse", "GPU"));
+        report(event("Worse", "GPU"));
         act(Decision.Kind.QUARANTINE);
-        tell(event("Labels", "GPU"));
+        report(event("Labels", "GPU"));
         mend(event("Worse", "GPU"));
         act(Decision.Kind.CHANGE);
         assertThat(node.read().labels()).containsEntry("gpu-fault", "worse");
@@ -95,9 +95,9 @@ class QuarantineDeciderTest extends QuarantineSetup {
         rules = RuleEvaluator.compile(List.of(
                 rule("a", "event.checkName == 'Taints'", 1, false, GPU_ERROR, null),
                 rule("b", "event.checkName == 'Harder'", 2, false, harder, null)));
-        tell(event("Taints", "GPU"));
+        report(event("Taints", "GPU"));
         act(Decision.Kind.QUARANTINE);
-        tell(event("Harder", "GPU"));
+        report(event("Harder", "GPU"));
         act(Decision.Kind.CHANGE);
         assertThat(node.read().has(harder)).isTrue();
         assertThat(node.read().has(GPU_ERROR)).isFalse();
@@ -105,7 +105,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
     void deletedRulesReturnNoFaultyNode() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
         rules = RuleEvaluator.EMPTY;
         act(Decision.Kind.CHANGE);
@@ -117,16 +117,16 @@ class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
     void anotherActionForTheSameFaultReachesTheNode() {
-        tell(xid("79"));
+        report(xid("79"));
         act(Decision.Kind.QUARANTINE);
-        tell(xid("79").action(RecommendedAction.REPLACE_VM));
+        report(xid("79").action(RecommendedAction.REPLACE_VM));
         act(Decision.Kind.CHANGE);
         assertThat(node.annotation("quarantineHealthEvent")).contains("\"recommendedAction\":25");
     }
 
     @Test
     void sendersCanForceAndSkipQuarantine() {
-        tell(event("Harmless", "GPU").quarantine(new Overrides(true, false)));
+        report(event("Harmless", "GPU").quarantine(new Overrides(true, false)));
         assertThat(decide(NO)).as("it passes the rules, not the breaker").isInstanceOf(Decision.Leave.class);
         Decision decision = QuarantineDecider.decide(
                 node.read(),
@@ -139,18 +139,18 @@ class QuarantineDeciderTest extends QuarantineSetup {
         assertThat(decision).as("the breaker is not asked").isInstanceOf(Decision.Act.class);
         act(Decision.Kind.QUARANTINE);
         assertThat(node.read().unschedulable()).isTrue();
-        tell(event("Harmless", "GPU").quarantine(new Overrides(true, true)));
+        report(event("Harmless", "GPU").quarantine(new Overrides(true, true)));
         act(Decision.Kind.RETURN);
-        tell(xid("79").quarantine(new Overrides(false, true)));
+        report(xid("79").quarantine(new Overrides(false, true)));
         nothing("no fault");
     }
 
     @Test
     void openBreakerRefusesQuarantinesAndPermitsReturns() {
-        tell(xid("79"));
+        report(xid("79"));
         assertThat(decide(NO)).isEqualTo(new Decision.Leave("breaker open", true));
         act(Decision.Kind.QUARANTINE);
-        tell(xid("94"));
+        report(xid("94"));
         assertThat(decide(NO)).as("it is out of service already").isInstanceOf(Decision.Act.class);
         mend(xid("79", "94"));
         assertThat(decide(NO))
@@ -160,13 +160,13 @@ class QuarantineDeciderTest extends QuarantineSetup {
 
     @Test
     void labelsAloneNeedNoBreaker() {
-        tell(event("Labels", "GPU"));
+        report(event("Labels", "GPU"));
         assertThat(decide(NO)).isInstanceOf(Decision.Act.class);
     }
 
     @Test
     void aDryRunDecidesAndWritesNothing() {
-        tell(xid("79"));
+        report(xid("79"));
         Decision dry = QuarantineDecider.decide(
                 node.read(), FaultReport.trusted("node-1", table.faults()), rules, any -> YES, ActionMode.DRY_RUN, T0);
         assertThat(dry).isInstanceOfSatisfying(Decision.Act.class, act -> {
@@ -179,7 +179,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     @Test
     void manyFaultsFitAndTheNodeReturnsAfterAllEnd() {
         for (int check = 0; check < 40; check++) {
-            tell(event("Check" + check, "GPU")
+            report(event("Check" + check, "GPU")
                     .fatal(true)
                     .message("m".repeat(3000))
                     .entities(IntStream.range(0, 50)

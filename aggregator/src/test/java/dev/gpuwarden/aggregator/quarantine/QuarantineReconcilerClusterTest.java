@@ -58,11 +58,11 @@ class QuarantineReconcilerClusterTest {
 
     private final FaultTable faults = new FaultTable();
     private final List<AuditRecord> audits = new ArrayList<>();
-    private final BreakerPolicy breaker = new BreakerPolicy(List.of(new Pool(
+    private final BreakerPolicy policy = new BreakerPolicy(List.of(new Pool(
             "all", NodeSelector.parse("q-test"), Limit.percent(100), Duration.ofMinutes(5), Limit.percent(100))));
-    private final PoolCounts pools = new PoolCounts(breaker);
-    private final CircuitBreaker gate = new CircuitBreaker(breaker, pools, Clock.systemUTC(), () -> {});
-    private final NodeCache fleet = new NodeCache(
+    private final PoolCounts pools = new PoolCounts(policy);
+    private final CircuitBreaker breaker = new CircuitBreaker(policy, pools, Clock.systemUTC(), () -> {});
+    private final NodeCache cache = new NodeCache(
             new NodeCache.Listener() {
                 @Override
                 public void node(String name, Optional<CachedNode> node, boolean ours) {
@@ -104,7 +104,7 @@ class QuarantineReconcilerClusterTest {
     @BeforeEach
     void start() throws IOException {
         api = connect();
-        nodes = api.informer(NodeCache.NODES, fleet.nodes());
+        nodes = api.informer(NodeCache.NODES, cache.nodes());
     }
 
     @AfterEach
@@ -120,7 +120,7 @@ class QuarantineReconcilerClusterTest {
                 metadata: {name: %s, labels: {zone: a, q-test: ""}}
                 spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
                 """.formatted(name));
-        until(() -> fleet.node(name).isPresent());
+        until(() -> cache.node(name).isPresent());
     }
 
     private HealthEvent.Builder xid(String node) {
@@ -132,7 +132,7 @@ class QuarantineReconcilerClusterTest {
                 .entities(List.of(new Entity("PCI", "0000:3b:00")));
     }
 
-    private void tell(HealthEvent.Builder event) {
+    private void report(HealthEvent.Builder event) {
         faults.apply(event.build(), 1, Instant.parse("2026-11-22T03:00:00Z"));
     }
 
@@ -141,13 +141,13 @@ class QuarantineReconcilerClusterTest {
     }
 
     private Decision reconcile(FaultReport report, Optional<QuarantineReconciler.Refresh> refresh) {
-        return reconcile(report, refresh, gate);
+        return reconcile(report, refresh, breaker);
     }
 
     private Decision reconcile(
-            FaultReport report, Optional<QuarantineReconciler.Refresh> refresh, CircuitBreaker breaker) {
+            FaultReport report, Optional<QuarantineReconciler.Refresh> refresh, CircuitBreaker policy) {
         try {
-            return new QuarantineReconciler(api, fleet, breaker, false, Clock.systemUTC(), audit -> {
+            return new QuarantineReconciler(api, cache, policy, false, Clock.systemUTC(), audit -> {
                         audits.add(audit);
                         meanwhile.run();
                     })
@@ -160,7 +160,7 @@ class QuarantineReconcilerClusterTest {
     /** Waits until the cache has the Node's present version. */
     private void seen(String node) {
         String version = get(node, ".metadata.resourceVersion");
-        until(() -> fleet.node(node).orElseThrow().resourceVersion().equals(version));
+        until(() -> cache.node(node).orElseThrow().resourceVersion().equals(version));
     }
 
     private void cordon(String node) {
@@ -178,7 +178,7 @@ class QuarantineReconcilerClusterTest {
     @Test
     void faultyNodeIsCordonedWithItsReasonAndReturns() {
         node("q-cordon");
-        tell(xid("q-cordon"));
+        report(xid("q-cordon"));
         assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
         assertThat(get("q-cordon", ".spec.unschedulable")).isEqualTo("true");
         assertThat(get("q-cordon", ".metadata.annotations.gpuwarden\\.dev/quarantine-reason"))
@@ -192,7 +192,7 @@ class QuarantineReconcilerClusterTest {
         assertThat(audits).hasSize(1);
         assertThat(settle("q-cordon")).isInstanceOf(Decision.Leave.class);
 
-        tell(xid("q-cordon").healthy(true).fatal(false));
+        report(xid("q-cordon").healthy(true).fatal(false));
         assertThat(settle("q-cordon")).isInstanceOf(Decision.Act.class);
         assertThat(get("q-cordon", ".spec.unschedulable")).isEmpty();
         assertThat(get("q-cordon", ".metadata.annotations.quarantineHealthEvent"))
@@ -210,15 +210,15 @@ class QuarantineReconcilerClusterTest {
         node("q-admin");
         cordon("q-admin");
         seen("q-admin");
-        tell(xid("q-admin"));
+        report(xid("q-admin"));
         settle("q-admin");
-        tell(xid("q-admin").healthy(true).fatal(false));
+        report(xid("q-admin").healthy(true).fatal(false));
         settle("q-admin");
         assertThat(get("q-admin", ".spec.unschedulable")).isEqualTo("true");
 
         uncordon("q-admin");
         seen("q-admin");
-        tell(xid("q-admin"));
+        report(xid("q-admin"));
         settle("q-admin");
         uncordon("q-admin");
         seen("q-admin");
@@ -232,7 +232,7 @@ class QuarantineReconcilerClusterTest {
     @Test
     void decisionIsRepeatedAfterAConflictingWrite() {
         node("q-conflict");
-        tell(xid("q-conflict"));
+        report(xid("q-conflict"));
         int[] times = {0};
         meanwhile = () -> {
             if (times[0]++ == 0) {
@@ -254,7 +254,7 @@ class QuarantineReconcilerClusterTest {
     @Test
     void decisionRepeatedAfterAnUnrelatedWriteIsRecordedOnce() {
         node("q-again");
-        tell(xid("q-again"));
+        report(xid("q-again"));
         meanwhile = () -> plane.kubectl("annotate", "node", "q-again", "example.com/note=1");
         assertThat(settle("q-again")).isInstanceOf(Decision.Act.class);
         assertThat(get("q-again", ".spec.unschedulable")).isEqualTo("true");
@@ -269,11 +269,11 @@ class QuarantineReconcilerClusterTest {
     @Test
     void staleReportOfARefusedNodeIsNotRefreshedAndTheNodeWaits() {
         node("q-refused");
-        tell(xid("q-refused"));
+        report(xid("q-refused"));
         BreakerPolicy none = new BreakerPolicy(List.of(new Pool(
                 "all", NodeSelector.parse("q-test"), Limit.percent(0), Duration.ofMinutes(5), Limit.percent(0))));
         PoolCounts counts = new PoolCounts(none);
-        counts.node("q-refused", fleet.node("q-refused"));
+        counts.node("q-refused", cache.node("q-refused"));
         CircuitBreaker open = new CircuitBreaker(none, counts, Clock.systemUTC(), () -> {});
         Decision decision = reconcile(
                 FaultReport.trusted("q-refused", faults.faults()),
@@ -292,7 +292,7 @@ class QuarantineReconcilerClusterTest {
     void staleReportIsRefreshedOnceBeforeTheNodeIsWritten() {
         node("q-stale");
         FaultReport healthy = FaultReport.trusted("q-stale", List.of());
-        tell(xid("q-stale"));
+        report(xid("q-stale"));
         FaultReport faulty = FaultReport.trusted("q-stale", faults.faults());
         AtomicInteger refreshes = new AtomicInteger();
         reconcile(healthy, Optional.of(() -> {

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.quarantine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
-import dev.gpuwarden.aggregator.breaker.BreakerState;
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy.BreakerState;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.CachedNode.Taint;
 import dev.gpuwarden.aggregator.controller.ActionMode;
@@ -74,12 +74,12 @@ abstract class QuarantineSetup {
                 .id("e-1");
     }
 
-    void tell(HealthEvent.Builder event) {
+    void report(HealthEvent.Builder event) {
         table.apply(event.build(), 1, T0.plusSeconds(seconds++));
     }
 
     void mend(HealthEvent.Builder event) {
-        tell(event.healthy(true).fatal(false));
+        report(event.healthy(true).fatal(false));
     }
 
     Decision decide(BreakerPolicy.Answer breaker) {

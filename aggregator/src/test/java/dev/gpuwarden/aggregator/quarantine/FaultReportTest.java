@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class FaultReportsTest {
+class FaultReportTest {
 
     private static final Instant T0 = Instant.parse("2026-11-22T03:00:00Z");
 
@@ -22,11 +22,12 @@ class FaultReportsTest {
         "0, 20, true, 20, false, the API server was asked",
         "0, 20, true, 60, true, and that is long ago",
     })
-    void healthIsOldWhenANewerOneMayExist(int reported, int heard, boolean answered, int now, boolean old, String why) {
+    void healthIsOldWhenANewerOneMayExist(
+            int reported, int received, boolean answered, int now, boolean old, String why) {
         Map<String, Object> tree =
                 Map.of("status", Map.of("reported", T0.plusSeconds(reported).toString()));
-        CachedNodeHealth health = new CachedNodeHealth(tree, T0.plusSeconds(heard), answered);
-        assertThat(FaultReports.isOld(health, T0.plusSeconds(now))).as(why).isEqualTo(old);
+        CachedNodeHealth health = new CachedNodeHealth(tree, T0.plusSeconds(received), answered);
+        assertThat(FaultReport.isStale(health, T0.plusSeconds(now))).as(why).isEqualTo(old);
     }
 
     private static final String MONITOR = """
@@ -52,7 +53,7 @@ class FaultReportsTest {
                 {"metadata": {"name": "n1", "ownerReferences": [{"kind": "Node", "name": "n1", "uid": "u1"}]},
                  "status": {"generation": %d, "reported": "2026-11-22T03:00:00Z", "unlistedCount": 0, "faults": []%s}}
                 """.formatted(generation, monitored ? MONITOR : ""));
-        FaultReport report = FaultReports.of("n1", Optional.of(tree), T0.plusSeconds(age));
+        FaultReport report = FaultReport.of("n1", Optional.of(tree), T0.plusSeconds(age));
         assertThat(report.standing()).as(report.why()).isEqualTo(standing);
         assertThat(report.faults()).hasSize(faults);
         assertThat(report.ofMonitors()).hasSize(faults);
@@ -62,6 +63,6 @@ class FaultReportsTest {
     @CsvSource({"yesterday", "''"})
     void unreadableHealthIsOld(String reported) {
         CachedNodeHealth health = new CachedNodeHealth(Map.of("status", Map.of("reported", reported)), T0, false);
-        assertThat(FaultReports.isOld(health, T0)).isTrue();
+        assertThat(FaultReport.isStale(health, T0)).isTrue();
     }
 }

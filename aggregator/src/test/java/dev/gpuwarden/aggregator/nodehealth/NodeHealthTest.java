@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class NodeHealthParserTest {
+class NodeHealthTest {
 
     private static final Instant NOW = Instant.parse("2026-11-22T01:02:03.456Z");
     private static final KubernetesSerialization JSON = new KubernetesSerialization();
@@ -68,7 +68,7 @@ class NodeHealthParserTest {
                 event("one").entities(gpus).errorCodes(List.of("48", "79")).build();
         HealthEvent other =
                 event("other").entities(gpus).errorCodes(List.of("13")).build();
-        NodeHealth read = NodeHealthParser.read(resource(status(faults(both, other))));
+        NodeHealth read = NodeHealth.read(resource(status(faults(both, other))));
         assertThat(read.node()).isEqualTo("n1");
         assertThat(read.nodeUid()).contains("u-1");
         assertThat(read.reported()).contains(Instant.parse("2026-11-22T01:02:03Z"));
@@ -100,14 +100,14 @@ class NodeHealthParserTest {
         for (String code : List.of("1", "2")) {
             table.apply(event("").errorCodes(List.of(code)).build(), 0, NOW);
         }
-        assertThat(NodeHealthParser.read(resource(status(table.faults()))).faults())
+        assertThat(NodeHealth.read(resource(status(table.faults()))).faults())
                 .extracting(fault -> fault.cause().errorCodes())
                 .containsExactly(List.of("1"), List.of("2"));
     }
 
     @Test
     void nodeWithoutReportHasNoFaultsAndNoGeneration() throws Exception {
-        NodeHealth read = NodeHealthParser.read(Map.of("metadata", Map.of("name", "n1")));
+        NodeHealth read = NodeHealth.read(Map.of("metadata", Map.of("name", "n1")));
         assertThat(read)
                 .isEqualTo(new NodeHealth(
                         "n1",
@@ -126,7 +126,7 @@ class NodeHealthParserTest {
         Random random = new Random(7);
         for (int i = 0; i < 300; i++) {
             Map<String, Object> written = status(new RandomFaults(random).faults(1 + random.nextInt(40)));
-            NodeHealth read = NodeHealthParser.read(resource(written));
+            NodeHealth read = NodeHealth.read(resource(written));
             assertThat(JSON.asJson(status(read.faults())))
                     .as("seed 7, round " + i)
                     .isEqualTo(JSON.asJson(written));
@@ -154,7 +154,7 @@ class NodeHealthParserTest {
         fault.put(field, value);
         Map<String, Object> status = new LinkedHashMap<>(status(List.of()));
         status.put("faults", List.of(fault));
-        assertThatThrownBy(() -> NodeHealthParser.read(resource(status)))
+        assertThatThrownBy(() -> NodeHealth.read(resource(status)))
                 .isInstanceOf(UnreadableNodeHealth.class)
                 .hasMessageStartingWith("NodeHealth n1: ")
                 .hasMessageContaining(message);
@@ -168,7 +168,7 @@ class NodeHealthParserTest {
             Object broken = new Scrambled(random).of(resource(status(new RandomFaults(random).faults(3))));
             try {
                 if (broken instanceof Map<?, ?> map) {
-                    var unused = NodeHealthParser.read(map);
+                    var unused = NodeHealth.read(map);
                 }
             } catch (UnreadableNodeHealth e) {
                 assertThat(e.getMessage()).startsWith("NodeHealth").contains(": expected ", ", seen ");
