@@ -3,6 +3,7 @@ package dev.gpuwarden.core.kernel;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.core.kernel.XidCatalog.XidLine;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.util.TsvResource;
 import java.util.List;
@@ -37,10 +38,10 @@ public final class KernelLogParser {
             Resolution.WATCH,
             "a program crashed inside NCCL; search for faults of GPUs and links at that time before blaming the program");
 
-    private final XidReader xids;
+    private final Supplier<Optional<Integer>> driverBranch;
 
     private KernelLogParser(Supplier<Optional<Integer>> driverBranch) {
-        xids = new XidReader(driverBranch);
+        this.driverBranch = driverBranch;
     }
 
     /** Returns the parser for logs of an unknown driver. */
@@ -69,8 +70,8 @@ public final class KernelLogParser {
     /** Returns the message of a record or line; empty for one without a known message. Never throws. */
     public Optional<Signal> parse(String text) {
         // No program writes a longer prefix, so a message that begins later is a quotation.
-        int last = Math.min(text.length() - 1, LinePrefix.LONGEST);
-        int i = LinePrefix.kmsgEnd(text);
+        int last = Math.min(text.length() - 1, KernelRecord.LONGEST_PREFIX);
+        int i = KernelRecord.kmsgEnd(text);
         while (i <= last) {
             if (mayBegin(text, i)) {
                 Optional<Signal> signal = message(text, i);
@@ -142,7 +143,7 @@ public final class KernelLogParser {
         if (cursor.skip("Xid")) {
             Optional<XidLine> line = XidLine.read(cursor);
             if (line.isPresent()) {
-                Signal signal = xids.explain(line.get());
+                Signal signal = line.get().explain(driverBranch);
                 return Optional.of(signal.pci().isEmpty() && subject.isPresent() ? signal.at(subject) : signal);
             }
         }

@@ -15,6 +15,9 @@ public record KernelRecord(Instant time, Writer writer, String text) {
     /** The longest text, in characters. The kernel's records end at about 1 KiB (CONSOLE_EXT_LOG_MAX is 8192 with escapes). */
     public static final int LONGEST = 8192;
 
+    /** The longest prefix of a line, in characters: host names have at most 64, stamps about 40. */
+    static final int LONGEST_PREFIX = 200;
+
     /** The origin of a record. */
     public enum Writer {
         KERNEL,
@@ -24,6 +27,26 @@ public record KernelRecord(Instant time, Writer writer, String text) {
         USER,
         /** The source does not report the writer, for example a plain file. */
         UNTOLD
+    }
+
+    /**
+     * Returns the end of the prefix of /dev/kmsg, `4,1234,5678,-,caller=T1;`: facility and level, number, microseconds, flags; 0 where
+     * the line has no such prefix.
+     */
+    static int kmsgEnd(String line) {
+        // No cursor: every line that begins with a digit comes here, and must allocate nothing.
+        int at = 0;
+        for (int field = 0; field < 3; field++) {
+            int start = at;
+            while (at < line.length() && Cursor.isDigit(line.charAt(at))) {
+                at++;
+            }
+            if (at == start || at == line.length() || line.charAt(at++) != ',') {
+                return 0;
+            }
+        }
+        int semicolon = line.indexOf(';', at);
+        return semicolon < 0 || semicolon > LONGEST_PREFIX ? 0 : semicolon + 1;
     }
 
     /** Returns the UTF-8 bytes as text that is safe to show and to store, see {@link #clean(String)}. */

@@ -15,32 +15,9 @@ public record LinePrefix(String stamp, String tag, String text) {
     static final String KERNEL = "kernel";
     static final String USER = "user";
 
-    /** The longest prefix, in characters: host names have at most 64, stamps about 40. */
-    static final int LONGEST = 200;
-
     /** Splits a line. Never fails: an unknown prefix is part of the message. */
     public static LinePrefix of(String line) {
         return new Scanner(line).scan();
-    }
-
-    /**
-     * Returns the end of the prefix of /dev/kmsg, `4,1234,5678,-,caller=T1;`: facility and level, number, microseconds, flags; 0 where
-     * the line has no such prefix.
-     */
-    static int kmsgEnd(String line) {
-        // No cursor: every line that begins with a digit comes here, and must allocate nothing.
-        int at = 0;
-        for (int field = 0; field < 3; field++) {
-            int start = at;
-            while (at < line.length() && Cursor.isDigit(line.charAt(at))) {
-                at++;
-            }
-            if (at == start || at == line.length() || line.charAt(at++) != ',') {
-                return 0;
-            }
-        }
-        int semicolon = line.indexOf(';', at);
-        return semicolon < 0 || semicolon > LONGEST ? 0 : semicolon + 1;
     }
 
     /** Returns whether a program wrote the line of /dev/kmsg: the kernel gives programs another facility than its own. */
@@ -57,11 +34,11 @@ public record LinePrefix(String stamp, String tag, String text) {
         private boolean foreign;
 
         Scanner(String line) {
-            super(line, Math.min(line.length(), LONGEST));
+            super(line, Math.min(line.length(), KernelRecord.LONGEST_PREFIX));
         }
 
         LinePrefix scan() {
-            at = kmsgEnd(line);
+            at = KernelRecord.kmsgEnd(line);
             if (at > 0) {
                 return new LinePrefix("", byProgram(line) ? USER : "", line.substring(at));
             }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.kernel.XidCatalog.XidLine;
 import dev.gpuwarden.core.util.TsvResource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -191,8 +192,7 @@ final class NvlinkRules {
                     .map(branch -> "driver branch " + branch)
                     .orElse("driver branch not known, fits the rules of " + layout);
             details.put("rule_layout", layout);
-            return XidReader.signal(
-                    line,
+            return line.signal(
                     line.code() + "." + match.unit().replace(' ', '_'),
                     Resolution.of(match.resolution()),
                     SOURCE + ": " + match.unit() + ", " + match.resolution() + ", then " + match.investigatory() + " ("
@@ -205,8 +205,7 @@ final class NvlinkRules {
          * or follow the XID 154 that comes with it.
          */
         private static Signal undecoded(XidLine line, boolean fatal, Map<String, String> details, String cause) {
-            return XidReader.signal(
-                    line,
+            return line.signal(
                     Integer.toString(line.code()),
                     fatal ? Resolution.SUPPORT : Resolution.WATCH,
                     SOURCE + ": " + cause + "; the driver calls it " + (fatal ? "fatal" : "non-fatal"),

@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.kernel.Signal.Kind;
+import dev.gpuwarden.core.kernel.XidCatalog.XidLine;
 import dev.gpuwarden.core.util.TsvResource;
 import java.util.Map;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.kernel.XidCatalog.XidLine;
 import dev.gpuwarden.core.util.TsvResource;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,8 +26,7 @@ final class Xid74Line {
         }
         List<Integer> registers = registers(line.rest());
         if (registers.size() != NvlinkRegisters.COUNT) {
-            return XidReader.signal(
-                    line,
+            return line.signal(
                     "74",
                     Resolution.SUPPORT,
                     SOURCE + ": the line does not have the seven registers with the details",
@@ -37,7 +37,7 @@ final class Xid74Line {
         }
         Map<String, List<String>> meanings = NvlinkRegisters.meanings(registers);
         if (meanings.isEmpty()) {
-            return XidReader.signal(line, "74", Resolution.SUPPORT, SOURCE + ": no bit is set", details);
+            return line.signal("74", Resolution.SUPPORT, SOURCE + ": no bit is set", details);
         }
         StringBuilder why = new StringBuilder(SOURCE).append(": ");
         meanings.forEach((meaning, bits) -> {
@@ -49,7 +49,7 @@ final class Xid74Line {
                     .append("): ")
                     .append(advice(meaning));
         });
-        return XidReader.signal(line, "74", NvlinkRegisters.resolution(meanings.keySet()), why.toString(), details);
+        return line.signal("74", NvlinkRegisters.resolution(meanings.keySet()), why.toString(), details);
     }
 
     private static List<Integer> registers(String rest) {
