@@ -20,6 +20,9 @@ import java.time.Instant;
  */
 final class Boot {
 
+    /** The words with which every kernel starts its log. */
+    static final String FIRST_WORDS = "Linux version ";
+
     /** No reader waits this long within a backlog: the record that ends the wait was just written. */
     private static final Duration WAITED = Duration.ofSeconds(1);
 
@@ -44,7 +47,7 @@ final class Boot {
 
     /** Returns whether another boot begins with this record. A simulated node reboots while the daemon runs. */
     boolean begins(KernelRecord record) {
-        if (record.writer() != Writer.KERNEL || !record.text().startsWith(BootStart.FIRST_WORDS)) {
+        if (record.writer() != Writer.KERNEL || !record.text().startsWith(FIRST_WORDS)) {
             return false;
         }
         String now = NodeFacts.bootId(procfs);

@@ -13,8 +13,6 @@ import java.util.Optional;
 /** The search for the beginning of this boot in a log file: the newest line with which every kernel starts. */
 final class BootStart {
 
-    static final String FIRST_WORDS = "Linux version ";
-
     private static final int BLOCK = 1 << 20;
 
     /** The part of the file that is searched, from its end, in bytes: a minute of reading. */
@@ -33,7 +31,7 @@ final class BootStart {
             while (to > 0 && size - to < FARTHEST) {
                 long from = Math.max(0, to - BLOCK);
                 // Overlap, so that a line on the border is whole in one of the two.
-                int length = (int) (Math.min(size, to + LONGEST_PREFIX + FIRST_WORDS.length()) - from);
+                int length = (int) (Math.min(size, to + LONGEST_PREFIX + Boot.FIRST_WORDS.length()) - from);
                 byte[] block = FilePosition.read(open, from, length);
                 Optional<Long> found = last(block, from == 0).map(at -> from + at);
                 if (found.isPresent()) {
@@ -47,26 +45,30 @@ final class BootStart {
 
     private static Optional<Long> last(byte[] block, boolean whole) {
         String text = new String(block, StandardCharsets.ISO_8859_1);
-        int at = text.lastIndexOf(FIRST_WORDS);
+        int at = text.lastIndexOf(Boot.FIRST_WORDS);
         while (at >= 0) {
             int line = text.lastIndexOf('\n', at) + 1;
             // A line that the block cuts in two is whole in the block before.
             boolean cut = line == 0 && !whole;
-            if (!cut && at - line <= LONGEST_PREFIX && byKernel(block, line, at + FIRST_WORDS.length())) {
+            if (!cut && at - line <= LONGEST_PREFIX && byKernel(block, line, at + Boot.FIRST_WORDS.length())) {
                 return Optional.of((long) line);
             }
-            at = at == 0 ? -1 : text.lastIndexOf(FIRST_WORDS, at - 1);
+            at = at == 0 ? -1 : text.lastIndexOf(Boot.FIRST_WORDS, at - 1);
         }
         return Optional.empty();
     }
 
     private static boolean byKernel(byte[] block, int from, int to) {
-        Optional<KmsgRecord> kmsg = KmsgRecord.parse(block, from, to);
-        if (kmsg.isPresent()) {
-            return kmsg.get().writer() == Writer.KERNEL && kmsg.get().text().startsWith(FIRST_WORDS);
-        }
-        LinePrefix line = LinePrefix.of(new String(block, from, to - from, StandardCharsets.ISO_8859_1));
-        return (line.tag().isEmpty() || line.tag().equals("kernel"))
-                && line.text().startsWith(FIRST_WORDS.trim());
+        return KmsgSource.parse(
+                        block,
+                        from,
+                        to,
+                        (writer, sequence, micros, text) ->
+                                writer == Writer.KERNEL && text.startsWith(Boot.FIRST_WORDS))
+                .orElseGet(() -> {
+                    LinePrefix line = LinePrefix.of(new String(block, from, to - from, StandardCharsets.ISO_8859_1));
+                    return (line.tag().isEmpty() || line.tag().equals("kernel"))
+                            && line.text().startsWith(Boot.FIRST_WORDS.trim());
+                });
     }
 }

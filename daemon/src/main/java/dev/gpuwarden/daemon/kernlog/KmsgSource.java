@@ -1,7 +1,9 @@
 package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.kernlog.LogSource.ChannelSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -28,6 +30,18 @@ final class KmsgSource extends ChannelSource {
 
     /** A read that lasts this long has reached the end, because the ring is memory. */
     private static final long END_MILLIS = 100;
+
+    /** The kernel's own facility. The kernel replaces it by 1 in records from user space. */
+    private static final int KERNEL_FACILITY = 0;
+
+    /** A receiver of a record's fields. */
+    interface Fields<T> {
+        /**
+         * @param sequence the number of the record, which rises by one with each record of a boot
+         * @param micros the time since boot, in microseconds
+         */
+        T read(Writer writer, long sequence, long micros, String text);
+    }
 
     private final Boot boot;
     private final byte[] bytes = new byte[BUFFER_BYTES];
@@ -81,16 +95,21 @@ final class KmsgSource extends ChannelSource {
                 throw new IOException("ended; expected a device that never ends");
             }
             buffer.flip().get(bytes, 0, length);
-            KmsgRecord.parse(bytes, 0, length)
-                    .ifPresent(record -> deliver(record, Duration.ofNanos(System.nanoTime() - before), sink));
+            Duration waited = Duration.ofNanos(System.nanoTime() - before);
+            parse(bytes, 0, length, (writer, sequence, micros, text) -> {
+                if (isNew(sequence, sink)) {
+                    boot.arrived(micros, waited);
+                    sink.record(new KernelRecord(boot.at(micros), writer, text), () -> KIND + ":" + sequence);
+                }
+                return sequence;
+            });
         }
     }
 
-    private void deliver(KmsgRecord record, Duration waited, Sink sink) {
-        long sequence = record.sequence();
+    private boolean isNew(long sequence, Sink sink) {
         if (sequence < next) {
             // Read before the ring was opened again.
-            return;
+            return false;
         }
         if (begun && sequence > next) {
             long lost = sequence - next;
@@ -98,10 +117,7 @@ final class KmsgSource extends ChannelSource {
         }
         begun = true;
         next = sequence + 1;
-        boot.arrived(record.micros(), waited);
-        sink.record(
-                new KernelRecord(boot.at(record.micros()), record.writer(), record.text()),
-                () -> KIND + ":" + sequence);
+        return true;
     }
 
     /** Closes the source when no read returns: the device has no call that reports its end without blocking. */
@@ -115,5 +131,61 @@ final class KmsgSource extends ChannelSource {
                     close();
                 })
                 .start();
+    }
+
+    /**
+     * Reads a record in the form of /dev/kmsg: {@code 6,339,5140900,-,caller=T1;text}. Lines {@code  KEY=value} behind it are skipped
+     * (Documentation/ABI/testing/dev-kmsg). Returns the result of the fields; empty for other bytes.
+     */
+    static <T> Optional<T> parse(byte[] bytes, int from, int to, Fields<T> fields) {
+        int at = from;
+        long[] numbers = new long[3];
+        for (int field = 0; field < 3; field++) {
+            int start = at;
+            long value = 0;
+            while (at < to && bytes[at] >= '0' && bytes[at] <= '9' && at - start < 19) {
+                value = value * 10 + bytes[at++] - '0';
+            }
+            if (at == start || at >= to || bytes[at] != ',' || value < 0) {
+                return Optional.empty();
+            }
+            numbers[field] = value;
+            at++;
+        }
+        while (at < to && bytes[at] != ';' && bytes[at] != '\n') {
+            at++;
+        }
+        if (at >= to || bytes[at] != ';') {
+            return Optional.empty();
+        }
+        at++;
+        int end = at;
+        boolean escaped = false;
+        while (end < to && bytes[end] != '\n') {
+            escaped |= bytes[end] == '\\';
+            end++;
+        }
+        Writer writer = numbers[0] >> 3 == KERNEL_FACILITY ? Writer.KERNEL : Writer.PRIVILEGED;
+        String text = escaped ? unescaped(bytes, at, end) : KernelRecord.clean(bytes, at, end);
+        return Optional.of(fields.read(writer, numbers[1], numbers[2], text));
+    }
+
+    /** Decodes {@code \x0a}, the kernel's form of bytes that are not printable ASCII, and of the backslash. */
+    private static String unescaped(byte[] bytes, int from, int to) {
+        byte[] plain = new byte[to - from];
+        int length = 0;
+        int i = from;
+        while (i < to) {
+            int value = bytes[i] == '\\' && i + 3 < to && bytes[i + 1] == 'x' ? hex(bytes[i + 2], bytes[i + 3]) : -1;
+            plain[length++] = value >= 0 ? (byte) value : bytes[i];
+            i += value >= 0 ? 4 : 1;
+        }
+        return KernelRecord.clean(plain, 0, length);
+    }
+
+    private static int hex(byte high, byte low) {
+        int h = Character.digit(high, 16);
+        int l = Character.digit(low, 16);
+        return h < 0 || l < 0 ? -1 : h << 4 | l;
     }
 }

@@ -13,7 +13,6 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.time.temporal.ChronoField;
 import java.util.Locale;
-import java.util.Optional;
 
 /** A parser of lines of a file, in the form of /dev/kmsg or of syslog, journalctl and dmesg. Not thread-safe. */
 final class LineParser {
@@ -52,22 +51,21 @@ final class LineParser {
         if (end == from || kmsg && bytes[from] == ' ') {
             return;
         }
-        Optional<KmsgRecord> record = KmsgRecord.parse(bytes, from, end);
-        kmsg = record.isPresent();
-        if (record.isEmpty()) {
+        kmsg = KmsgSource.parse(bytes, from, end, (writer, sequence, micros, text) -> {
+                    if (isNew(sequence, text, sink)) {
+                        sink.record(new KernelRecord(boot.at(micros), writer, text), behind.at(sequence));
+                    }
+                    return sequence;
+                })
+                .isPresent();
+        if (!kmsg) {
             sink.record(ofSyslog(KernelRecord.clean(bytes, from, end)), behind.at(lastSequence));
-        } else if (isNew(record.get(), sink)) {
-            KmsgRecord known = record.get();
-            sink.record(
-                    new KernelRecord(boot.at(known.micros()), known.writer(), known.text()),
-                    behind.at(known.sequence()));
         }
     }
 
     /** Returns whether the record is new. A file that stands for the kernel's ring may be replaced by its newest records. */
-    private boolean isNew(KmsgRecord record, LogSource.Sink sink) {
-        long sequence = record.sequence();
-        boolean first = sequence == 0 && record.text().startsWith(BootStart.FIRST_WORDS);
+    private boolean isNew(long sequence, String text, LogSource.Sink sink) {
+        boolean first = sequence == 0 && text.startsWith(Boot.FIRST_WORDS);
         if (!first && sequence <= lastSequence) {
             return false;
         }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.daemon.kernlog.LogSource.ChannelSource;
 import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
 import java.io.IOException;
 import java.nio.ByteBuffer;

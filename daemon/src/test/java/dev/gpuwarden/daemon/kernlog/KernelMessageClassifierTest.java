@@ -215,7 +215,8 @@ class KernelMessageClassifierTest {
                         + " installed in this system has\\x0a               NVRM: fallen off the bus and is not"
                         + " responding to commands.\n")
                 .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-        log.kernel(KmsgRecord.parse(record, 0, record.length).orElseThrow().text());
+        log.kernel(KmsgSource.parse(record, 0, record.length, (writer, sequence, micros, text) -> text)
+                .orElseThrow());
         assertThat(log.flush())
                 .extracting(HealthEvent::entities)
                 .containsExactly(List.of(new Entity("PCI", "0000:b3:00")));

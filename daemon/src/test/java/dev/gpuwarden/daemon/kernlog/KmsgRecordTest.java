@@ -14,9 +14,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class KmsgRecordTest {
 
-    private static Optional<KmsgRecord> parse(String record) {
+    private record Fields(Writer writer, long sequence, long micros, String text) {}
+
+    private static Optional<Fields> parse(String record) {
         byte[] bytes = record.getBytes(StandardCharsets.UTF_8);
-        return KmsgRecord.parse(bytes, 0, bytes.length);
+        return KmsgSource.parse(bytes, 0, bytes.length, Fields::new);
     }
 
     /** Records of /dev/kmsg of Linux 5.15 to 6.18. */
@@ -37,7 +39,7 @@ class KmsgRecordTest {
                     """)
     void recordsOfTheKernelAreParsed(String record, Writer writer, long sequence, long micros, String text) {
         assertThat(parse(record.replace("\\n", "\n")))
-                .contains(new KmsgRecord(writer, sequence, micros, text.replace("\\\\", "\\")));
+                .contains(new Fields(writer, sequence, micros, text.replace("\\\\", "\\")));
     }
 
     @ParameterizedTest
@@ -72,7 +74,7 @@ class KmsgRecordTest {
             byte[] bytes = new byte[head.length + random.nextInt(40)];
             random.nextBytes(bytes);
             System.arraycopy(head, 0, bytes, 0, random.nextInt(head.length + 1));
-            KmsgRecord.parse(bytes, 0, bytes.length)
+            KmsgSource.parse(bytes, 0, bytes.length, Fields::new)
                     .ifPresent(record -> assertThat(record.text())
                             .doesNotMatch("(?s).*\\p{Cc}.*")
                             .isEqualTo(new String(
