@@ -5,7 +5,7 @@ import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
+import dev.gpuwarden.daemon.kernlog.Occurrence.Repetitions;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -79,7 +79,7 @@ final class EventBatcher {
     private final long windowNanos;
     private final LongSupplier nanoTime;
     private final RetryPause retry = new RetryPause(LONGEST_RETRY);
-    private final Map<Repetitions.Key, Repetitions> repetitions = new LinkedHashMap<>();
+    private final Map<Occurrence.Key, Repetitions> repetitions = new LinkedHashMap<>();
     private final List<HealthEvent> ready = new ArrayList<>();
     private int waiting;
     private long due = Long.MAX_VALUE;
@@ -146,7 +146,7 @@ final class EventBatcher {
 
     private void count(Occurrence occurrence) {
         long now = nanoTime.getAsLong();
-        Repetitions.Key key = occurrence.key();
+        Occurrence.Key key = occurrence.key();
         Repetitions same = repetitions.get(key);
         if (same == null) {
             makeRoom(now);

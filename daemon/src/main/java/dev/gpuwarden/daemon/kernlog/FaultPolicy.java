@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

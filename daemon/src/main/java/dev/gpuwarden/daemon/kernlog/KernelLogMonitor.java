@@ -12,7 +12,6 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.lang.System.Logger.Level;

@@ -14,7 +14,7 @@ import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.core.kernel.WrappedMessage;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.kernlog.Repetitions.Occurrence;
+import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
 import dev.gpuwarden.daemon.kernlog.Rules.PatternRule;
 import java.time.Clock;
 import java.time.Duration;
@@ -261,7 +261,7 @@ final class KernelMessageClassifier {
         details.put(SEVERITY, severity.label());
         List<String> codes = List.of(code);
         return new Occurrence(
-                new Repetitions.Key(check.componentClass(), check.name(), codes, part, action),
+                new Occurrence.Key(check.componentClass(), check.name(), codes, part, action),
                 false,
                 details,
                 () -> Checks.event(check, nodeName)

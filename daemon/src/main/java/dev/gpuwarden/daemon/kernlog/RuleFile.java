@@ -7,6 +7,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Resolution;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
 import dev.gpuwarden.daemon.kernlog.Rules.CodeRule;
 import dev.gpuwarden.daemon.kernlog.Rules.PatternRule;
 import dev.gpuwarden.daemon.kernlog.Rules.Threshold;

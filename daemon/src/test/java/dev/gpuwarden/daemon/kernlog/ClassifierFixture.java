@@ -79,7 +79,7 @@ final class ClassifierFixture {
         return add(classifier.reboot(), sequence);
     }
 
-    private ClassifierFixture add(List<Repetitions.Occurrence> events, long at) {
+    private ClassifierFixture add(List<Occurrence> events, long at) {
         batcher.add(events, BOOT, () -> "test:" + at);
         return this;
     }

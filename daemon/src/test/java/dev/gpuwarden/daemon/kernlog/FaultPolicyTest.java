@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
 import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;

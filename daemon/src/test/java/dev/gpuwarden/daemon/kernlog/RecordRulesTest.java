@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
