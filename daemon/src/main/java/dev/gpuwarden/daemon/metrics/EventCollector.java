@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.metrics;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.daemon.store.EventCounts;
+import dev.gpuwarden.daemon.store.StoreStats.EventCounts;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.LinkedHashMap;
 import java.util.List;

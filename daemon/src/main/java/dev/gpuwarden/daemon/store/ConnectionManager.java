@@ -2,13 +2,18 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.EventWriter.Position;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox.Lag;
+import dev.gpuwarden.core.node.KnownGpus;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -157,6 +162,33 @@ final class ConnectionManager implements AutoCloseable {
                 LOG.log(Level.DEBUG, "closing the event store after an error failed too", e);
             }
             session = null;
+        }
+    }
+
+    /** The store's state as of the last commit, in memory; {@code acknowledged} has the last event of each receiver. */
+    record CommittedState(
+            List<Fault> faults,
+            Map<String, Position> positions,
+            Map<String, Long> acknowledged,
+            Map<String, Lag> lags,
+            long lastSequence,
+            long events,
+            LeftOut leftOut,
+            KnownGpus gpus) {
+
+        static final CommittedState EMPTY =
+                new CommittedState(List.of(), Map.of(), Map.of(), Map.of(), 0, 0, LeftOut.NONE, KnownGpus.NONE);
+
+        static CommittedState of(Session session) {
+            return new CommittedState(
+                    session.faults(),
+                    Map.copyOf(session.positions()),
+                    session.outbox().acknowledged(),
+                    session.outbox().lags(),
+                    session.lastSequence(),
+                    session.count(),
+                    session.leftOut(),
+                    session.gpus());
         }
     }
 }

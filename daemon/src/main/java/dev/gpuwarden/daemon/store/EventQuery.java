@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.daemon.store.EventTable.EventJson;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

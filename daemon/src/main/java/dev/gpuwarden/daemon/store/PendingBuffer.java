@@ -5,6 +5,8 @@ import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.daemon.store.PreparedEvent.Fingerprint;
+import dev.gpuwarden.daemon.store.WriteRequest.AppendRequest;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -14,6 +14,7 @@ import dev.gpuwarden.core.event.MissedFaults;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.KnownGpus;
+import dev.gpuwarden.daemon.store.PreparedEvent.Fingerprint;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

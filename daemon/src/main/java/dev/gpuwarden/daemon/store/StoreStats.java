@@ -1,13 +1,16 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventWriter.Receipt;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Room;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Counters of the store since start. Thread-safe. */
-final class StoreStats {
+/** Counters of the store since start, and of the events that it received. Thread-safe. */
+public final class StoreStats {
 
     private static final long LONGEST_MICROS = TimeUnit.MINUTES.toMicros(1);
 
@@ -72,5 +75,41 @@ final class StoreStats {
 
     synchronized long leftOutFaults() {
         return faultsLeftOut;
+    }
+
+    /** Counts of the events received since start, by kind. Bounded, since senders choose names and codes. Thread-safe. */
+    public static final class EventCounts {
+
+        /** The number of different kinds, shared among agents. Later kinds are counted together. */
+        static final int MOST_KINDS = 500;
+
+        static final String OTHER = "other";
+
+        private final Map<Kind, Long> counts = new LinkedHashMap<>();
+        private final Room room = new Room(MOST_KINDS);
+
+        /** @param codes joined with commas */
+        public record Kind(String agent, String check, String codes, boolean fatal, boolean healthy) {}
+
+        synchronized void add(HealthEvent event, long times) {
+            Kind kind = new Kind(
+                    event.agent(),
+                    event.checkName(),
+                    String.join(",", event.errorCodes()),
+                    event.fatal(),
+                    event.healthy());
+            if (!counts.containsKey(kind)) {
+                if (room.left(event.agent(), event.fatal()) > 0) {
+                    room.take(event.agent(), event.fatal(), 1);
+                } else {
+                    kind = new Kind(OTHER, OTHER, OTHER, event.fatal(), event.healthy());
+                }
+            }
+            counts.merge(kind, times, Long::sum);
+        }
+
+        synchronized Map<Kind, Long> all() {
+            return new LinkedHashMap<>(counts);
+        }
     }
 }

@@ -6,6 +6,8 @@ import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.daemon.store.ConnectionManager.CommittedState;
+import dev.gpuwarden.daemon.store.WriteRequest.AppendRequest;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -29,7 +31,6 @@ final class StoreWriter implements Runnable {
 
     private static final System.Logger LOG = System.getLogger(StoreWriter.class.getName());
     private static final Backoff RETRY = Backoff.exact(Duration.ofMillis(100), Duration.ofSeconds(5));
-
     private static final int SCAN_PAUSE_FACTOR = 9;
 
     private final RequestQueue requests;
@@ -46,7 +47,6 @@ final class StoreWriter implements Runnable {
     private long nextScanNanos = System.nanoTime();
     private long scanNanos;
     private boolean scanDue;
-
     private long retryAtNanos;
     private int failures;
 

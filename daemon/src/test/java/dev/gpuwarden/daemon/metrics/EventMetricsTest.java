@@ -12,7 +12,7 @@ import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.daemon.Golden;
-import dev.gpuwarden.daemon.store.EventCounts.Kind;
+import dev.gpuwarden.daemon.store.StoreStats.EventCounts.Kind;
 import dev.gpuwarden.daemon.store.StoreStatus;
 import java.io.IOException;
 import java.time.Instant;

@@ -3,7 +3,8 @@ package dev.gpuwarden.daemon.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.daemon.store.EventCounts.Kind;
+import dev.gpuwarden.daemon.store.StoreStats.EventCounts;
+import dev.gpuwarden.daemon.store.StoreStats.EventCounts.Kind;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.daemon.store.WriteRequest.AppendRequest;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
