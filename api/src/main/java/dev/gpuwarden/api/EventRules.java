@@ -2,8 +2,8 @@ package dev.gpuwarden.api;
 
 import dev.gpuwarden.api.datamodels.Entity;
 import dev.gpuwarden.api.datamodels.HealthEvents;
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -9,7 +9,7 @@ import dev.gpuwarden.api.EventRules.Taken;
 import dev.gpuwarden.api.datamodels.Entity;
 import dev.gpuwarden.api.datamodels.HealthEvent;
 import dev.gpuwarden.api.datamodels.HealthEvents;
-import dev.gpuwarden.core.event.EventLimits;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

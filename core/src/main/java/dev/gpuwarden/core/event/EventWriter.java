@@ -14,7 +14,7 @@ public interface EventWriter {
      * @param position the place in the source after these events, returned by {@link #position(String)} after a
      *     restart
      * @return one receipt for each event, in order
-     * @throws IllegalArgumentException if an event violates {@link EventLimits}; no event is stored then
+     * @throws IllegalArgumentException if an event violates {@link HealthEvent.EventLimits}; no event is stored then
      */
     List<Receipt> accept(List<HealthEvent> events, Optional<Position> position);
 

@@ -3,6 +3,7 @@ package dev.gpuwarden.core.event;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * An observation about a node's health, in the form that all parts exchange (health_event.proto of package
@@ -233,5 +234,40 @@ public record HealthEvent(
                         .map(code -> new FaultKey(agent, componentClass, checkName, nodeName, part, code)))
                 .distinct()
                 .toList();
+    }
+
+    /** The size limits of an event. Every receiver of events refuses larger ones, so the store never gets them. */
+    public static final class EventLimits {
+
+        /** Characters of all texts of an event together. Messages of real senders end at 1,000 to 4,000. */
+        public static final int CHARACTERS = 16 * 1024;
+
+        /** Faults of one event: each pair of entity and error code is a fault of its own. */
+        public static final int FAULTS = 512;
+
+        public static final int METADATA = 128;
+
+        private EventLimits() {}
+
+        /** Returns the violated limit as text for the sender; empty if the event keeps all limits. */
+        public static Optional<String> violation(HealthEvent event) {
+            if (event.checkName().isEmpty()) {
+                return Optional.of("expected the name of a check, but checkName is empty");
+            }
+            int entities = event.entities().size();
+            int codes = event.errorCodes().size();
+            if (Math.max(1L, entities) * Math.max(1L, codes) > FAULTS) {
+                return Optional.of("expected at most " + FAULTS + " pairs of entity and error code, but there are "
+                        + entities + " entities and " + codes + " codes");
+            }
+            if (event.metadata().size() > METADATA) {
+                return Optional.of("expected at most " + METADATA + " metadata entries, but there are "
+                        + event.metadata().size());
+            }
+            int characters = event.characters();
+            return characters > CHARACTERS
+                    ? Optional.of("expected at most " + CHARACTERS + " characters of text, but there are " + characters)
+                    : Optional.empty();
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.event;
 
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -2,6 +2,7 @@ package dev.gpuwarden.core.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;

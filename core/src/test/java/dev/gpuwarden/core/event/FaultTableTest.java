@@ -3,6 +3,7 @@ package dev.gpuwarden.core.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.FaultTable.Effect;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

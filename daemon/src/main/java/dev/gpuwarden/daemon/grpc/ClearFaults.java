@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,11 +2,11 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.event.Outbox;
 import dev.gpuwarden.core.event.StoredEvent;

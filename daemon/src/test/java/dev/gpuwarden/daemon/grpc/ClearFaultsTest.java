@@ -3,11 +3,11 @@ package dev.gpuwarden.daemon.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.daemon.grpc.ClearFaults.Request;
 import dev.gpuwarden.daemon.grpc.ClearFaults.Selection;
 import java.time.Instant;

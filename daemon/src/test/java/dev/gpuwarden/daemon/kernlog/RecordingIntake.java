@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Clock;
 import java.util.ArrayList;

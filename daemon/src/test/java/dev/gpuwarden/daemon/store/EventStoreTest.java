@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.EventLimits;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
