@@ -116,7 +116,7 @@ public final class BreakerPolicy {
     }
 
     /**
-     * Lets a number of nodes pass, whatever the limits are. Then the limits hold again, with those nodes counted.
+     * Lets a number of nodes pass, beyond all limits. Then the limits hold again, with those nodes counted.
      *
      * @param nodes the number of nodes, at least 1
      */
@@ -206,7 +206,7 @@ public final class BreakerPolicy {
                 /** No node passes until an operator requests {@link BreakerPolicy#halfOpen} or {@link BreakerPolicy#close}. */
                 OPEN,
                 /**
-                 * A given number of nodes passes at an operator's request, whatever the limits are. The limits hold for the next
+                 * A given number of nodes passes at an operator's request, beyond all limits. The limits hold for the next
                  * node.
                  */
                 HALF_OPEN

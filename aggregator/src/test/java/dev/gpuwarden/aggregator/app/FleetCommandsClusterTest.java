@@ -102,17 +102,7 @@ class FleetCommandsClusterTest {
         TestPods pods = new TestPods(fleet, fleet.named("work"));
         pods.run(bad, "lonely");
         List<DrainAudit> audits = new CopyOnWriteArrayList<>();
-        DrainPolicies usual = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
-        DrainPolicies careful = new DrainPolicies(
-                usual.pods(),
-                usual.namespaces(),
-                usual.system(),
-                usual.grace(),
-                usual.timeout(),
-                usual.notReady(),
-                usual.notice(),
-                false,
-                false);
+        DrainPolicies careful = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1), false);
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = TestPods.steer(api, "one", true, careful, audits)) {
             until(controllers::works, "it leads");

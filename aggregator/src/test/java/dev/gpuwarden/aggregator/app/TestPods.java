@@ -23,6 +23,11 @@ final class TestPods {
 
     /** Returns policies with one mode for all namespaces. Pods that would lose data are evicted too. */
     static DrainPolicies policies(DrainMode mode, Duration timeout) {
+        return policies(mode, timeout, true);
+    }
+
+    /** @param allPods whether pods with an emptyDir or without a controller are evicted too */
+    static DrainPolicies policies(DrainMode mode, Duration timeout, boolean allPods) {
         DrainPolicies usual = DrainPolicies.DEFAULT;
         return new DrainPolicies(
                 List.of(),
@@ -32,8 +37,8 @@ final class TestPods {
                 timeout,
                 usual.notReady(),
                 usual.notice(),
-                true,
-                true);
+                allPods,
+                allPods);
     }
 
     static Controllers steer(

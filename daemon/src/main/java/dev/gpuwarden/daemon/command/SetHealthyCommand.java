@@ -215,7 +215,7 @@ public final class SetHealthyCommand extends ClientCommand {
      * The selection of current faults; an empty condition matches all. Pure.
      *
      * @param checks names in events
-     * @param gpu the names of a GPU; a fault is about it if its event names it, whatever part of it the fault itself names
+     * @param gpu the names of a GPU; a fault concerns it if its event names it, even if the fault names a part alone
      * @param event the ID of the event that raised it
      */
     record Selection(List<String> checks, List<String> codes, List<Entity> gpu, Optional<String> event) {

@@ -121,4 +121,9 @@ final class ClassifierFixture {
     void resumeAt(long next) {
         sequence = next;
     }
+
+    /** Returns the last XID of each GPU. */
+    Map<PciAddress, Integer> lastXids() {
+        return classifier.xids().last();
+    }
 }

@@ -53,37 +53,33 @@ class KernelMessageClassifierTest {
         assertThat(event.metadata()).doesNotContainKey(StoredEvent.OCCURRENCES);
     }
 
-    private static Map<PciAddress, Integer> lastXids(ClassifierFixture process) {
-        return process.classifier.xids().last();
-    }
-
     @Test
     void lastXidOfEachGpuSurvivesARestart() {
         PciAddress gpu3 = new PciAddress(0, 3, 0, 0);
         PciAddress gpu3b = new PciAddress(0, 0x3b, 0, 0);
-        assertThat(lastXids(log)).isEmpty();
+        assertThat(log.lastXids()).isEmpty();
         log.kernel(XID48)
                 .kernel(ClassifierFixture.XID13)
                 .after(Duration.ofSeconds(1))
                 .kernel(ClassifierFixture.XID79);
         log.record(Writer.USER, Instant.EPOCH, XID48.replace("48,", "62,"));
-        assertThat(lastXids(log)).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
+        assertThat(log.lastXids()).isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
         log.flush();
-        assertThat(lastXids(new ClassifierFixture(Rules.NONE, log.time, log.store)))
+        assertThat(new ClassifierFixture(Rules.NONE, log.time, log.store).lastXids())
                 .isEqualTo(Map.of(gpu3, 48, gpu3b, 79));
         log.reboot();
-        assertThat(lastXids(log)).isEmpty();
+        assertThat(log.lastXids()).isEmpty();
     }
 
     @Test
     void lastXidHasNoUnitAndAddressesAreBounded() {
         log.kernel("NVRM: Xid (PCI:0000:3b:00): 145, pid='<unknown>', name=<unknown>, RLW_REMAP Nonfatal XC0 i0 Link 5"
                 + " (0x00000001 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)");
-        assertThat(lastXids(log)).isEqualTo(Map.of(new PciAddress(0, 0x3b, 0, 0), 145));
+        assertThat(log.lastXids()).isEqualTo(Map.of(new PciAddress(0, 0x3b, 0, 0), 145));
         for (int i = 0; i < 1100; i++) {
             log.kernel(String.format("NVRM: Xid (PCI:%04x:%02x:00): 31, pid=1, name=a, MMU Fault", i / 256, i % 256));
         }
-        assertThat(lastXids(log)).hasSize(1024);
+        assertThat(log.lastXids()).hasSize(1024);
     }
 
     /** The example of spec/gpu-reset.md 1.2. */
