@@ -42,6 +42,7 @@ final class ConnectionLimiter implements InternalProtocolNegotiator.ProtocolNego
 
     @Override
     public ChannelHandler newHandler(GrpcHttp2ConnectionHandler handler) {
+        handler.setCumulator(new HeapCumulator());
         return new Entry(inside.newHandler(handler));
     }
 
