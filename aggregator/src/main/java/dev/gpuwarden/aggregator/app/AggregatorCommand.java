@@ -18,6 +18,7 @@ import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.cli.run.GivenSettings;
 import dev.gpuwarden.cli.run.LogOptions;
 import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.cli.run.UncaughtErrors;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.ProbeHandler;
@@ -51,7 +52,11 @@ import picocli.CommandLine.Spec;
         description = "Take the reports of a cluster's nodes, keep their state in the cluster, as NodeHealth, and take"
                 + " faulty nodes out of service and back, until SIGTERM or SIGINT.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:stopped by SIGTERM or SIGINT", "2:wrong usage or configuration, or a right is missing"})
+        exitCodeList = {
+            "0:stopped by SIGTERM or SIGINT",
+            "1:a part of the program failed",
+            "2:wrong usage or configuration, or a right is missing"
+        })
 public final class AggregatorCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(AggregatorCommand.class.getName());
@@ -99,6 +104,7 @@ public final class AggregatorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         log.install();
+        UncaughtErrors.endProgram();
         LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         ingest.validate();

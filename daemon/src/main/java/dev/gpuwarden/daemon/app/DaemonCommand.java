@@ -7,6 +7,7 @@ import dev.gpuwarden.cli.run.GivenSettings;
 import dev.gpuwarden.cli.run.LogOptions;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.cli.run.UncaughtErrors;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.ProbeHandler;
 import dev.gpuwarden.cli.web.WebOptions;
@@ -88,7 +89,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Monitor the GPUs of this node and serve the results to Prometheus, until SIGTERM or SIGINT.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:stopped by a signal", "2:wrong usage or configuration"})
+        exitCodeList = {"0:stopped by a signal", "1:a part of the program failed", "2:wrong usage or configuration"})
 public final class DaemonCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(DaemonCommand.class.getName());
@@ -157,6 +158,7 @@ public final class DaemonCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         log.install();
+        UncaughtErrors.endProgram();
         LOG.log(System.Logger.Level.INFO, GivenSettings.line(spec));
         web.validate();
         uplink.validate();

@@ -86,7 +86,8 @@ public final class Uplink implements AutoCloseable {
         try {
             channel = address.channel(loop.group());
             return session(channel).run();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            // Errors too: without this thread the node looks silent until the daemon starts again.
             return Disconnect.local(e);
         } finally {
             node.access().end();
@@ -194,7 +195,7 @@ public final class Uplink implements AutoCloseable {
         }
 
         /** Returns the reason for a failure on this side: files that cannot be read, a store that takes no writes. */
-        static Disconnect local(Exception cause) {
+        static Disconnect local(Throwable cause) {
             return new Disconnect(
                     cause.getClass().getSimpleName(), shortened(String.valueOf(cause.getMessage())), true, 1);
         }

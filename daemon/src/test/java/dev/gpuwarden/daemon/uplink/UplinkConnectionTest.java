@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.testkit.tls.TestKeys;
 import io.grpc.netty.GrpcSslContexts;
 import io.netty.handler.ssl.ClientAuth;
@@ -14,6 +15,8 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.AbstractList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +47,33 @@ class UplinkConnectionTest extends UplinkFixture {
                 Uplink uplink = uplink(mute.getLocalPort(), patience)) {
             until(() -> uplink.stats().failures() >= 2);
             assertThat(uplink.stats().lastError()).contains("did not send Welcome");
+        }
+    }
+
+    @Test
+    void anErrorEndsOneConnectionAndNotTheUplink() throws Exception {
+        gpus = new AbstractList<>() {
+            @Override
+            public GpuIdentity get(int index) {
+                return fail();
+            }
+
+            @Override
+            public int size() {
+                return fail();
+            }
+
+            private <T> T fail() {
+                throw new OutOfMemoryError("no direct memory");
+            }
+        };
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
+            until(() -> uplink.stats().failures() >= 2);
+            assertThat(uplink.stats().lastError()).contains("no direct memory");
+            gpus = List.of();
+            report("a");
+            until(() -> kept.connections.size() > 2 && last().ids.contains("a"));
         }
     }
 
