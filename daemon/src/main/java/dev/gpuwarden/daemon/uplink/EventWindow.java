@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The send window of events: the next event to send, and the sent events that are not acknowledged. It holds a few
- * events, and only the numbers of sent ones.
+ * events, and only the numbers and sizes of sent ones.
  */
 final class EventWindow {
 
@@ -19,8 +19,15 @@ final class EventWindow {
     private static final int SLICE = 16;
 
     private final EventReader book;
+    /**
+     * Characters of sent events that are not acknowledged. A fatal fault goes ahead of the events that wait here, and not of those
+     * that are on their way: large events would delay it by seconds.
+     */
+    private static final int MOST_CHARACTERS = 64_000;
+
     private final Deque<StoredEvent> read = new ArrayDeque<>();
-    private final Deque<Long> sent = new ArrayDeque<>();
+    private final Deque<Sent> sent = new ArrayDeque<>();
+    private int sentCharacters;
     private int refused;
     /** The number of the last event that was sent or skipped. */
     private long position;
@@ -48,7 +55,7 @@ final class EventWindow {
 
     /** Returns the next event, if there is one and the limits allow it now. Reads the store. */
     Optional<StoredEvent> next(SendLimits limits, long nowNanos) {
-        if (sent.size() >= limits.window() || paced && nowNanos - notBeforeNanos < 0) {
+        if (full(limits) || paced && nowNanos - notBeforeNanos < 0) {
             return Optional.empty();
         }
         if (read.isEmpty() && more) {
@@ -61,7 +68,8 @@ final class EventWindow {
     /** Marks the event that {@link #next} returned as sent. */
     void sent(StoredEvent event, SendLimits limits, long nowNanos) {
         read.remove();
-        sent.add(event.sequence());
+        sent.add(new Sent(event.sequence(), event.event().characters()));
+        sentCharacters += event.event().characters();
         position = event.sequence();
         paced = limits.eventNanos() > 0;
         notBeforeNanos = nowNanos + limits.eventNanos();
@@ -71,8 +79,8 @@ final class EventWindow {
     int acknowledged(long sequence) {
         refused = 0;
         int kept = 0;
-        while (!sent.isEmpty() && sent.peek() <= sequence) {
-            sent.remove();
+        while (!sent.isEmpty() && sent.peek().sequence() <= sequence) {
+            sentCharacters -= sent.remove().characters();
             kept++;
         }
         return kept;
@@ -80,9 +88,14 @@ final class EventWindow {
 
     /** Marks a sent event as refused. Returns false if no such event waits for an answer. */
     boolean refused(long sequence) {
-        boolean known = sent.remove(sequence);
-        refused += known ? 1 : 0;
-        return known;
+        Optional<Sent> known =
+                sent.stream().filter(one -> one.sequence() == sequence).findFirst();
+        known.ifPresent(one -> {
+            sent.remove(one);
+            sentCharacters -= one.characters();
+            refused++;
+        });
+        return known.isPresent();
     }
 
     /** Returns the number of refused events that no acknowledgement covers yet. */
@@ -103,9 +116,16 @@ final class EventWindow {
      * acknowledgement can end the pause.
      */
     long pauseNanos(SendLimits limits, long nowNanos) {
-        boolean waits = paced && (more || !read.isEmpty()) && sent.size() < limits.window();
+        boolean waits = paced && (more || !read.isEmpty()) && !full(limits);
         return waits ? Math.max(0, notBeforeNanos - nowNanos) : Long.MAX_VALUE;
     }
+
+    private boolean full(SendLimits limits) {
+        return sent.size() >= limits.window() || sentCharacters >= MOST_CHARACTERS;
+    }
+
+    /** A sent event that is not acknowledged. */
+    private record Sent(long sequence, int characters) {}
 
     /**
      * The aggregator's flow limits, restricted to safe ranges.

@@ -132,6 +132,27 @@ class UplinkTest extends UplinkFixture {
     }
 
     @Test
+    void onlyAFewLargeEventsAreOnTheirWay() throws Exception {
+        kept.acknowledges = false;
+        kept.window = 100;
+        String text = "x".repeat(15_000);
+        try (TestAggregator aggregator = aggregator(0);
+                Uplink uplink = uplink(aggregator.port(), QUICK)) {
+            until(() -> reported(1));
+            for (int i = 0; i < 20; i++) {
+                store.accept(event("large-" + i).message(text).build());
+            }
+            until(() -> last().ids.size() == 5);
+            report("a");
+            until(() -> last().ahead.equals(List.of("GPU-a")));
+            assertThat(last().ids).hasSize(5);
+            last().acknowledgeFirst();
+            until(() -> last().ids.size() == 6);
+            assertThat(uplink.stats().sent()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void aFatalFaultDoesNotWaitForEarlierEvents() throws Exception {
         kept.acknowledges = false;
         kept.window = 3;
