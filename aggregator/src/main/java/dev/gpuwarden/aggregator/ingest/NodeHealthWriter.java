@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 
 /**
  * A writer of the nodes' reports to the cluster. Each node has one write at a time, which contains all reports since the last
- * one. Writes are not more frequent than the {@link WritePace} allows. A failed write is repeated as long as its state is the
+ * one. Writes are not more frequent than the {@link WritePace} allows, and urgent news waits less than other news. A failed write is repeated as long as its state is the
  * newest.
  */
 final class NodeHealthWriter implements AutoCloseable {
@@ -34,6 +34,7 @@ final class NodeHealthWriter implements AutoCloseable {
     private final IngestMetrics metrics;
     private final Consumer<NodeSession> settled;
     private final long eachNanos;
+    private final long restNanos;
     private final Backoff backoff;
     private final ScheduledThreadPoolExecutor threads;
     private final Map<NodeSession, Integer> failing = new ConcurrentHashMap<>();
@@ -44,6 +45,7 @@ final class NodeHealthWriter implements AutoCloseable {
         this.metrics = metrics;
         this.settled = settled;
         this.eachNanos = pace.each().toNanos();
+        this.restNanos = pace.calm().minus(pace.each()).toNanos();
         // With jitter, since thousands of nodes fail at the same moment.
         this.backoff = new Backoff(pace.firstRetry(), pace.lastRetry(), 0.5);
         this.threads = new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-node-health"));
@@ -71,7 +73,6 @@ final class NodeHealthWriter implements AutoCloseable {
     private void turn(NodeSession record) {
         Draft draft = record.begin();
         long began = System.nanoTime();
-        long wait = eachNanos;
         try {
             StoredHealth held = healths.write(draft.state(), draft.held());
             metrics.written(System.nanoTime() - draft.sinceNanos());
@@ -79,6 +80,8 @@ final class NodeHealthWriter implements AutoCloseable {
                 LOG.log(Level.INFO, "NodeHealth " + record.node() + " is up to date again");
             }
             record.kept(draft, held).ifPresent(kept -> kept.stream().acknowledge(kept));
+            later(() -> rest(record), Math.max(0, began + eachNanos - System.nanoTime()));
+            return;
         } catch (NoSuchNode e) {
             over(record, "no_node", Status.PERMISSION_DENIED.withDescription(e.getMessage()));
         } catch (Superseded e) {
@@ -86,12 +89,30 @@ final class NodeHealthWriter implements AutoCloseable {
             Status status = e.isOtherNode() ? Status.UNAVAILABLE : Status.ABORTED;
             over(record, "superseded", status.withDescription(e.getMessage()));
         } catch (ApiException | RuntimeException e) {
-            wait = failed(record, draft, e) + System.nanoTime() - began;
+            later(() -> after(record), failed(record, draft, e));
+            return;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return;
         }
-        later(() -> after(record), Math.max(0, began + wait - System.nanoTime()));
+        after(record);
+    }
+
+    private void rest(NodeSession record) {
+        if (record.rest()) {
+            turn(record);
+        } else {
+            later(() -> rested(record), restNanos);
+        }
+    }
+
+    private void rested(NodeSession record) {
+        switch (record.rested()) {
+            case NEWS -> turn(record);
+            case NOTHING -> settle(record);
+            // Its own write ends in a rest as well.
+            case BEFORE -> {}
+        }
     }
 
     /** This state must not be written any more. */
@@ -138,13 +159,14 @@ final class NodeHealthWriter implements AutoCloseable {
      * The pace of writes to the API server.
      *
      * @param each least time from the begin of one write of a node to the begin of the next
+     * @param calm the same without urgent news: a fault that is fatal or over, all faults of a node, or many events
      * @param firstRetry pause after a first failure; it doubles after each further one
      * @param lastRetry longest pause
      */
-    record WritePace(Duration each, Duration firstRetry, Duration lastRetry) {
+    record WritePace(Duration each, Duration calm, Duration firstRetry, Duration lastRetry) {
 
-        /** A node that flaps costs the API server four writes a second at most. */
-        static final WritePace DEFAULT =
-                new WritePace(Duration.ofMillis(250), Duration.ofMillis(500), Duration.ofSeconds(30));
+        /** A node that flaps costs the API server four writes a second at most, and one with other news one write. */
+        static final WritePace DEFAULT = new WritePace(
+                Duration.ofMillis(250), Duration.ofSeconds(1), Duration.ofMillis(500), Duration.ofSeconds(30));
     }
 }

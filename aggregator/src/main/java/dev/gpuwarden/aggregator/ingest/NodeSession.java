@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class NodeSession {
 
+    /** Events of one write that more would follow immediately. */
+    private static final int MANY_EVENTS = 32;
     /** Interval of the writes of a node without news, which show that it still reports. */
     static final Duration CONFIRM = Duration.ofMinutes(5);
 
@@ -60,7 +62,13 @@ final class NodeSession {
     private boolean generationOpen;
 
     private boolean dirty;
+    /** Whether the next write must not wait for further news. */
+    private boolean urgent;
+
     private boolean writing;
+    /** Whether a write is over and only urgent news starts another one. It is a part of `writing`. */
+    private boolean resting;
+
     private boolean forgotten;
     private long dirtyNanos;
     private Instant confirmed = Instant.EPOCH;
@@ -122,32 +130,34 @@ final class NodeSession {
         generation = all.generation();
         generationOpen = true;
         complete = true;
-        return news(now);
+        return urgent(now);
     }
 
     synchronized boolean happened(Happened event, Instant now) {
         if (!event.history()) {
             var unused = faults.apply(event.event(), event.sequence(), event.seen());
         }
-        return came(event.sequence(), now);
+        boolean waits =
+                event.history() || !event.event().fatal() && !event.event().healthy();
+        return came(event.sequence(), now, !waits);
     }
 
     synchronized boolean refused(Refused event, Instant now) {
         refused.add(event);
-        return came(event.sequence(), now);
+        return came(event.sequence(), now, false);
     }
 
-    private boolean came(long number, Instant now) {
+    private boolean came(long number, Instant now, boolean matters) {
         sequence = number;
         ahead.values().removeIf(fault -> fault.sequence() <= number);
         events++;
-        return news(now);
+        return matters || events >= MANY_EVENTS ? urgent(now) : news(now);
     }
 
     /** Adds a fault whose event will follow. */
     synchronized boolean ahead(Fault fault, Instant now) {
         ahead.put(fault.key(), fault);
-        return news(now);
+        return urgent(now);
     }
 
     /** Sets the names of its GPUs, which are written with its faults. */
@@ -173,20 +183,35 @@ final class NodeSession {
         return generationOpen || events > window;
     }
 
+    /** Returns true if the caller must start a write: a fault that is fatal or over, all faults, or many events. */
+    private boolean urgent(Instant now) {
+        urgent = true;
+        return news(now);
+    }
+
     private boolean news(Instant now) {
         reported = now;
-        if (dirty || forgotten) {
+        if (forgotten) {
             return false;
         }
-        dirty = true;
-        dirtyNanos = System.nanoTime();
-        return !writing;
+        boolean first = !dirty;
+        if (first) {
+            dirty = true;
+            dirtyNanos = System.nanoTime();
+        }
+        if (resting && urgent) {
+            resting = false;
+            return true;
+        }
+        return first && !writing;
     }
 
     // ---- writing ----
 
     synchronized Draft begin() {
         dirty = false;
+        urgent = false;
+        resting = false;
         writing = true;
         eventsInDraft = events;
         return new Draft(
@@ -231,10 +256,32 @@ final class NodeSession {
         dirtyNanos = draft.sinceNanos();
     }
 
-    /** Ends a write. Returns true if there is more to write. */
+    /** Ends a write that failed, after its pause. Returns true if there is more to write. */
     synchronized boolean end() {
         writing = false;
         return dirty;
+    }
+
+    /** Begins the rest after a write. Returns true if there is urgent news instead. */
+    synchronized boolean rest() {
+        resting = !(dirty && urgent);
+        return !resting;
+    }
+
+    /** The end of a rest: urgent news has ended it already, there is news to write, or there is none. */
+    enum Rested {
+        BEFORE,
+        NEWS,
+        NOTHING
+    }
+
+    synchronized Rested rested() {
+        if (!resting) {
+            return Rested.BEFORE;
+        }
+        resting = false;
+        writing = dirty;
+        return dirty ? Rested.NEWS : Rested.NOTHING;
     }
 
     /** Discards this session: none of it is written any more. */

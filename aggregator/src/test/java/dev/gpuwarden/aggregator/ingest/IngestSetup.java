@@ -28,7 +28,8 @@ abstract class IngestSetup {
     private static final AtomicInteger NODES = new AtomicInteger();
 
     /** A tenth of the program's: the tests prove its order and its growth. */
-    static final WritePace PACE = new WritePace(Duration.ofMillis(25), Duration.ofMillis(50), Duration.ofSeconds(3));
+    static final WritePace PACE =
+            new WritePace(Duration.ofMillis(25), Duration.ofMillis(100), Duration.ofMillis(50), Duration.ofSeconds(3));
 
     /** Each class has its own. */
     static TestKeys keys;

@@ -62,6 +62,54 @@ class NodeSessionTest {
         assertThat(second.sinceNanos()).isEqualTo(first.sinceNanos());
     }
 
+    private boolean warned(long sequence) {
+        return record.happened(
+                new Happened(sequence, TestFaults.hugeFault("n1", 1).cause(), NOW, false), NOW);
+    }
+
+    private void writtenOnce() {
+        reported(1);
+        record.kept(record.begin(), new StoredHealth("u", "8", Optional.empty(), 1));
+    }
+
+    @Test
+    void afterAWriteOnlyUrgentNewsStartsAnotherOneImmediately() {
+        writtenOnce();
+        assertThat(record.rest()).isFalse();
+        assertThat(warned(2)).as("waits for the end of the rest").isFalse();
+        assertThat(happened(3, false)).as("a fault that is over").isTrue();
+        assertThat(happened(4, false)).as("the same write").isFalse();
+        assertThat(record.rested()).isEqualTo(NodeSession.Rested.BEFORE);
+        record.begin();
+        assertThat(record.rest()).as("the draft has it all").isFalse();
+        assertThat(record.rested()).isEqualTo(NodeSession.Rested.NOTHING);
+        assertThat(record.isOver()).isTrue();
+    }
+
+    @Test
+    void otherNewsIsWrittenAfterTheRest() {
+        writtenOnce();
+        warned(2);
+        assertThat(record.rest()).isFalse();
+        assertThat(record.rested()).isEqualTo(NodeSession.Rested.NEWS);
+        assertThat(record.isOver()).as("its write is about to begin").isFalse();
+        assertThat(warned(3)).isFalse();
+    }
+
+    @Test
+    void urgentNewsDuringAWriteAndManyEventsDoNotWait() {
+        writtenOnce();
+        record.ahead(TestFaults.fault("n1", "48"), NOW);
+        assertThat(record.rest()).isTrue();
+        record.begin();
+        assertThat(record.rest()).isFalse();
+        boolean started = false;
+        for (int i = 0; i < 40; i++) {
+            started |= warned(2 + i);
+        }
+        assertThat(started).isTrue();
+    }
+
     @Test
     void eventThatIsInThePagesChangesNothing() {
         reported(1);
