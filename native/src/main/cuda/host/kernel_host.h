@@ -1,0 +1,76 @@
+/*
+ * The shim that compiles kernels as C11 for the host. The threads of a block run one after another through each PHASE, and the blocks
+ * of a grid too, in the calling thread.
+ */
+#ifndef GPUWARDEN_KERNEL_HOST_H
+#define GPUWARDEN_KERNEL_HOST_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "host/cuda_kernels.h"
+
+typedef struct {
+    u32 x, y, z;
+} dim3_t;
+
+#define DEVICE static inline
+#define __shared__
+#define KERNEL(name)                                                                                                           \
+    static void name##_block(const name##_args arg, const cuda_launch_t *launch, dim3_t blockIdx, dim3_t threadIdx);          \
+    void run_##name(const cuda_launch_t *launch);                                                                              \
+    void run_##name(const cuda_launch_t *launch)                                                                               \
+    {                                                                                                                          \
+        dim3_t thread = {0, 0, 0}, b = {0, 0, 0};                                                                              \
+        for (b.z = 0; b.z < launch->grid[2]; b.z++) {                                                                          \
+            for (b.y = 0; b.y < launch->grid[1]; b.y++) {                                                                      \
+                for (b.x = 0; b.x < launch->grid[0]; b.x++) {                                                                  \
+                    name##_block(*(const name##_args *)launch->args[0], launch, b, thread);                                    \
+                }                                                                                                              \
+            }                                                                                                                  \
+        }                                                                                                                      \
+    }                                                                                                                          \
+    static void name##_block(const name##_args arg, const cuda_launch_t *launch, dim3_t blockIdx, dim3_t threadIdx)
+/* A GPU runs the threads of a phase in any order: tests compile the kernels for both. */
+#ifdef KERNEL_THREADS_REVERSED
+#define PHASE for (threadIdx.x = KERNEL_THREADS; threadIdx.x-- > 0;)
+#define WARP_PHASE for (threadIdx.x = KERNEL_THREADS; threadIdx.x > 0 && (threadIdx.x -= 32, 1);)
+#else
+#define PHASE for (threadIdx.x = 0; threadIdx.x < KERNEL_THREADS; threadIdx.x++)
+#define WARP_PHASE for (threadIdx.x = 0; threadIdx.x < KERNEL_THREADS; threadIdx.x += 32)
+#endif
+#define PER_THREAD(type, name) type name[KERNEL_THREADS]
+#define MINE(name) name[threadIdx.x]
+#define UNROLL
+#define sm_id() ((u64)(blockIdx.x % launch->sm_count))
+#define RECORD_SM() (arg.sm ? (void)(arg.sm[blockIdx.x] = sm_id()) : (void)0)
+#define WROTE(at, bytes) (launch->spoil ? launch->spoil(launch->spoil_env, (unsigned)sm_id(), (at), (bytes)) : (void)0)
+#define WROTE_ELEMENTS(at)                                                                                                     \
+    do {                                                                                                                       \
+        u64 wrote_first = blockIdx.x * arg.per_block;                                                                          \
+        if (wrote_first < arg.count) {                                                                                         \
+            WROTE(&(at)[wrote_first], least(arg.count - wrote_first, arg.per_block) * sizeof *(at));                           \
+        }                                                                                                                      \
+    } while (0)
+#define WROTE_TILE(at, rows, columns)                                                                                          \
+    do {                                                                                                                       \
+        for (u64 wrote_row = first_row; wrote_row < first_row + (rows); wrote_row++) {                                         \
+            WROTE(&(at)[wrote_row * arg.n + first_column], (columns) * sizeof *(at));                                          \
+        }                                                                                                                      \
+    } while (0)
+
+static inline u64 atomicAdd(u64 *at, u64 value)
+{
+    u64 before = *at;
+    *at += value;
+    return before;
+}
+
+static inline u64 atomicMin(u64 *at, u64 value)
+{
+    u64 before = *at;
+    *at = value < before ? value : before;
+    return before;
+}
+
+#endif
