@@ -99,20 +99,31 @@ get_nvidia_ml_py() {
     python3 -m pip install -q --target "$tools/python" nvidia-ml-py >>"$tools_log" 2>&1
 }
 
-# NVIDIA's nvml.h out of a wheel. Arguments: package, the wheel's SHA-256, file.
-get_nvml_header() {
-    local work
+# Files out of a wheel of NVIDIA's. Arguments: package, the wheel's SHA-256, target folder, names of files.
+get_from_wheel() {
+    local package=$1 hash=$2 target=$3 work file
+    shift 3
     work=$(mktemp -d)
-    echo "$1 --hash=sha256:$2" >"$work/wanted"
+    echo "$package --hash=sha256:$hash" >"$work/wanted"
     (
         cd "$work" || exit 1
-        # For any machine the wheel of x86-64: it holds one header and nothing that runs.
+        # For any machine the wheel of x86-64: a header is the same in all.
         python3 -m pip download -q --no-deps --require-hashes --only-binary :all: --platform manylinux2014_x86_64 \
-            --platform manylinux_2_17_x86_64 -r wanted && python3 -m zipfile -e ./*.whl unpacked
-    ) >>"$tools_log" 2>&1 && mkdir -p "$(dirname "$3")" && find "$work/unpacked" -name nvml.h -exec cp {} "$3" \;
+            --platform manylinux_2_17_x86_64 -r wanted && python3 -m zipfile -e ./*.whl unpacked || exit 1
+        mkdir -p "$target"
+        for file in "$@"; do
+            find unpacked -name "$file" -exec install -m 755 {} "$target" \;
+        done
+    ) >>"$tools_log" 2>&1
     local got=$?
     rm -rf "$work"
     return $got
+}
+
+# NVIDIA's compilers, which run on x86-64 alone. Arguments like get_from_wheel's.
+get_compiler() {
+    [ "$(uname -m)" = x86_64 ] || { echo "$1 is a program for x86_64, and this is $(uname -m)" >>"$tools_log" && return 1; }
+    get_from_wheel "$@"
 }
 
 get_grpcurl() {
@@ -197,6 +208,14 @@ need_test_tools() {
     local package hash file
     while read -r -u 3 package hash; do
         file=nvml/${package#*==}/nvml.h
-        tool "nvml.h of $package" "the mirror of NVML is not held to it" "$file" get_nvml_header "$package" "$hash" "$tools/$file"
+        tool "nvml.h of $package" "the mirror of NVML is not held to it" "$file" \
+            get_from_wheel "$package" "$hash" "$tools/${file%/*}" nvml.h
     done 3< <(grep -v '^#' "$root/native/src/audit/nvml-headers.txt")
+    local files folder
+    while read -r -u 3 package hash files; do
+        folder=cuda/${package/==//}
+        # shellcheck disable=SC2086 # files are a list
+        tool "$package" "the PTX of the kernels is not compared with its source" "$folder/${files%% *}" \
+            get_compiler "$package" "$hash" "$tools/$folder" $files
+    done 3< <(grep -v '^#' "$root/native/src/build/cuda-wheels.txt")
 }
