@@ -1,7 +1,5 @@
 #include "sim_call.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Handles are addresses inside these; anything else is INVALID_ARGUMENT, not a crash. */
@@ -62,11 +60,28 @@ nvmlReturn_t sim_locate(sim_call_t *call, nvmlDevice_t device, int flags)
     return NVML_SUCCESS;
 }
 
-const char *sim_function_name(int function)
+int sim_driver_major(void)
 {
-#define NAME(name) #name,
-    static const char *const names[] = {"?", SIM_FUNCTIONS(NAME)};
-    return names[function];
+    return sim_generation > 1000 ? 535 : sim_generation;
+}
+
+nvmlReturn_t sim_gate(sim_call_t *call, int function, nvmlDevice_t device)
+{
+    int instance;
+    *call = (sim_call_t){.slot = -1, .function = function};
+    if (function != FN_nvmlInit_v2 && !sim_initialised()) {
+        return NVML_ERROR_UNINITIALIZED;
+    }
+    call->table = sim_table();
+    if (!call->table) {
+        return NVML_ERROR_DRIVER_NOT_LOADED;
+    }
+    if (device && !sim_handle_slot(device, &call->slot, &instance)) {
+        return NVML_ERROR_INVALID_ARGUMENT;
+    }
+    sim_effect_t effect = sim_meet_faults(call->table, function, call->slot);
+    call->lie = effect.lie;
+    return (nvmlReturn_t)effect.code;
 }
 
 nvmlReturn_t sim_stub(int function)
@@ -78,15 +93,7 @@ nvmlReturn_t sim_stub(int function)
 
 nvmlReturn_t sim_done(const sim_call_t *call, nvmlReturn_t result)
 {
-    static int trace = -1;
-    if (trace < 0) {
-        const char *wanted = getenv("GPUWARDEN_SIM_TRACE");
-        trace = wanted && *wanted;
-    }
-    if (trace) {
-        fprintf(stderr, "sim: %s gpu %d -> %d\n", sim_function_name(call->function), call->slot,
-                result);
-    }
+    sim_trace(call->function, call->slot, (int)result);
     return result;
 }
 
@@ -151,22 +158,6 @@ nvmlReturn_t sim_put_string(const sim_call_t *call, const char *value, char *out
         memset(out, 'A', length);
     }
     return NVML_SUCCESS;
-}
-
-void sim_parse_hex(const char *text, unsigned char bytes[16])
-{
-    int digits = 0;
-    memset(bytes, 0, 16);
-    for (; *text && digits < 32; text++) {
-        int digit = *text >= '0' && *text <= '9'   ? *text - '0'
-                    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
-                    : *text >= 'A' && *text <= 'F' ? *text - 'A' + 10
-                                                   : -1;
-        if (digit >= 0) {
-            bytes[digits / 2] = (unsigned char)(bytes[digits / 2] | digit << (digits % 2 ? 0 : 4));
-            digits++;
-        }
-    }
 }
 
 unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacity)

@@ -14,6 +14,21 @@
 #define SIM_EXPORT __attribute__((visibility("default")))
 #define SIM_UNWRAP(...) __VA_ARGS__
 
+/* From the generated file of each generation (sim_stubs.awk). 535.54 is 53554, 550 is 550. */
+extern const int sim_generation;
+/* 535 for both of its generations. */
+int sim_driver_major(void);
+extern const unsigned sim_field_max; /* field ids from here on are unknown to it */
+extern const unsigned sim_gi_profiles, sim_ci_profiles; /* profile numbers from here on are unknown to it */
+extern const char sim_default_driver[];
+extern const char sim_default_nvml[];
+
+/* Init count, and the slots that were visible at the last init from zero. */
+bool sim_initialised(void);
+int sim_attached_count(void);
+int sim_attached_slot(int index); /* -1 if there is no such index */
+int sim_attached_index(int slot); /* -1 if the slot is not attached */
+
 typedef struct {
     sim_table_t *table;
     sim_gpu_t *gpu; /* of a MIG device: its parent */
@@ -48,12 +63,9 @@ nvmlReturn_t sim_put_string(const sim_call_t *call, const char *value, char *out
 /* A number inside a struct: absent is all ones. */
 unsigned sim_u32(const sim_call_t *call, int64_t value);
 unsigned long long sim_u64(const sim_call_t *call, int64_t value);
-/* 16 bytes from hex digits; other characters are skipped, missing digits are 0. */
-void sim_parse_hex(const char *text, unsigned char bytes[16]);
 
 /* The answer of a symbol that the simulator does not implement. */
 nvmlReturn_t sim_stub(int function);
-const char *sim_function_name(int function);
 /* A list's entry count after the body filled it. */
 unsigned sim_list_count(const sim_call_t *call, unsigned count, unsigned capacity);
 

@@ -37,8 +37,9 @@ static nvmlReturn_t named_list(const sim_call_t *call, int64_t type, unsigned *c
                                named_process_t *entries)
 {
     unsigned found = 0;
-    for (int64_t i = 0; i < call->table->header->process_count && i < SIM_PROCESS_MAX; i++) {
-        const sim_process_t *process = &call->table->process[i];
+    const sim_process_t *process;
+    sim_process_t room;
+    for (int at = 0; (process = sim_next_process(call->table, &at, &room)) != NULL;) {
         if (!sim_process_belongs(call, process, type)) {
             continue;
         }

@@ -1,7 +1,7 @@
 /* Planned faults: errors, hangs, delays and lies, by function and by GPU. */
 #include <time.h>
 
-#include "sim_call.h"
+#include "sim_state.h"
 
 static bool matches(const sim_fault_t *fault, int function, int slot)
 {
@@ -27,38 +27,25 @@ static void delay(int64_t microseconds)
 }
 
 /* Every matching entry counts: a delay and a lie may be planned for the same call. */
-static nvmlReturn_t meet_faults(sim_call_t *call)
+sim_effect_t sim_meet_faults(sim_table_t *table, int function, int slot)
 {
+    sim_effect_t effect = {0};
     for (int i = 0; i < SIM_FAULT_MAX; i++) {
-        sim_fault_t *fault = &call->table->fault[i];
-        if (!matches(fault, call->function, call->slot)) {
+        sim_fault_t *fault = &table->fault[i];
+        if (!matches(fault, function, slot)) {
             continue;
         }
         __atomic_add_fetch(&fault->hits, 1, __ATOMIC_RELAXED);
         switch (fault->mode) {
-        case SIM_FAULT_ERROR: return (nvmlReturn_t)fault->code;
-        case SIM_FAULT_HANG: hang(fault, call->function, call->slot); break;
+        case SIM_FAULT_ERROR:
+            effect.code = (int)fault->code;
+            effect.by_name = fault->function != SIM_ALL;
+            return effect;
+        case SIM_FAULT_HANG: hang(fault, function, slot); break;
         case SIM_FAULT_DELAY: delay(fault->delay_us); break;
-        case SIM_FAULT_LIE: call->lie = (int)fault->lie; break;
+        case SIM_FAULT_LIE: effect.lie = (int)fault->lie; break;
         default: break;
         }
     }
-    return NVML_SUCCESS;
-}
-
-nvmlReturn_t sim_gate(sim_call_t *call, int function, nvmlDevice_t device)
-{
-    int instance;
-    *call = (sim_call_t){.slot = -1, .function = function};
-    if (function != FN_nvmlInit_v2 && !sim_initialised()) {
-        return NVML_ERROR_UNINITIALIZED;
-    }
-    call->table = sim_table();
-    if (!call->table) {
-        return NVML_ERROR_DRIVER_NOT_LOADED;
-    }
-    if (device && !sim_handle_slot(device, &call->slot, &instance)) {
-        return NVML_ERROR_INVALID_ARGUMENT;
-    }
-    return meet_faults(call);
+    return effect;
 }

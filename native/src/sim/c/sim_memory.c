@@ -1,28 +1,16 @@
 /* Frame buffer, BAR1 and protected memory, of a GPU or of a MIG device. */
 #include "sim_call.h"
+#include "sim_client.h"
 
-typedef struct {
-    int64_t total, reserved, used, free;
-} fb_t;
-
-static fb_t frame_buffer(const sim_call_t *call)
+static sim_memory_t frame_buffer(const sim_call_t *call)
 {
-    fb_t fb;
-    if (call->mig) {
-        fb = (fb_t){call->mig->mem_total, call->mig->mem_reserved, call->mig->mem_used, SIM_NA};
-    } else {
-        fb = (fb_t){call->gpu->mem_total, call->gpu->mem_reserved, call->gpu->mem_used,
-                    call->gpu->mem_free};
-    }
-    if (fb.free == SIM_NA) {
-        fb.free = fb.total - fb.reserved - fb.used;
-    }
-    return fb;
+    int mig = call->mig ? (int)(call->mig - call->gpu->mig) : SIM_ALL;
+    return sim_gpu_memory(call->table, call->slot, mig);
 }
 
 SIM_DEVICE(nvmlDeviceGetMemoryInfo, SIM_MIG_TOO, (nvmlMemory_t * memory), (memory))
 {
-    fb_t fb = frame_buffer(call);
+    sim_memory_t fb = frame_buffer(call);
     SIM_NEED(memory)
     if (fb.total == SIM_NA) {
         return NVML_ERROR_NOT_SUPPORTED;
@@ -35,7 +23,7 @@ SIM_DEVICE(nvmlDeviceGetMemoryInfo, SIM_MIG_TOO, (nvmlMemory_t * memory), (memor
 
 SIM_DEVICE(nvmlDeviceGetMemoryInfo_v2, SIM_MIG_TOO, (nvmlMemory_v2_t * memory), (memory))
 {
-    fb_t fb = frame_buffer(call);
+    sim_memory_t fb = frame_buffer(call);
     SIM_NEED(memory)
     if (memory->version != nvmlMemory_v2) {
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;

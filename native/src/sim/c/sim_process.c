@@ -1,7 +1,23 @@
 /* Process lists. The entry's size depends on the call and, for _v3, on the driver. */
 #include <string.h>
 
+#include "sim_client.h"
 #include "sim_process.h"
+
+const sim_process_t *sim_next_process(const sim_table_t *table, int *at, sim_process_t *room)
+{
+    int64_t total = table->header->process_count;
+    int count = (int)(total < SIM_PROCESS_MAX ? total : SIM_PROCESS_MAX);
+    if (*at < count) {
+        return &table->process[(*at)++];
+    }
+    while (*at - count < sim_client_count(table)) {
+        if (sim_client_process(table, (*at)++ - count, room)) {
+            return room;
+        }
+    }
+    return NULL;
+}
 
 bool sim_process_belongs(const sim_call_t *call, const sim_process_t *process, int64_t type)
 {
@@ -28,35 +44,36 @@ static size_t spoiled_stride(const sim_call_t *call, size_t stride)
     return call->lie == SIM_LIE_STRIDE_16 ? 16 : call->lie == SIM_LIE_STRIDE_32 ? 32 : stride;
 }
 
+static bool listed(const sim_call_t *call, unsigned types, const sim_process_t *process)
+{
+    return process->type >= 0 && process->type < 3 && types >> process->type & 1
+           && sim_process_belongs(call, process, process->type);
+}
+
 /* Too small a buffer: INSUFFICIENT_SIZE and the count, and nothing is written. */
 static nvmlReturn_t list(const sim_call_t *call, unsigned types, size_t stride, unsigned *count,
                          void *entries)
 {
-    const sim_process_t *all = call->table->process;
-    int64_t total = call->table->header->process_count;
+    const sim_process_t *process;
+    sim_process_t room;
     unsigned found = 0, written = 0;
     SIM_NEED(count)
     SIM_NEED(entries || call->capacity == 0)
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t i = 0; i < total && i < SIM_PROCESS_MAX; i++) {
-            for (unsigned type = 0; type < 3; type++) {
-                if (!(types >> type & 1) || !sim_process_belongs(call, &all[i], type)) {
-                    continue;
-                }
-                if (pass == 0) {
-                    found++;
-                } else if (written < found) {
-                    nvmlProcessDetail_v1_t entry = describe(call, &all[i]);
-                    memcpy((char *)entries + written++ * stride, &entry, stride);
-                }
-            }
-        }
-        if (found > call->capacity) {
-            *count = found;
-            return NVML_ERROR_INSUFFICIENT_SIZE;
+    for (int at = 0; (process = sim_next_process(call->table, &at, &room)) != NULL;) {
+        found += listed(call, types, process);
+    }
+    if (found > call->capacity) {
+        *count = found;
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
+    /* A process may come or go between the two loops. */
+    for (int at = 0; written < found && (process = sim_next_process(call->table, &at, &room)) != NULL;) {
+        if (listed(call, types, process)) {
+            nvmlProcessDetail_v1_t entry = describe(call, process);
+            memcpy((char *)entries + written++ * stride, &entry, stride);
         }
     }
-    *count = sim_list_count(call, found, call->capacity);
+    *count = sim_list_count(call, written, call->capacity);
     return NVML_SUCCESS;
 }
 

@@ -18,11 +18,6 @@ static sim_table_t *mapped;
 static dev_t mapped_device;
 static ino_t mapped_inode;
 
-int sim_driver_major(void)
-{
-    return sim_generation > 1000 ? 535 : sim_generation;
-}
-
 /* A table of another layout is what a driver of another version would be. */
 static nvmlReturn_t map_file(int fd)
 {
@@ -81,6 +76,20 @@ nvmlReturn_t sim_attach(void)
     pthread_mutex_unlock(&lock);
     close(fd);
     return result;
+}
+
+int sim_open_mapped(void)
+{
+    struct stat status;
+    int fd = open_table();
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == mapped_device
+        && status.st_ino == mapped_inode) {
+        return fd;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return -1;
 }
 
 sim_table_t *sim_table(void)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim_call.h"
+#include "sim_process.h"
 
 /* Printed by the 470, 535 and 550 libraries; `since` is the first of these with the text. */
 static const struct {
@@ -103,8 +104,9 @@ SIM_SYSTEM(nvmlSystemGetProcessName, (unsigned pid, char *name, unsigned length)
            (pid, name, length))
 {
     SIM_NEED(name)
-    for (int i = 0; i < call->table->header->process_count && i < SIM_PROCESS_MAX; i++) {
-        const sim_process_t *process = &call->table->process[i];
+    const sim_process_t *process;
+    sim_process_t room;
+    for (int at = 0; (process = sim_next_process(call->table, &at, &room)) != NULL;) {
         if (process->pid == (int64_t)pid && *process->name) {
             return sim_put_string(call, process->name, name, length);
         }

@@ -22,6 +22,7 @@
     I(init_result, 0)                                                                            \
     I(gpu_count, 0)                                                                              \
     I(process_count, 0)                                                                          \
+    I(cuda_client_count, 0) /* written by libcuda: rows of cuda_client that were ever in use */  \
     I(event_head, 0)        /* events written so far; event n lies at event[n % EVENT_MAX] */    \
     I(cuda_version, SIM_NA) /* 12040 for 12.4 */                                                 \
     I(process_stride, 0)    /* bytes per _v3 process entry; 0: as this generation does */        \
@@ -68,22 +69,33 @@
     I(sample_time_us, 0) /* 0: now */                                                            \
     S(name, 128)
 
+/* Memory that a process holds through libcuda, which alone writes it. Counts while its lock is held: sim_client.h. */
+#define SIM_CUDA_CLIENT(I, A, S, T)                                                              \
+    I(gpu, 0)                                                                                    \
+    I(mig, SIM_ALL) /* place in the GPU's `mig`; ALL: the whole GPU */                           \
+    I(pid, 0)       /* 0: a free row */                                                          \
+    I(bytes, 0)                                                                                  \
+    S(name, 128)
+
 #define SIM_TABLE(I, A, S, T)                                                                    \
     T(header, header, 1)                                                                         \
     T(fault, fault, SIM_FAULT_MAX)                                                               \
     T(event, event, SIM_EVENT_MAX)                                                               \
     T(gpu, gpu, SIM_GPU_MAX)                                                                     \
-    T(process, process, SIM_PROCESS_MAX)
+    T(process, process, SIM_PROCESS_MAX)                                                         \
+    T(cuda_client, cuda_client, SIM_CUDA_CLIENT_MAX)
 
 /* Order matters: a struct comes after those it holds. */
 #define SIM_STRUCTS(X)                                                                           \
     X(header, SIM_HEADER)                                                                        \
     X(fault, SIM_FAULT)                                                                          \
     X(event, SIM_EVENT)                                                                          \
+    X(peer, SIM_PEER)                                                                            \
     X(link, SIM_LINK)                                                                            \
     X(mig_profile, SIM_MIG_PROFILE)                                                              \
     X(mig, SIM_MIG)                                                                              \
     X(gpu, SIM_GPU)                                                                              \
+    X(cuda_client, SIM_CUDA_CLIENT)                                                              \
     X(process, SIM_PROCESS)                                                                      \
     X(table, SIM_TABLE)
 

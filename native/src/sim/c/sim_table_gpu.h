@@ -25,6 +25,9 @@
     A(nvl5_raw, 5, SIM_NA) /* fields 289 to 293 */                                               \
     A(nvl5_plr, 3, SIM_NA) /* fields 294 to 296 */
 
+/* Another GPU, by its slot, as the target of this GPU's copies. */
+#define SIM_PEER(I, A, S, T) I(copy_mbps, SIM_NA)
+
 /* A profile of GPU instances; its place in the list is its NVML_GPU_INSTANCE_PROFILE number. */
 #define SIM_MIG_PROFILE(I, A, S, T)                                                              \
     I(id, SIM_NA) /* NA: this part has no such profile */                                        \
@@ -226,11 +229,21 @@
     T(mig_profile, mig_profile, SIM_MIG_PROFILE_MAX)                                             \
     T(mig, mig, SIM_MIG_MAX)
 
+/* The GPU in libcuda. Rates in MB/s; NA: as cuda_rate.c derives them. */
+#define SIM_GPU_CUDA(I, A, S, T)                                                                 \
+    I(copy_to_device_mbps, SIM_NA)                                                               \
+    I(copy_to_host_mbps, SIM_NA)                                                                 \
+    I(copy_memory_mbps, SIM_NA)            /* within the GPU: bytes copied, not read + written */ \
+    T(peer, peer, SIM_GPU_MAX)                                                                   \
+    I(cuda_result, 0)                      /* calls in its contexts return it; 0: no error */   \
+    I(cuda_context_bytes, (512 << 20)) /* per context; real boards take 100 to 600 MiB */
+
 #define SIM_GPU(I, A, S, T)                                                                      \
     SIM_GPU_IDENTITY(I, A, S, T)                                                                 \
     SIM_GPU_LOAD(I, A, S, T)                                                                     \
     SIM_GPU_POWER(I, A, S, T)                                                                    \
     SIM_GPU_FAULTS(I, A, S, T)                                                                   \
-    SIM_GPU_LINKS(I, A, S, T)
+    SIM_GPU_LINKS(I, A, S, T)                                                                    \
+    SIM_GPU_CUDA(I, A, S, T)
 
 #endif

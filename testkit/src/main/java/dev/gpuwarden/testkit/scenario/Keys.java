@@ -22,10 +22,10 @@ public final class Keys {
     /** Keys of one network device. */
     public static final Keys NIC = new Keys("nic");
 
-    /** A key that a path names, and the link or partition in it. */
+    /** A key that a path names, and the link, partition or other GPU in it. */
     public record Match(Key key, int element) {}
 
-    private static final Pattern ELEMENT = Pattern.compile("(nvlink|mig)\\.(\\d{1,2})\\.(.+)");
+    private static final Pattern ELEMENT = Pattern.compile("(nvlink|mig|copy\\.peer)\\.(\\d{1,2})\\.(.+)");
 
     private final Map<String, Key> byName = new LinkedHashMap<>();
 
@@ -110,7 +110,7 @@ public final class Keys {
      */
     public record Key(String name, List<String> fields, Form form, String help) {
 
-        /** Returns the element's list in the table ("link", "mig"), or an empty text for a key without elements. */
+        /** Returns the element's list in the table ("link", "mig", "peer"), or an empty text for a key without elements. */
         public String list() {
             int star = fields.isEmpty() ? -1 : fields.get(0).indexOf("[*]");
             return star < 0 ? "" : fields.get(0).substring(0, star);

@@ -81,7 +81,7 @@ public final class SimTable {
     void change(Consumer<SimTable> change) {
         synchronized (lock) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
-                    FileLock turn = channel.lock()) {
+                    FileLock turn = channel.lock(0, 1, false)) { // libcuda locks bytes beyond the table's end
                 int sequence = layout.find("header.sequence").offset();
                 long before = (long) LONGS.getVolatile((ByteBuffer) bytes, sequence);
                 long odd = before | 1; // odd already where a writer was killed in the middle

@@ -57,13 +57,18 @@ record TableWriter(SimTable table) {
         }
     }
 
-    /** Returns the indices of the setting's links or partitions; one, without meaning, for keys without elements. */
+    /** Returns the indices of the setting's links, partitions or other GPUs; one, without meaning, for keys without elements. */
     private Iterable<Integer> elements(String owner, Setting setting) {
         if (setting.key().list().isEmpty() || setting.element() != Setting.EVERY) {
             return List.of(Math.max(0, setting.element()));
         }
         if (setting.key().list().equals("link")) {
             return IntStream.range(0, (int) table.number(owner + ".nvlink_count"))
+                    .boxed()
+                    .toList();
+        }
+        if (setting.key().list().equals("peer")) {
+            return IntStream.range(0, (int) table.layout().constant("GPU_MAX"))
                     .boxed()
                     .toList();
         }

@@ -28,10 +28,12 @@ class SimLayoutTest {
             "header.gpu_count",
             "header.process_count",
             "header.event_head",
+            "header.cuda_client_count",
             "gpu.energy_epoch_ns",
             "gpu.link",
             "gpu.mig",
             "gpu.mig_profile",
+            "gpu.peer",
             "mig.profile",
             "mig.ci_profile",
             "mig.placement_start",
@@ -52,7 +54,7 @@ class SimLayoutTest {
         Keys.NODE.all().forEach(key -> reach("header", key, reached));
         Keys.GPU.all().forEach(key -> reach("gpu", key, reached));
         Set<String> fields = new TreeSet<>();
-        for (String struct : List.of("header", "gpu", "link", "mig")) {
+        for (String struct : List.of("header", "gpu", "link", "mig", "peer")) {
             layout.fields(struct).keySet().forEach(name -> fields.add(struct + "." + name));
         }
         Set<String> withoutKey = new TreeSet<>(fields);
