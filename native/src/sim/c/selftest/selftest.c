@@ -129,6 +129,10 @@ static void run(test_t *test, const char *name, case_t body, const char *library
     EXPECT(library, 1, test->library != NULL);
     if (test->library) {
         body(test);
+        if (test->cuda) {
+            dlclose(test->cuda);
+            test->cuda = NULL;
+        }
         dlclose(test->library); /* really unloads: each case starts with a fresh library */
     }
     munmap(test->table, sizeof(sim_table_t));
@@ -139,11 +143,12 @@ static void run(test_t *test, const char *name, case_t body, const char *library
 static int run_generation(const char *sim, const char *symbols, const char *generation,
                           const char *library_generation)
 {
-    char library[4096], list[4096];
+    char library[4096], list[4096], cuda[4096];
+    snprintf(cuda, sizeof cuda, "%s/libcuda.so.1", sim);
     snprintf(library, sizeof library, "%s/%s/libnvidia-ml.so.1", sim, library_generation);
     snprintf(list, sizeof list, "%s/%s.txt", symbols, generation);
     current_generation = generation;
-    test_t test = {.generation = generation, .symbols = list};
+    test_t test = {.generation = generation, .symbols = list, .cuda_path = cuda};
     static const struct {
         const char *name;
         case_t body;
@@ -154,6 +159,12 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"consistency", test_consistency},
         {"MIG profiles", test_mig_profiles}, {"MIG instances", test_mig_instances},
         {"topology", test_topology},   {"node", test_node},
+        {"CUDA devices", test_cuda_devices}, {"CUDA visible devices", test_cuda_visible},
+        {"CUDA account", test_cuda_account}, {"CUDA processes", test_cuda_processes},
+        {"CUDA copies", test_cuda_copies},   {"CUDA rates", test_cuda_rates},
+        {"CUDA waits", test_cuda_waits},     {"CUDA faults", test_cuda_faults},
+        {"CUDA failures", test_cuda_failures}, {"CUDA fork", test_cuda_fork},
+        {"CUDA modules", test_cuda_modules},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(&test, cases[i].name, cases[i].body, library);

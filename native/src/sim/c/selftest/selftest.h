@@ -14,6 +14,8 @@ typedef struct {
     const char *symbols; /* this generation's list */
     const char *path;    /* the table's file */
     void *library;
+    const char *cuda_path;
+    void *cuda; /* libcuda, after begin_cuda() */
     sim_table_t *table;
     nvmlDevice_t gpu; /* index 0, after begin() */
 } test_t;
@@ -27,12 +29,36 @@ typedef nvmlReturn_t (*call_t)();
 call_t find(const test_t *test, const char *name);
 #define CALL(name, ...) (find(test, #name)(__VA_ARGS__))
 
+/* The same for libcuda. */
+call_t find_cuda(const test_t *test, const char *name);
+#define CUDA(name, ...) (find_cuda(test, #name)(__VA_ARGS__))
+
 bool is(const test_t *test, const char *generation);
 bool has(const test_t *test, const char *function);
 /* nvmlInit and the first handle. */
 void begin(test_t *test);
 void add_process(const test_t *test, int gpu, int pid, int64_t bytes, int type);
 
+
+enum { MIB = 1 << 20, CONTEXT = 256 * MIB };
+/* Two GPUs of 8 GiB, of which 1 GiB is reserved, and libcuda. */
+void begin_cuda(test_t *test);
+/* Makes the primary context of a device current. */
+void *use_cuda(const test_t *test, int device);
+/* In a child process: opens libcuda, takes bytes on a device, writes the result to the pipe and waits for a signal. */
+int hold_in_child(const test_t *test, int device, uint64_t bytes, int *result);
+
+void test_cuda_devices(test_t *test);
+void test_cuda_visible(test_t *test);
+void test_cuda_account(test_t *test);
+void test_cuda_processes(test_t *test);
+void test_cuda_copies(test_t *test);
+void test_cuda_rates(test_t *test);
+void test_cuda_waits(test_t *test);
+void test_cuda_faults(test_t *test);
+void test_cuda_failures(test_t *test);
+void test_cuda_fork(test_t *test);
+void test_cuda_modules(test_t *test);
 void test_start(test_t *test);
 void test_symbols(test_t *test);
 void test_values(test_t *test);
