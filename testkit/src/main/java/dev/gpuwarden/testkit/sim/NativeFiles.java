@@ -58,9 +58,19 @@ public final class NativeFiles {
 
     /** Returns the simulated libnvidia-ml.so.1 of a generation. */
     Path library(Generation generation) {
-        Path library = folder.resolve("sim").resolve(generation.label()).resolve("libnvidia-ml.so.1");
+        return require("driver " + generation.label(), generation.label() + "/libnvidia-ml.so.1");
+    }
+
+    /** Returns the simulated libcuda.so.1, which is one for all generations. */
+    Path cudaLibrary() {
+        return require("CUDA", "libcuda.so.1");
+    }
+
+    private Path require(String subject, String name) {
+        Path library = folder.resolve("sim").resolve(name);
         if (!Files.isRegularFile(library)) {
-            throw new UserError("driver " + generation.label() + ": expected its simulated library at " + library);
+            throw new UserError(subject + ": expected its simulated library at " + library
+                    + "; build it with `make -C native sim`");
         }
         return library;
     }

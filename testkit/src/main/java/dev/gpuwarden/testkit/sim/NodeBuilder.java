@@ -47,6 +47,7 @@ final class NodeBuilder {
             // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
             // library.
             Files.copy(files.library(scenario.driver()), folder.library);
+            Files.copy(files.cudaLibrary(), folder.cudaLibrary);
             Files.copy(files.layoutFile(), folder.layout);
         });
         SimTable table = SimTable.create(folder.table, files.layout());

@@ -8,7 +8,8 @@ final class NodeFolder {
     final Path root;
     final Path lib;
     final Path library;
-    /** The table, beside the library that reads it. */
+    final Path cudaLibrary;
+    /** The table, beside the libraries that read it. */
     final Path table;
     /** A copy of the table's layout, so that any process can change the node. */
     final Path layout;
@@ -39,6 +40,7 @@ final class NodeFolder {
         this.root = root;
         lib = root.resolve("lib");
         library = lib.resolve("libnvidia-ml.so.1");
+        cudaLibrary = lib.resolve("libcuda.so.1");
         table = lib.resolve("gpuwarden-sim.table");
         layout = lib.resolve("sim-layout.tsv");
         proc = root.resolve("proc");

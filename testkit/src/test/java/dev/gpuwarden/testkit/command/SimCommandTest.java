@@ -64,7 +64,8 @@ class SimCommandTest {
                 "-c",
                 "ls ${LD_LIBRARY_PATH%%:*} $GPUWARDEN_PATH_PROCFS $GPUWARDEN_PATH_SYSFS > '" + seen + "'; exit 7");
         assertThat(code).isEqualTo(7);
-        assertThat(Files.readString(seen)).contains("libnvidia-ml.so.1", "gpuwarden-sim.table", "uptime", "bus");
+        assertThat(Files.readString(seen))
+                .contains("libnvidia-ml.so.1", "libcuda.so.1", "gpuwarden-sim.table", "uptime", "bus");
     }
 
     @Test
@@ -102,6 +103,14 @@ class SimCommandTest {
             assertThat(Files.readString(seen)).endsWith(";hello\n");
             assertThat(Files.readString(other.kernelLog())).doesNotContain("hello");
         }
+    }
+
+    @Test
+    @Tag("programs")
+    void programFindsCuda() {
+        String count = "import ctypes; cuda, n = ctypes.CDLL('libcuda.so.1'), ctypes.c_int(); "
+                + "assert cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(n)) == 0; exit(n.value)";
+        assertThat(run("sim", "exec", "h100x8", "--", "python3", "-c", count)).isEqualTo(8);
     }
 
     @Test
