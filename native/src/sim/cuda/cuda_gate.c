@@ -64,9 +64,12 @@ CUresult cu_enter(cu_call_t *call, int function, cu_need_t need, cu_context_t *c
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    /* The code of a fault in all functions is one of NVML's. */
     sim_effect_t effect = sim_meet_faults(call->table, function, context ? context->slot : -1);
-    result = effect.code == 0 || effect.by_name ? (CUresult)effect.code : CUDA_ERROR_UNKNOWN;
+    if (effect.code != 0 && !effect.by_name) { /* an error of all functions has a code of NVML's */
+        bool of_driver = need != CU_ALWAYS || function == FN_cuInit;
+        effect.code = of_driver ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS; /* names of errors need no driver */
+    }
+    result = (CUresult)effect.code;
     if (result == CUDA_SUCCESS && need == CU_CURRENT) {
         result = cu_health(call->table, context); /* it may have failed during a hang */
     }

@@ -52,6 +52,8 @@ void test_cuda_devices(test_t *test);
 void test_cuda_visible(test_t *test);
 void test_cuda_account(test_t *test);
 void test_cuda_processes(test_t *test);
+void test_cuda_mig(test_t *test);
+void test_cuda_race(test_t *test);
 void test_cuda_copies(test_t *test);
 void test_cuda_rates(test_t *test);
 void test_cuda_waits(test_t *test);

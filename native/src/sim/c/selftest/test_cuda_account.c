@@ -138,3 +138,86 @@ void test_cuda_processes(test_t *test)
     test->table->gpu[0].compute_mode = 2;
     EXPECT("prohibited", 46, CUDA(cuDevicePrimaryCtxRetain, &context, 0));
 }
+
+/* The first MIG device of GPU 0, of 2 GiB. */
+void test_cuda_mig(test_t *test)
+{
+    sim_gpu_t *gpu = &test->table->gpu[0];
+    nvmlDevice_t device;
+    nvmlMemory_t memory;
+    nvmlProcessInfo_v2_t list[4];
+    unsigned count = 4;
+    CUdeviceptr address;
+    begin_cuda(test);
+    gpu->mig_current = 1;
+    for (int i = 0; i < 2; i++) {
+        gpu->mig[i].present = 1;
+        gpu->mig[i].gi = 3 + i;
+        gpu->mig[i].mem_total = (int64_t)2048 * MIB;
+    }
+    begin(test);
+    use_cuda(test, 0);
+    EXPECT("more than the MIG device has", 2, CUDA(cuMemAlloc_v2, &address, (size_t)2000 * MIB));
+    EXPECT("as much as it has", 0, CUDA(cuMemAlloc_v2, &address, (size_t)1792 * MIB));
+    EXPECT("of the GPU", (int64_t)2048 * MIB, used(test, 0));
+    for (unsigned i = 0; i < 2; i++) {
+        CALL(nvmlDeviceGetMigDeviceHandleByIndex, test->gpu, i, &device);
+        EXPECT("MIG device", 0, CALL(nvmlDeviceGetMemoryInfo, device, &memory));
+        EXPECT("only the first", i == 0 ? (int64_t)2048 * MIB : 0, memory.used);
+    }
+    EXPECT("list", 0, CALL(nvmlDeviceGetComputeRunningProcesses_v2, test->gpu, &count, list));
+    EXPECT("one", 1, count);
+    EXPECT("in its instance", 3, list[0].gpuInstanceId);
+}
+
+/* In a child: takes blocks of GPU 0 until it is full, once the parent has written to `go`. */
+static void fill_gpu(const test_t *test, int block, const int *go, int report)
+{
+    CUdeviceptr address;
+    void *context;
+    int taken = 0;
+    char byte;
+    CUDA(cuInit, 0);
+    CUDA(cuDevicePrimaryCtxRetain, &context, 0);
+    CUDA(cuCtxSetCurrent, context);
+    bool goes_on = write(report, &taken, sizeof taken) > 0 && read(go[0], &byte, 1) == 1;
+    while (goes_on && CUDA(cuMemAlloc_v2, &address, (size_t)block) == 0) {
+        taken++;
+    }
+    goes_on = write(report, &taken, sizeof taken) > 0;
+    for (alarm(60); goes_on;) {
+        pause();
+    }
+    _exit(1);
+}
+
+/* Four processes share what is there: together they get all that fits, and no more. */
+void test_cuda_race(test_t *test)
+{
+    enum { PROCESSES = 4, BLOCK = 64 * MIB };
+    int go[2], report[2], pids[PROCESSES], taken, sum = 0;
+    begin(test);
+    begin_cuda(test);
+    EXPECT("pipes", 0, pipe(go) + pipe(report));
+    for (int i = 0; i < PROCESSES; i++) {
+        if ((pids[i] = fork()) == 0) {
+            fill_gpu(test, BLOCK, go, report[1]);
+        }
+        EXPECT("ready", sizeof taken, read(report[0], &taken, sizeof taken));
+    }
+    EXPECT("go", PROCESSES, write(go[1], "1234", PROCESSES));
+    for (int i = 0; i < PROCESSES; i++) {
+        EXPECT("report", sizeof taken, read(report[0], &taken, sizeof taken));
+        sum += taken;
+    }
+    EXPECT("blocks of all", (7168 - PROCESSES * (CONTEXT / MIB)) / 64, sum);
+    EXPECT("all in use", (int64_t)7168 * MIB, used(test, 0));
+    for (int i = 0; i < PROCESSES; i++) {
+        end_child(pids[i]);
+    }
+    EXPECT("all free", 0, used(test, 0));
+    for (int i = 0; i < 2; i++) {
+        close(go[i]);
+        close(report[i]);
+    }
+}

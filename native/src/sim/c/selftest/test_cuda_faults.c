@@ -24,6 +24,7 @@ void test_cuda_faults(test_t *test)
     CUdeviceptr address;
     size_t available, total;
     pthread_t thread;
+    const char *name;
     int number;
     begin_cuda(test);
     use_cuda(test, 0);
@@ -34,6 +35,8 @@ void test_cuda_faults(test_t *test)
     EXPECT("of another GPU", 0, CUDA(cuMemAlloc_v2, &address, (size_t)MIB));
     *fault = (sim_fault_t){.mode = SIM_FAULT_ERROR, .function = SIM_ALL, .code = 15};
     EXPECT("a code of NVML's", 999, CUDA(cuMemGetInfo_v2, &available, &total));
+    fault->gpu = SIM_ALL;
+    EXPECT("not for the name of an error", 0, CUDA(cuGetErrorName, 2, &name));
     *fault = (sim_fault_t){.mode = SIM_FAULT_HANG, .function = FN_cuCtxSynchronize};
     pthread_create(&thread, NULL, release, fault);
     EXPECT("hang, released", 0, CUDA(cuCtxSynchronize));
