@@ -42,6 +42,7 @@ typedef struct {
     R(CUDA_ERROR_NOT_FOUND, 500, "name not found")                                 \
     R(CUDA_ERROR_NOT_READY, 600, "not ready")                                      \
     R(CUDA_ERROR_ILLEGAL_ADDRESS, 700, "illegal memory access")                    \
+    R(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701, "too many resources requested for launch") \
     R(CUDA_ERROR_LAUNCH_TIMEOUT, 702, "launch timed out")                          \
     R(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704, "peer access is already enabled") \
     R(CUDA_ERROR_ASSERT, 710, "device-side assertion")                             \

@@ -11,6 +11,12 @@ static int64_t multiprocessors(const cu_call_t *call, const sim_gpu_t *gpu)
     return gpu->cores == SIM_NA ? SIM_NA : gpu->cores / (small ? 64 : 128);
 }
 
+unsigned cu_multiprocessors(const cu_call_t *call)
+{
+    int64_t count = multiprocessors(call, cu_gpu(call));
+    return count > 0 ? (unsigned)count : 1;
+}
+
 /* The same guide: 1024 threads for 7.5, 1536 for 8.6 to 8.9 and 12.x, 2048 for the others. */
 static int64_t threads(const sim_gpu_t *gpu)
 {

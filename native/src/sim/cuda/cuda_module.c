@@ -1,11 +1,11 @@
-/* Modules: PTX is read as far as a driver would refuse it, and its entries are looked up in cuda_kernels.c. */
+/* Modules: PTX is read as far as a driver would refuse it, and its entries are looked up among the kernels that were compiled for the host. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_kernel.h"
 #include "cuda_sim.h"
+#include "host/cuda_kernels.h"
 
 typedef struct cu_module {
     cu_object_t object;
@@ -14,7 +14,7 @@ typedef struct cu_module {
 
 typedef struct cu_function {
     cu_object_t object;
-    const cu_kernel_t *kernel;
+    const cuda_kernel_t *kernel;
 } cu_function_t;
 
 /* Skips blanks and comments. */
@@ -122,9 +122,9 @@ static bool has_entry(const char *ptx, const char *name)
     return false;
 }
 
-static const cu_kernel_t *find_kernel(const char *name)
+static const cuda_kernel_t *find_kernel(const char *name)
 {
-    const cu_kernel_t *kernel = cu_kernels;
+    const cuda_kernel_t *kernel = cuda_kernels;
     while (kernel->name && strcmp(kernel->name, name) != 0) {
         kernel++;
     }
@@ -138,7 +138,7 @@ CU_IN_CONTEXT(cuModuleGetFunction, (CUfunction * handle, CUmodule module, const 
     cu_function_t *function = NULL;
     pthread_mutex_lock(&cu_lock);
     bool known = cu_object_owner(CU_IS_MODULE, module) == call->context;
-    const cu_kernel_t *kernel = known && has_entry(module->ptx, name) ? find_kernel(name) : NULL;
+    const cuda_kernel_t *kernel = known && has_entry(module->ptx, name) ? find_kernel(name) : NULL;
     if (kernel) {
         function = cu_object_add(call->context, CU_IS_FUNCTION, sizeof *function);
     }
@@ -153,27 +153,21 @@ CU_IN_CONTEXT(cuModuleGetFunction, (CUfunction * handle, CUmodule module, const 
                        : CUDA_SUCCESS;
 }
 
-static void *memory(CUdeviceptr address, size_t bytes)
-{
-    return cu_memory_owner(address, bytes) ? (void *)address : NULL;
-}
+/* A launch of a kernel that does nothing, seen from the host; the work itself takes no time of the simulated GPU. */
+enum { LAUNCH_NS = 5000 };
 
-static CUresult launch(cu_call_t *call, const cu_kernel_t *kernel, const cu_launch_t *shape,
-                       cu_stream_t *stream)
+static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, const cuda_launch_t *shape, cu_stream_t *stream)
 {
-    cu_cost_t cost = {0};
-    int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
-    CUresult result = kernel->run(shape, &cost);
-    cu_spent_since(began_ns);
-    if (result == CUDA_SUCCESS) {
-        int64_t reading_ns = cu_duration_ns(cost.bytes, 2 * cu_rate_memory(cu_gpu(call)));
-        pthread_mutex_lock(&cu_lock);
-        cu_enqueue(call->context, stream, enqueued_ns,
-                   reading_ns > cost.duration_ns ? reading_ns : cost.duration_ns,
-                   &call->context->engine_end_ns[CU_KERNELS], NULL);
-        pthread_mutex_unlock(&cu_lock);
+    if (shape->block[0] > kernel->block_threads || shape->block[1] * shape->block[2] != 1) {
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
-    return result;
+    int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
+    kernel->run(shape);
+    cu_spent_since(began_ns);
+    pthread_mutex_lock(&cu_lock);
+    cu_enqueue(call->context, stream, enqueued_ns, LAUNCH_NS, &call->context->engine_end_ns[CU_KERNELS], NULL);
+    pthread_mutex_unlock(&cu_lock);
+    return CUDA_SUCCESS;
 }
 
 /* Arguments by address only: those in one buffer (`extra`) are not supported. */
@@ -187,7 +181,7 @@ CU_IN_CONTEXT(cuLaunchKernel,
     pthread_mutex_lock(&cu_lock);
     cu_stream_t *stream = cu_stream(call, handle);
     bool known = stream && cu_object_owner(CU_IS_FUNCTION, function) == call->context;
-    const cu_kernel_t *kernel = known ? function->kernel : NULL;
+    const cuda_kernel_t *kernel = known ? function->kernel : NULL;
     pthread_mutex_unlock(&cu_lock);
     if (!known) {
         return CUDA_ERROR_INVALID_HANDLE;
@@ -198,7 +192,11 @@ CU_IN_CONTEXT(cuLaunchKernel,
     if (extra) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    cu_launch_t shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
-                         arguments, memory};
+    CU_NEED(arguments)
+    cuda_launch_t shape = {.grid = {grid_x, grid_y, grid_z},
+                           .block = {block_x, block_y, block_z},
+                           .shared_bytes = shared_bytes,
+                           .sm_count = cu_multiprocessors(call),
+                           .args = arguments};
     return launch(call, kernel, &shape, stream);
 }

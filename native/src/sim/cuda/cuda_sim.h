@@ -130,6 +130,9 @@ void cu_find_devices(const sim_table_t *table);
 cu_context_t *cu_device(CUdevice device); /* NULL: no such device */
 cu_context_t *cu_current(void);           /* NULL: none */
 bool cu_is_context(const cu_context_t *context);
+/* Multiprocessors of the GPU or MIG device; 1 where the table has none. */
+unsigned cu_multiprocessors(const cu_call_t *call);
+
 static inline sim_gpu_t *cu_gpu(const cu_call_t *call)
 {
     return &call->table->gpu[call->context->slot];

@@ -165,7 +165,7 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"CUDA copies", test_cuda_copies},   {"CUDA rates", test_cuda_rates},
         {"CUDA waits", test_cuda_waits},     {"CUDA faults", test_cuda_faults},
         {"CUDA failures", test_cuda_failures}, {"CUDA fork", test_cuda_fork},
-        {"CUDA modules", test_cuda_modules},
+        {"CUDA modules", test_cuda_modules}, {"CUDA kernels", test_cuda_kernels},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(&test, cases[i].name, cases[i].body, library);
