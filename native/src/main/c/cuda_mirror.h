@@ -1,6 +1,7 @@
 /*
  * Our mirror of the CUDA driver API's types and numbers, as far as the simulated libcuda serves them. C names, no logic.
- * Written from public facts (the reference of CUDA 12 and 13), not from NVIDIA's text.
+ * Written from public facts (the reference of CUDA 12 and 13), not from NVIDIA's text;
+ * its numbers are those of cuda.h 12.9.
  */
 #ifndef GPUWARDEN_CUDA_MIRROR_H
 #define GPUWARDEN_CUDA_MIRROR_H

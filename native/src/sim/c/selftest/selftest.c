@@ -163,7 +163,7 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"CUDA account", test_cuda_account}, {"CUDA processes", test_cuda_processes},
         {"CUDA in MIG mode", test_cuda_mig}, {"CUDA race", test_cuda_race},
         {"CUDA copies", test_cuda_copies},   {"CUDA rates", test_cuda_rates},
-        {"CUDA waits", test_cuda_waits},     {"CUDA faults", test_cuda_faults},
+        {"CUDA threads", test_cuda_threads}, {"CUDA waits", test_cuda_waits},     {"CUDA faults", test_cuda_faults},
         {"CUDA failures", test_cuda_failures}, {"CUDA fork", test_cuda_fork},
         {"CUDA modules", test_cuda_modules}, {"CUDA kernels", test_cuda_kernels},
     };

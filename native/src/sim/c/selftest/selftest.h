@@ -56,6 +56,7 @@ void test_cuda_mig(test_t *test);
 void test_cuda_race(test_t *test);
 void test_cuda_copies(test_t *test);
 void test_cuda_rates(test_t *test);
+void test_cuda_threads(test_t *test);
 void test_cuda_waits(test_t *test);
 void test_cuda_faults(test_t *test);
 void test_cuda_failures(test_t *test);

@@ -1,4 +1,5 @@
 /* libcuda: copies, what they take by events, and how long a wait lasts. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -115,6 +116,42 @@ void test_cuda_rates(test_t *test)
     EXPECT_RATE("set for this pair", 9000, rate(test, other, one, NULL));
     EXPECT_RATE("not for the other direction", 370274, rate(test, one, other, NULL));
     free(host);
+}
+
+typedef struct {
+    const test_t *test;
+    int device;
+    double mbps;
+} measured_t;
+
+static void *measure(void *argument)
+{
+    measured_t *measured = argument;
+    const test_t *test = measured->test;
+    CUdeviceptr address = 0;
+    void *host = calloc(1, BYTES);
+    use_cuda(test, measured->device);
+    EXPECT("alloc", 0, CUDA(cuMemAlloc_v2, &address, (size_t)BYTES));
+    measured->mbps = rate(test, address, 0, host);
+    free(host);
+    return NULL;
+}
+
+/* Two GPUs at the same time have the rates that each has alone, also if this machine could not copy so fast. */
+void test_cuda_threads(test_t *test)
+{
+    static const double mbps[] = {400000, 30000};
+    measured_t measured[] = {{test, 0, 0}, {test, 1, 0}};
+    pthread_t threads[2];
+    begin_cuda(test);
+    for (int i = 0; i < 2; i++) {
+        test->table->gpu[i].copy_to_device_mbps = (int64_t)mbps[i];
+        pthread_create(&threads[i], NULL, measure, &measured[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        EXPECT_RATE("beside another", mbps[i], measured[i].mbps);
+    }
 }
 
 static double milliseconds_since(const struct timespec *begin)
