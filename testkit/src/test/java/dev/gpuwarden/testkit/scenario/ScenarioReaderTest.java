@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ScenarioReaderTest {
 
-    private static final Vocabulary VOCABULARY =
-            new Vocabulary(Set.of("nvmlDeviceGetName", "nvmlDeviceGetTemperature"), Set.of("not-utf8", "zero"));
+    private static final Vocabulary VOCABULARY = new Vocabulary(
+            Set.of("nvmlDeviceGetName", "nvmlDeviceGetTemperature", "cuMemAlloc_v2"), Set.of("not-utf8", "zero"));
 
     private static Scenario read(String text) {
         return ScenarioReader.read("mine", "mine.yaml", text, VOCABULARY);
@@ -165,5 +165,18 @@ class ScenarioReaderTest {
         assertThatThrownBy(() -> read("gpus:\n- profile: t4\n  set: &a\n    power: *a\n"))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("at most 16 levels");
+    }
+
+    @Test
+    void codesOfCudaAreNoCodesOfNvml() {
+        String faults =
+                "description: x\ndriver: 550\ngpus: [{profile: t4}]\nfaults: [{name: %s, function: %s, error: 2}]";
+        assertThat(read(faults.formatted("a", "nvmlDeviceGetName"))
+                        .faults()
+                        .get(0)
+                        .effect())
+                .isEqualTo("error invalid-argument");
+        assertThat(read(faults.formatted("a", "cuMemAlloc_v2")).faults().get(0).effect())
+                .isEqualTo("error 2");
     }
 }
