@@ -6,7 +6,7 @@ import dev.gpuwarden.core.port.DriverOpening.Reason;
 import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.nat.nvml.LibrarySearch;
+import dev.gpuwarden.nat.lib.LibrarySearch;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import dev.gpuwarden.nat.nvml.NvmlReturn;
 import dev.gpuwarden.nat.nvml.NvmlSession;
@@ -34,7 +34,7 @@ public final class NvmlProvider implements DriverProvider {
     public DriverOpening open(DriverOptions options) {
         LibrarySearch.Found found;
         try {
-            found = LibrarySearch.search(options.libraryPaths());
+            found = LibrarySearch.search(LibrarySearch.NVML, options.libraryPaths());
         } catch (LinkageError e) {
             return new Unavailable(Reason.FAILED, 0, "JNA's own library does not load: " + e.getMessage());
         }
@@ -46,7 +46,7 @@ public final class NvmlProvider implements DriverProvider {
         }
         List<String> looked = ((LibrarySearch.Found.Nothing) found).looked();
         return new Unavailable(
-                Reason.LIBRARY_MISSING, 0, "no " + LibrarySearch.SONAME + " in " + String.join(", ", looked));
+                Reason.LIBRARY_MISSING, 0, "no " + LibrarySearch.NVML + " in " + String.join(", ", looked));
     }
 
     private static DriverOpening start(NvmlLibrary library, DriverOptions options) {

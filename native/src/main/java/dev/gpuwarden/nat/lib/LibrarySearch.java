@@ -1,16 +1,16 @@
-package dev.gpuwarden.nat.nvml;
+package dev.gpuwarden.nat.lib;
 
-import dev.gpuwarden.nat.lib.SharedLibrary;
 import dev.gpuwarden.nat.lib.SharedLibrary.Loading;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The search for libnvidia-ml.so.1. The name without suffix is a development link and no evidence of a driver. */
+/** The search for a library of the driver by its SONAME. The name without suffix is a development link and no evidence of a driver. */
 public final class LibrarySearch {
 
-    public static final String SONAME = "libnvidia-ml.so.1";
+    public static final String NVML = "libnvidia-ml.so.1";
+    public static final String CUDA = "libcuda.so.1";
 
     /** Folders of drivers, container toolkits, GKE and the GPU operator that the loader's own search may miss. */
     private static final List<String> FOLDERS = List.of(
@@ -38,14 +38,15 @@ public final class LibrarySearch {
     }
 
     /**
-     * Searches for the library.
+     * Searches for a library.
      *
+     * @param soname its name for the loader
      * @param first files or folders that are searched before the loader's own search
      */
-    public static Found search(List<String> first) {
+    public static Found search(String soname, List<String> first) {
         List<String> unusable = new ArrayList<>();
         List<String> looked = new ArrayList<>();
-        for (String candidate : candidates(first)) {
+        for (String candidate : candidates(soname, first)) {
             boolean path = candidate.indexOf('/') >= 0;
             if (path && !Files.exists(Path.of(candidate))) {
                 looked.add(candidate);
@@ -57,21 +58,21 @@ public final class LibrarySearch {
             }
             String why = ((Loading.Refused) loading).why();
             // The loader names the file that it took; where it found none, it repeats the bare name.
-            boolean nothingThere = !path && why.startsWith(SONAME);
+            boolean nothingThere = !path && why.startsWith(soname);
             (nothingThere ? looked : unusable).add(nothingThere ? "the loader's search path" : why);
         }
         return unusable.isEmpty() ? new Found.Nothing(looked) : new Found.Unusable(unusable);
     }
 
-    private static List<String> candidates(List<String> first) {
+    private static List<String> candidates(String soname, List<String> first) {
         List<String> candidates = new ArrayList<>();
         for (String given : first) {
             Path path = Path.of(given).toAbsolutePath();
-            candidates.add((Files.isDirectory(path) ? path.resolve(SONAME) : path).toString());
+            candidates.add((Files.isDirectory(path) ? path.resolve(soname) : path).toString());
         }
-        candidates.add(SONAME);
+        candidates.add(soname);
         for (String folder : FOLDERS) {
-            candidates.add(folder + "/" + SONAME);
+            candidates.add(folder + "/" + soname);
         }
         return candidates;
     }
