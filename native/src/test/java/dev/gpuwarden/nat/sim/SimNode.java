@@ -31,6 +31,7 @@ public final class SimNode {
         Path built = built();
         try {
             Files.copy(library(built, generation), folder.resolve("libnvidia-ml.so.1"));
+            Files.copy(built.resolve("sim/libcuda.so.1"), folder.resolve("libcuda.so.1"));
             SimNode node = new SimNode(
                     folder, new SimTable(built.resolve("sim-layout.tsv"), folder.resolve("gpuwarden-sim.table")));
             node.fill();

@@ -1,0 +1,24 @@
+package dev.gpuwarden.nat.cuda;
+
+/** A function that returned another result than success. */
+final class CudaException extends Exception {
+
+    private static final long serialVersionUID = 1;
+
+    private final CudaSymbol symbol;
+    private final int result;
+
+    CudaException(CudaSymbol symbol, int result) {
+        super(symbol.symbol() + " returned " + result, null, false, false);
+        this.symbol = symbol;
+        this.result = result;
+    }
+
+    CudaSymbol symbol() {
+        return symbol;
+    }
+
+    int result() {
+        return result;
+    }
+}

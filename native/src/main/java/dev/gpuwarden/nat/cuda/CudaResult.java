@@ -1,0 +1,35 @@
+package dev.gpuwarden.nat.cuda;
+
+import dev.gpuwarden.core.model.Absence;
+
+/** The results that need special handling (cuda.h 13.0, CUresult). */
+final class CudaResult {
+
+    static final int SUCCESS = 0;
+    static final int NO_DEVICE = 100;
+
+    private CudaResult() {}
+
+    /** Returns the cause of a missing value; 800 is NOT_PERMITTED, 801 is NOT_SUPPORTED. */
+    static Absence absence(int result) {
+        return switch (result) {
+            case SUCCESS -> Absence.PRESENT;
+            case 800 -> Absence.NO_PERMISSION;
+            case 801 -> Absence.NOT_SUPPORTED;
+            default -> Absence.FAILED;
+        };
+    }
+
+    /**
+     * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC, 220 NVLink, 226 contained error,
+     * 700 illegal address, 702 time-out of a kernel, 714 to 720 faults of a kernel.
+     */
+    static boolean poisons(int result) {
+        return result == 214
+                || result == 220
+                || result == 226
+                || result == 700
+                || result == 702
+                || result >= 714 && result <= 720;
+    }
+}

@@ -1,0 +1,49 @@
+package dev.gpuwarden.nat.cuda;
+
+/**
+ * The functions of libcuda.so.1 that are called, with their signatures for libffi. Where a function has a `_v2` name, that name is used:
+ * the plain one is the 32-bit interface from before CUDA 4.0 and corrupts memory silently.
+ */
+enum CudaSymbol {
+    INIT("cuInit", "u"),
+    DRIVER_VERSION("cuDriverGetVersion", "p"),
+    ERROR_NAME("cuGetErrorName", "up"),
+    ERROR_STRING("cuGetErrorString", "up"),
+    DEVICE_COUNT("cuDeviceGetCount", "p"),
+    DEVICE("cuDeviceGet", "pu"),
+    DEVICE_UUID("cuDeviceGetUuid", "pu"),
+    CONTEXT_RETAIN("cuDevicePrimaryCtxRetain", "pu"),
+    CONTEXT_RELEASE("cuDevicePrimaryCtxRelease_v2", "u"),
+    CONTEXT_SET("cuCtxSetCurrent", "p"),
+    MEMORY_ALLOCATE("cuMemAlloc_v2", "pp"),
+    MEMORY_FREE("cuMemFree_v2", "p"),
+    HOST_ALLOCATE("cuMemHostAlloc", "ppu"),
+    HOST_FREE("cuMemFreeHost", "p"),
+    COPY_TO_DEVICE("cuMemcpyHtoDAsync_v2", "pppp"),
+    COPY_TO_HOST("cuMemcpyDtoHAsync_v2", "pppp"),
+    STREAM_CREATE("cuStreamCreate", "pu"),
+    STREAM_DESTROY("cuStreamDestroy_v2", "p"),
+    EVENT_CREATE("cuEventCreate", "pu"),
+    EVENT_DESTROY("cuEventDestroy_v2", "p"),
+    EVENT_RECORD("cuEventRecord", "pp"),
+    EVENT_SYNCHRONIZE("cuEventSynchronize", "p"),
+    EVENT_ELAPSED("cuEventElapsedTime", "ppp");
+
+    private final String symbol;
+    private final String signature;
+
+    CudaSymbol(String symbol, String signature) {
+        this.symbol = symbol;
+        this.signature = signature;
+    }
+
+    /** Returns the exported name. */
+    String symbol() {
+        return symbol;
+    }
+
+    /** Returns the arguments in the form of {@link dev.gpuwarden.nat.lib.Signature}. */
+    String signature() {
+        return signature;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.gpuwarden.nat.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
+import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
+import dev.gpuwarden.core.port.ComputeOpening;
+import dev.gpuwarden.core.port.ComputeOpening.Opened;
+import dev.gpuwarden.core.port.DriverOptions;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The contract of a driver that the loader finds. `benchmarks/gpu-acceptance` runs it on a machine with GPUs. */
+@Tag("gpu")
+class RealCudaContractTest {
+
+    private static final CopyWork WORK = new CopyWork(16 << 20, Duration.ofMillis(20), Duration.ofSeconds(30));
+
+    /** Bytes a second: below a PCIe link of one lane and generation 1, above 16 lanes of generation 7. */
+    private static final double LEAST = 0.1e9;
+
+    private static final double MOST = 500e9;
+
+    private static ComputeDriver driver() {
+        ComputeOpening opening = new CudaProvider().open(DriverOptions.defaults());
+        assertThat(opening).as(opening.toString()).isInstanceOf(Opened.class);
+        return ((Opened) opening).driver();
+    }
+
+    @Test
+    void copiesOfEachGpuHaveAPlausibleRate() {
+        ComputeDriver driver = driver();
+        List<String> gpus = driver.gpus();
+        assertThat(gpus).isNotEmpty();
+        gpus.forEach(gpu -> plausible(gpu, driver.copy(List.of(gpu), WORK).get(0)));
+        List<Reading<CopyRates>> together = driver.copy(gpus, WORK);
+        for (int i = 0; i < gpus.size(); i++) {
+            plausible(gpus.get(i) + " with all others", together.get(i));
+        }
+    }
+
+    private static void plausible(String what, Reading<CopyRates> reading) {
+        CopyRates rates = reading.asOptional().orElseThrow(() -> new AssertionError(what + ": " + reading));
+        assertThat(rates.toDevice()).as(what + ", to the GPU").isBetween(LEAST, MOST);
+        assertThat(rates.toHost()).as(what + ", to the host").isBetween(LEAST, MOST);
+    }
+
+    @Test
+    void measuringAgainGivesAboutTheSameRate() {
+        ComputeDriver driver = driver();
+        List<String> first = driver.gpus().subList(0, 1);
+        double one = driver.copy(first, WORK).get(0).asOptional().orElseThrow().toDevice();
+        double two = driver.copy(first, WORK).get(0).asOptional().orElseThrow().toDevice();
+        assertThat(two).isBetween(one * 0.7, one / 0.7);
+    }
+}
