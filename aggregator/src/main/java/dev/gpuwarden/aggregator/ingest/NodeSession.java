@@ -62,11 +62,11 @@ final class NodeSession {
     private boolean generationOpen;
 
     private boolean dirty;
-    /** Whether the next write must not wait for further news. */
+    /** True if the next write must not wait for further news. */
     private boolean urgent;
 
     private boolean writing;
-    /** Whether a write is over and only urgent news starts another one. It is a part of `writing`. */
+    /** True if a write is over and only urgent news starts another one. It is a part of `writing`. */
     private boolean resting;
 
     private boolean forgotten;

@@ -6,7 +6,7 @@ import java.lang.System.Logger.Level;
 import java.util.function.IntConsumer;
 
 /**
- * Ends a long-running program when an {@link Error} ends one of its threads. The program without that thread would look well and do part
+ * Ends a long-running program when an {@link Error} ends one of its threads. The program without that thread would seem well and do part
  * of its work; its supervisor starts it again. An exception that ends a thread is logged.
  */
 public final class UncaughtErrors implements Thread.UncaughtExceptionHandler {

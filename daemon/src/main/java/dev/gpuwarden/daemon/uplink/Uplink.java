@@ -87,7 +87,7 @@ public final class Uplink implements AutoCloseable {
             channel = address.channel(loop.group());
             return session(channel).run();
         } catch (IOException | RuntimeException | Error e) {
-            // Errors too: without this thread the node looks silent until the daemon starts again.
+            // Errors too: without this thread the node is silent until the daemon starts again.
             return Disconnect.local(e);
         } finally {
             node.access().end();

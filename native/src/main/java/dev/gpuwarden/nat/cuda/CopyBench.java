@@ -94,7 +94,7 @@ final class CopyBench implements CudaContext.Work<CopyRates> {
         }
     }
 
-    /** What the work took from the driver; it is given back in reverse order. */
+    /** Memory and handles of the driver; they are given back in reverse order. */
     private record Resources(CudaLibrary library, NativeMemory out, Deque<Runnable> releases) implements AutoCloseable {
 
         Resources(CudaLibrary library, NativeMemory out) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.nat.cuda;
 
 /**
- * The functions of libcuda.so.1 that are called, with their signatures for libffi. Where a function has a `_v2` name, that name is used:
+ * The functions of libcuda.so.1 that are called, with their signatures for libffi. A function with a `_v2` name is called by that name:
  * the plain one is the 32-bit interface from before CUDA 4.0 and corrupts memory silently.
  */
 enum CudaSymbol {
