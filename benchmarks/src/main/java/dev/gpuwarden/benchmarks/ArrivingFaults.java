@@ -16,6 +16,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -48,6 +50,11 @@ final class ArrivingFaults implements ResourceInformer.Listener {
     private final AtomicInteger watches = new AtomicInteger();
     private volatile boolean over;
     private volatile boolean watching;
+    private final Random chance = new Random(1);
+    private int writes;
+    /** The write of this second that has the fault. */
+    private int faulty;
+
     private long turn;
     private long number;
 
@@ -73,8 +80,17 @@ final class ArrivingFaults implements ResourceInformer.Listener {
         return watches.get() - 1;
     }
 
-    /** Writes one share of a second's lines. The caller calls it {@link #WRITES_PER_SECOND} times a second. */
-    void write(boolean fault) throws IOException {
+    /**
+     * Writes one share of a second's lines, and a fault at a random time of each second: at a fixed one every fault would meet the same
+     * phase of the aggregator's writes. The caller calls it {@link #WRITES_PER_SECOND} times a second.
+     */
+    void write() throws IOException, InterruptedException {
+        int write = writes++ % WRITES_PER_SECOND;
+        faulty = write == 0 ? chance.nextInt(WRITES_PER_SECOND) : faulty;
+        boolean fault = write == faulty;
+        if (fault) {
+            TimeUnit.MILLISECONDS.sleep(chance.nextInt(1000 / WRITES_PER_SECOND));
+        }
         if (!watching) {
             watch();
         }

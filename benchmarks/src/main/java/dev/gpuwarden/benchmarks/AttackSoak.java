@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +32,6 @@ final class AttackSoak {
     private static final int PODS_PER_NODE = 10;
     private static final int QUIET_SECONDS = 10;
     private static final int SETTLE_SECONDS = 30;
-    private static final int FAULTS_APART_MILLIS = 1_000;
     private static final int CHANGES_APART_SECONDS = 3;
     private static final int LOOKS_APART_SECONDS = 5;
     private static final int LOG_LINES = 20;
@@ -167,20 +165,7 @@ final class AttackSoak {
 
     private boolean run(AttackTargets targets, Path work, double minutes, int nice) throws Exception {
         ScheduledExecutorService timer = Executors.newScheduledThreadPool(8 + probes.size());
-        int[] writes = {0};
-        int every = FAULTS_APART_MILLIS * ArrivingFaults.WRITES_PER_SECOND / 1000;
-        int apart = 1000 / ArrivingFaults.WRITES_PER_SECOND;
-        // At random times: at fixed ones every fault would meet the same phase of the aggregator's writes.
-        Random chance = new Random(1);
-        int[] next = {0};
-        repeat(timer, apart, () -> {
-            int write = writes[0]++ % every;
-            next[0] = write == 0 ? chance.nextInt(every) : next[0];
-            if (write == next[0]) {
-                TimeUnit.MILLISECONDS.sleep(chance.nextInt(apart));
-            }
-            faults.write(write == next[0]);
-        });
+        repeat(timer, 1000 / ArrivingFaults.WRITES_PER_SECOND, faults::write);
         repeat(timer, CHANGES_APART_SECONDS * 1000, canary::change);
         probes.forEach(probe -> repeat(timer, 1000, probe::ask));
         TimeUnit.SECONDS.sleep(QUIET_SECONDS);
