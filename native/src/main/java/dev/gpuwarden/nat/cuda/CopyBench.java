@@ -53,11 +53,14 @@ final class CopyBench implements CudaContext.Work<CopyRates> {
         }
     }
 
-    /** Waits until all measurements of this round can begin, so that they share the links to the host. */
+    /**
+     * Waits until all measurements of this round can begin, so that they share the links to the host. It does not wait for the whole
+     * deadline: a GPU that hangs before would take the others with it.
+     */
     private void waitForOthers() {
         ready.countDown();
         try {
-            var unused = ready.await(work.deadline().toNanos(), TimeUnit.NANOSECONDS);
+            var unused = ready.await(work.deadline().toNanos() / 2, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -10,11 +10,11 @@ import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.core.port.ComputeOpening;
 import dev.gpuwarden.core.port.ComputeOpening.Opened;
-import dev.gpuwarden.core.port.ComputeOpening.Unavailable;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.nat.sim.SimNode;
@@ -141,6 +141,17 @@ class CudaDriverTest {
                 .contains(driver.gpus().get(0));
         rates(rates.get(1), 20e9, 10e9);
         assertThat(absent(driver.copy(driver.gpus(), brief).get(0)).detail()).contains("an earlier call");
+        node.heal(0);
+    }
+
+    @Test
+    void aGpuThatHangsBeforeTheOthersBeginDoesNotTakeThemWithIt() {
+        ComputeDriver driver = opened();
+        node.hang(0, "cuMemAlloc_v2").set("fault[0].gpu", 0);
+        CopyWork brief = new CopyWork(SMALL.bytes(), SMALL.busy(), Duration.ofSeconds(2));
+        List<Reading<CopyRates>> rates = driver.copy(driver.gpus(), brief);
+        assertThat(absent(rates.get(0)).cause()).isEqualTo(Absence.STALE);
+        rates(rates.get(1), 20e9, 10e9);
         node.heal(0);
     }
 
