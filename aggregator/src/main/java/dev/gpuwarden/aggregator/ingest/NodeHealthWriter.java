@@ -109,7 +109,7 @@ final class NodeHealthWriter implements AutoCloseable {
     private void rested(NodeSession record) {
         switch (record.rested()) {
             case NEWS -> turn(record);
-            case NOTHING -> settle(record);
+            case NOTHING -> settled.accept(record);
             // Its own write ends in a rest as well.
             case BEFORE -> {}
         }

@@ -9,10 +9,10 @@ import java.util.List;
  * those of the management library.
  *
  * <p>A measurement holds memory of its GPU and keeps it busy while it runs, and gives both back before it returns. A call that does not
- * return within its deadline is left behind: its readings are STALE, and the GPU refuses further measurements of this driver until the
- * call returns. No method throws for a driver's failure. All calls are thread-safe; those on one GPU run one after the other.
+ * return within its deadline is left behind: its readings are STALE. A GPU takes one measurement at a time: until it is over, others of this
+ * driver are STALE without a call. No method throws for a driver's failure. All calls are thread-safe.
  */
-public interface ComputeDriver extends AutoCloseable {
+public interface ComputeDriver {
 
     /** Returns the file that the loader took. */
     String libraryPath();
@@ -25,10 +25,6 @@ public interface ComputeDriver extends AutoCloseable {
      * same time.
      */
     List<Reading<CopyRates>> copy(List<String> gpuUuids, CopyWork work);
-
-    /** Ends the driver; measurements in progress fail. */
-    @Override
-    void close();
 
     /**
      * The size of a measurement of copies.

@@ -37,10 +37,6 @@ final class CudaContext {
         T run(CudaLibrary library) throws CudaException;
     }
 
-    String uuid() {
-        return uuid;
-    }
-
     /**
      * Starts work; {@link #await} returns its result. Refused while earlier work has not returned, and after an error that stays.
      */

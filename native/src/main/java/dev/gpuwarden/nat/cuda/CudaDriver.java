@@ -66,9 +66,9 @@ final class CudaDriver implements ComputeDriver {
     @Override
     public List<Reading<CopyRates>> copy(List<String> gpuUuids, CopyWork work) {
         CountDownLatch ready = new CountDownLatch(gpuUuids.size());
-        long until = System.nanoTime() + work.deadline().toNanos();
+        long began = System.nanoTime();
         List<Supplier<Reading<CopyRates>>> started = gpuUuids.stream()
-                .map(uuid -> start(uuid, new CopyBench(work, ready), ready, until, work.deadline()))
+                .map(uuid -> start(uuid, new CopyBench(work, ready), ready, began, work.deadline()))
                 .toList();
         return started.stream().map(Supplier::get).map(CudaDriver::plausible).toList();
     }
@@ -80,13 +80,13 @@ final class CudaDriver implements ComputeDriver {
      * @return a wait for the result
      */
     private <T> Supplier<Reading<T>> start(
-            String uuid, CudaContext.Work<T> work, CountDownLatch ready, long untilNanos, Duration deadline) {
+            String uuid, CudaContext.Work<T> work, CountDownLatch ready, long beganNanos, Duration deadline) {
         CudaContext context = contexts.get(uuid);
         Reading<FutureTask<T>> task = context == null
                 ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " in this process")
                 : context.start(work);
         if (context != null && task instanceof Reading.Present<FutureTask<T>> present) {
-            return () -> context.await(present.value(), Duration.ofNanos(untilNanos - System.nanoTime()), deadline);
+            return () -> context.await(present.value(), deadline.minusNanos(System.nanoTime() - beganNanos), deadline);
         }
         ready.countDown();
         Reading.Absent<?> why = (Reading.Absent<?>) task;
@@ -99,8 +99,4 @@ final class CudaDriver implements ComputeDriver {
                 ? Reading.absent(Absence.IMPLAUSIBLE, 0, measured.value() + ", in bytes a second")
                 : rates;
     }
-
-    /** Does nothing: no measurement outlives its call, and a context lives as long as its measurement. */
-    @Override
-    public void close() {}
 }

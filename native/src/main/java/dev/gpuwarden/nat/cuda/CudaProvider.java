@@ -2,9 +2,9 @@ package dev.gpuwarden.nat.cuda;
 
 import dev.gpuwarden.core.port.ComputeOpening;
 import dev.gpuwarden.core.port.ComputeOpening.Opened;
-import dev.gpuwarden.core.port.ComputeOpening.Unavailable;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.nat.lib.LibrarySearch;
 import dev.gpuwarden.nat.lib.LibrarySearch.Found;
@@ -18,23 +18,12 @@ public final class CudaProvider implements ComputeProvider {
 
     @Override
     public ComputeOpening open(DriverOptions options) {
-        Found found;
-        try {
-            List<String> folders =
-                    options.libraryPaths().stream().map(CudaProvider::folder).toList();
-            found = LibrarySearch.search(LibrarySearch.CUDA, folders);
-        } catch (LinkageError e) {
-            return new Unavailable(Reason.FAILED, 0, "JNA's own library does not load: " + e.getMessage());
-        }
-        if (found instanceof Found.Library library) {
-            return start(new CudaLibrary(library.library()));
-        }
-        if (found instanceof Found.Unusable unusable) {
-            return new Unavailable(Reason.LIBRARY_UNUSABLE, 0, String.join("; ", unusable.why()));
-        }
-        List<String> looked = ((Found.Nothing) found).looked();
-        return new Unavailable(
-                Reason.LIBRARY_MISSING, 0, "no " + LibrarySearch.CUDA + " in " + String.join(", ", looked));
+        List<String> folders =
+                options.libraryPaths().stream().map(CudaProvider::folder).toList();
+        Found found = LibrarySearch.search(LibrarySearch.CUDA, folders);
+        return found instanceof Found.Library library
+                ? start(new CudaLibrary(library.library()))
+                : ((Found.Missing) found).why();
     }
 
     /** Returns the folder of a path: the options may name the management library itself, which lies beside this one. */

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.nat.lib.LibrarySearch;
+import dev.gpuwarden.nat.lib.LibrarySearch.Found;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import dev.gpuwarden.nat.nvml.NvmlReturn;
 import dev.gpuwarden.nat.nvml.NvmlSession;
@@ -32,21 +33,10 @@ public final class NvmlProvider implements DriverProvider {
 
     @Override
     public DriverOpening open(DriverOptions options) {
-        LibrarySearch.Found found;
-        try {
-            found = LibrarySearch.search(LibrarySearch.NVML, options.libraryPaths());
-        } catch (LinkageError e) {
-            return new Unavailable(Reason.FAILED, 0, "JNA's own library does not load: " + e.getMessage());
-        }
-        if (found instanceof LibrarySearch.Found.Library library) {
-            return start(new NvmlLibrary(library.library()), options);
-        }
-        if (found instanceof LibrarySearch.Found.Unusable unusable) {
-            return new Unavailable(Reason.LIBRARY_UNUSABLE, 0, String.join("; ", unusable.why()));
-        }
-        List<String> looked = ((LibrarySearch.Found.Nothing) found).looked();
-        return new Unavailable(
-                Reason.LIBRARY_MISSING, 0, "no " + LibrarySearch.NVML + " in " + String.join(", ", looked));
+        Found found = LibrarySearch.search(LibrarySearch.NVML, options.libraryPaths());
+        return found instanceof Found.Library library
+                ? start(new NvmlLibrary(library.library()), options)
+                : ((Found.Missing) found).why();
     }
 
     private static DriverOpening start(NvmlLibrary library, DriverOptions options) {

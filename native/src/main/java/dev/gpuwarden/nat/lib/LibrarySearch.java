@@ -1,5 +1,7 @@
 package dev.gpuwarden.nat.lib;
 
+import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.nat.lib.SharedLibrary.Loading;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,10 +33,8 @@ public final class LibrarySearch {
     public sealed interface Found {
         record Library(SharedLibrary library) implements Found {}
 
-        /** Files that exist but cannot be loaded, with the loader's errors. */
-        record Unusable(List<String> why) implements Found {}
-
-        record Nothing(List<String> looked) implements Found {}
+        /** No library that loads, with the places that were searched or the loader's errors. */
+        record Missing(Unavailable why) implements Found {}
     }
 
     /**
@@ -44,6 +44,14 @@ public final class LibrarySearch {
      * @param first files or folders that are searched before the loader's own search
      */
     public static Found search(String soname, List<String> first) {
+        try {
+            return tried(soname, first);
+        } catch (LinkageError e) {
+            return missing(Reason.FAILED, "JNA's own library does not load: " + e.getMessage());
+        }
+    }
+
+    private static Found tried(String soname, List<String> first) {
         List<String> unusable = new ArrayList<>();
         List<String> looked = new ArrayList<>();
         for (String candidate : candidates(soname, first)) {
@@ -61,7 +69,13 @@ public final class LibrarySearch {
             boolean nothingThere = !path && why.startsWith(soname);
             (nothingThere ? looked : unusable).add(nothingThere ? "the loader's search path" : why);
         }
-        return unusable.isEmpty() ? new Found.Nothing(looked) : new Found.Unusable(unusable);
+        return unusable.isEmpty()
+                ? missing(Reason.LIBRARY_MISSING, "no " + soname + " in " + String.join(", ", looked))
+                : missing(Reason.LIBRARY_UNUSABLE, String.join("; ", unusable));
+    }
+
+    private static Found missing(Reason reason, String detail) {
+        return new Found.Missing(new Unavailable(reason, 0, detail));
     }
 
     private static List<String> candidates(String soname, List<String> first) {
