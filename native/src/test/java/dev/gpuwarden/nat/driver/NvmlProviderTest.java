@@ -12,8 +12,6 @@ import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -111,21 +109,11 @@ class NvmlProviderTest {
 
     @Test
     @Tag("programs")
-    void openingIsQuick() throws Exception {
-        SimNode.of("580", folder);
-        List<String> said = OpenProbe.run(folder);
-        assertThat(said.get(0)).isEqualTo("OPENED");
-        // Processor time, since the machine may be busy. Most of it is JNA unpacking its own library.
-        assertThat(Long.parseLong(said.get(1))).as("milliseconds").isLessThan(200);
-    }
-
-    @Test
-    @Tag("programs")
     void missingJniLibraryFallsBackToJnaWithTheReason() throws Exception {
         SimNode.of("580", folder);
         Path empty = Files.createDirectory(folder.resolve("empty"));
         List<String> said = OpenProbe.run(folder, empty);
-        assertThat(said.get(2)).isEqualTo("jna (libgpuwarden_jni.so is not in [" + empty + "])");
+        assertThat(said.get(1)).isEqualTo("jna (libgpuwarden_jni.so is not in [" + empty + "])");
     }
 
     @Test
@@ -171,16 +159,12 @@ class NvmlProviderTest {
         }
 
         public static void main(String[] args) {
-            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-            long start = threads.getCurrentThreadCpuTime();
             DriverOpening opening = open(Path.of(args[0]));
-            long millis = (threads.getCurrentThreadCpuTime() - start) / 1_000_000;
             if (opening instanceof Unavailable unavailable) {
                 System.out.println(unavailable.reason());
                 System.out.println(unavailable.detail());
             } else {
                 System.out.println("OPENED");
-                System.out.println(millis);
                 System.out.println(
                         ((DriverOpening.Opened) opening).driver().info().samplerPath());
             }
