@@ -39,6 +39,7 @@ typedef struct {
     R(CUDA_ERROR_NVLINK_UNCORRECTABLE, 220, "uncorrectable NVLink error")          \
     R(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222, "PTX is newer than the driver")     \
     R(CUDA_ERROR_CONTAINED, 226, "error contained in this context")                \
+    R(CUDA_ERROR_INVALID_SOURCE, 300, "invalid kernel source")                     \
     R(CUDA_ERROR_INVALID_HANDLE, 400, "invalid handle")                            \
     R(CUDA_ERROR_NOT_FOUND, 500, "name not found")                                 \
     R(CUDA_ERROR_NOT_READY, 600, "not ready")                                      \

@@ -1,8 +1,15 @@
 package dev.gpuwarden.core.port;
 
+import dev.gpuwarden.core.compute.MemoryResult;
+import dev.gpuwarden.core.compute.MemoryWork;
+import dev.gpuwarden.core.compute.ProductResult;
+import dev.gpuwarden.core.compute.ProductWork;
+import dev.gpuwarden.core.compute.VectorResult;
+import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.model.Reading;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * The part of the GPU driver that runs work on GPUs, called in this process. GPUs are named by their UUIDs, since indexes differ from
@@ -25,6 +32,27 @@ public interface ComputeDriver {
      * same time.
      */
     List<Reading<CopyRates>> copy(List<String> gpuUuids, CopyWork work);
+
+    /**
+     * Returns the results of a memory test of these GPUs, in the order of the names.
+     *
+     * @param stopped asked often and by several threads: true ends the test between two pieces, and results have what was tested until then
+     */
+    List<Reading<MemoryResult>> testMemory(List<String> gpuUuids, MemoryWork work, BooleanSupplier stopped);
+
+    /**
+     * Returns the bandwidth of these GPUs' memory by y = a x + y, in the order of the names, with a verification of y.
+     *
+     * @param stopped like that of {@link #testMemory}; but a result that is not complete is absent
+     */
+    List<Reading<VectorResult>> measureVectors(List<String> gpuUuids, VectorWork work, BooleanSupplier stopped);
+
+    /**
+     * Returns the rates of these GPUs' products of matrices, in the order of the names, with verifications and digests of the products.
+     *
+     * @param stopped like that of {@link #measureVectors}
+     */
+    List<Reading<ProductResult>> measureProducts(List<String> gpuUuids, ProductWork work, BooleanSupplier stopped);
 
     /**
      * The size of a measurement of copies.

@@ -4,7 +4,6 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.nat.lib.NativeMemory;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -53,25 +52,25 @@ final class CudaContext {
         return Reading.of(task);
     }
 
-    /**
-     * Waits for the result of work.
-     *
-     * @param left the part of the deadline that is left
-     */
-    <T> Reading<T> await(FutureTask<T> task, Duration left, Duration deadline) {
+    /** Waits for the result of work, until the deadline. */
+    <T> Reading<T> await(FutureTask<T> task, StopSignal stop) {
         try {
-            return Reading.of(task.get(Math.max(0, left.toNanos()), TimeUnit.NANOSECONDS));
+            return Reading.of(task.get(Math.max(0, stop.left().toNanos()), TimeUnit.NANOSECONDS));
         } catch (TimeoutException e) {
             return Reading.absent(
                     Absence.STALE,
                     0,
-                    "the CUDA driver has not answered for " + uuid + " within " + deadline.toMillis() + " ms");
+                    "the CUDA driver has not answered for " + uuid + " within "
+                            + stop.deadline().toMillis() + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Reading.absent(Absence.STALE, 0, "interrupted while waiting for " + uuid);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof CudaException failure) {
                 return library.absent(failure);
+            }
+            if (e.getCause() instanceof NoResult none) {
+                return none.reading();
             }
             throw new IllegalStateException("work on " + uuid, e.getCause());
         }

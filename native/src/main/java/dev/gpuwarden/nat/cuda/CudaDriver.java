@@ -1,5 +1,11 @@
 package dev.gpuwarden.nat.cuda;
 
+import dev.gpuwarden.core.compute.MemoryResult;
+import dev.gpuwarden.core.compute.MemoryWork;
+import dev.gpuwarden.core.compute.ProductResult;
+import dev.gpuwarden.core.compute.ProductWork;
+import dev.gpuwarden.core.compute.VectorResult;
+import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
@@ -9,8 +15,9 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** NVIDIA's CUDA driver library, started. The GPUs are those that the library listed at its start. */
@@ -65,30 +72,55 @@ final class CudaDriver implements ComputeDriver {
 
     @Override
     public List<Reading<CopyRates>> copy(List<String> gpuUuids, CopyWork work) {
-        CountDownLatch ready = new CountDownLatch(gpuUuids.size());
-        long began = System.nanoTime();
-        List<Supplier<Reading<CopyRates>>> started = gpuUuids.stream()
-                .map(uuid -> start(uuid, new CopyBench(work, ready), ready, began, work.deadline()))
+        return together(gpuUuids, work.deadline(), () -> false, (start, stop) -> new CopyBench(work, start)).stream()
+                .map(CudaDriver::plausible)
                 .toList();
-        return started.stream().map(Supplier::get).map(CudaDriver::plausible).toList();
     }
 
-    /**
-     * Starts work on a GPU.
-     *
-     * @param ready counted down where the work cannot start, since others wait for it
-     * @return a wait for the result
-     */
-    private <T> Supplier<Reading<T>> start(
-            String uuid, CudaContext.Work<T> work, CountDownLatch ready, long beganNanos, Duration deadline) {
+    @Override
+    public List<Reading<MemoryResult>> testMemory(List<String> gpuUuids, MemoryWork work, BooleanSupplier stopped) {
+        return together(gpuUuids, work.deadline(), stopped, (start, stop) -> new MemoryBench(work, start, stop));
+    }
+
+    @Override
+    public List<Reading<VectorResult>> measureVectors(List<String> gpuUuids, VectorWork work, BooleanSupplier stopped) {
+        return together(gpuUuids, work.deadline(), stopped, (start, stop) -> new VectorBench(work, start, stop));
+    }
+
+    @Override
+    public List<Reading<ProductResult>> measureProducts(
+            List<String> gpuUuids, ProductWork work, BooleanSupplier stopped) {
+        return together(gpuUuids, work.deadline(), stopped, (start, stop) -> new ProductBench(work, start, stop));
+    }
+
+    /** Measures several GPUs at the same time, and waits for all results until the deadline. */
+    private <T> List<Reading<T>> together(
+            List<String> gpuUuids,
+            Duration deadline,
+            BooleanSupplier stopped,
+            BiFunction<StartLine, StopSignal, CudaContext.Work<T>> bench) {
+        StartLine start = new StartLine(gpuUuids.size(), deadline);
+        StopSignal stop = new StopSignal(stopped, deadline);
+        try {
+            List<Supplier<Reading<T>>> started = gpuUuids.stream()
+                    .map(uuid -> start(uuid, bench.apply(start, stop), start, stop))
+                    .toList();
+            return started.stream().map(Supplier::get).toList();
+        } finally {
+            stop.end();
+        }
+    }
+
+    /** Starts work on a GPU, and returns a wait for its result. */
+    private <T> Supplier<Reading<T>> start(String uuid, CudaContext.Work<T> work, StartLine start, StopSignal stop) {
         CudaContext context = contexts.get(uuid);
         Reading<FutureTask<T>> task = context == null
                 ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " in this process")
                 : context.start(work);
         if (context != null && task instanceof Reading.Present<FutureTask<T>> present) {
-            return () -> context.await(present.value(), deadline.minusNanos(System.nanoTime() - beganNanos), deadline);
+            return () -> context.await(present.value(), stop);
         }
-        ready.countDown();
+        start.arrive();
         Reading.Absent<?> why = (Reading.Absent<?>) task;
         return () -> Reading.absent(why.cause(), why.code(), why.detail());
     }

@@ -6,16 +6,20 @@ import dev.gpuwarden.core.model.Absence;
 final class CudaResult {
 
     static final int SUCCESS = 0;
+    static final int OUT_OF_MEMORY = 2;
     static final int NO_DEVICE = 100;
 
     private CudaResult() {}
 
-    /** Returns the cause of a missing value; 800 is NOT_PERMITTED, 801 is NOT_SUPPORTED. */
+    /**
+     * Returns the cause of a missing value; 800 is NOT_PERMITTED, 801 is NOT_SUPPORTED. 209 is a GPU and 222 a driver that is too old for
+     * the kernels.
+     */
     static Absence absence(int result) {
         return switch (result) {
             case SUCCESS -> Absence.PRESENT;
             case 800 -> Absence.NO_PERMISSION;
-            case 801 -> Absence.NOT_SUPPORTED;
+            case 209, 222, 801 -> Absence.NOT_SUPPORTED;
             default -> Absence.FAILED;
         };
     }

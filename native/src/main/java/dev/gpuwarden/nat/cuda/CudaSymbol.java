@@ -12,22 +12,31 @@ enum CudaSymbol {
     DEVICE_COUNT("cuDeviceGetCount", "p"),
     DEVICE("cuDeviceGet", "pu"),
     DEVICE_UUID("cuDeviceGetUuid", "pu"),
+    DEVICE_ATTRIBUTE("cuDeviceGetAttribute", "puu"),
     CONTEXT_RETAIN("cuDevicePrimaryCtxRetain", "pu"),
     CONTEXT_RELEASE("cuDevicePrimaryCtxRelease_v2", "u"),
     CONTEXT_SET("cuCtxSetCurrent", "p"),
+    CONTEXT_DEVICE("cuCtxGetDevice", "p"),
+    MEMORY_INFO("cuMemGetInfo_v2", "pp"),
     MEMORY_ALLOCATE("cuMemAlloc_v2", "pp"),
     MEMORY_FREE("cuMemFree_v2", "p"),
+    MEMORY_SET("cuMemsetD8Async", "pupp"),
     HOST_ALLOCATE("cuMemHostAlloc", "ppu"),
     HOST_FREE("cuMemFreeHost", "p"),
     COPY_TO_DEVICE("cuMemcpyHtoDAsync_v2", "pppp"),
     COPY_TO_HOST("cuMemcpyDtoHAsync_v2", "pppp"),
+    READ_MEMORY("cuMemcpyDtoH_v2", "ppp"),
     STREAM_CREATE("cuStreamCreate", "pu"),
     STREAM_DESTROY("cuStreamDestroy_v2", "p"),
     EVENT_CREATE("cuEventCreate", "pu"),
     EVENT_DESTROY("cuEventDestroy_v2", "p"),
     EVENT_RECORD("cuEventRecord", "pp"),
     EVENT_SYNCHRONIZE("cuEventSynchronize", "p"),
-    EVENT_ELAPSED("cuEventElapsedTime", "ppp");
+    EVENT_ELAPSED("cuEventElapsedTime", "ppp"),
+    MODULE_LOAD("cuModuleLoadData", "pp"),
+    MODULE_UNLOAD("cuModuleUnload", "p"),
+    MODULE_FUNCTION("cuModuleGetFunction", "ppp"),
+    LAUNCH("cuLaunchKernel", "puuuuuuuppp");
 
     private final String symbol;
     private final String signature;

@@ -1,0 +1,79 @@
+package dev.gpuwarden.nat.cuda;
+
+import dev.gpuwarden.core.compute.Rates;
+import dev.gpuwarden.core.compute.VectorResult;
+import dev.gpuwarden.core.compute.VectorWork;
+import dev.gpuwarden.core.model.Absence;
+import java.util.OptionalDouble;
+
+/** A measurement of y = a x + y (daxpy.cu). The first round is not measured: it begins with an idle GPU. */
+final class VectorBench implements CudaContext.Work<VectorResult> {
+
+    /** An integer, so that all results are exact. */
+    private static final double FACTOR = 3;
+
+    /** Rounds between two questions for the end. */
+    private static final int BATCH = 20;
+
+    // cuda.h 13.0, CUdevice_attribute.
+    private static final int MEMORY_CLOCK_RATE = 36;
+    private static final int GLOBAL_MEMORY_BUS_WIDTH = 37;
+
+    private final VectorWork work;
+    private final StartLine start;
+    private final StopSignal stop;
+
+    VectorBench(VectorWork work, StartLine start, StopSignal stop) {
+        this.work = work;
+        this.start = start;
+        this.stop = stop;
+    }
+
+    @Override
+    public VectorResult run(CudaLibrary library) throws CudaException {
+        try (Resources resources = new Resources(library)) {
+            return measured(resources);
+        } finally {
+            start.arrive();
+        }
+    }
+
+    private VectorResult measured(Resources resources) throws CudaException {
+        Workspace space = new Workspace(resources);
+        KernelModule module = new KernelModule(resources, "daxpy");
+        Kernel daxpy = space.kernel(module, "daxpy");
+        Kernel verify = space.kernel(module, "daxpy_verify");
+        long count = work.count();
+        long per = Workspace.PER_BLOCK;
+        long blocks = Workspace.blocks(count);
+        long x = resources.memory(Double.BYTES * count);
+        long y = resources.memory(Double.BYTES * count);
+        long sm = resources.memory(Long.BYTES * blocks);
+        long factor = Double.doubleToRawLongBits(FACTOR);
+        OptionalDouble limit =
+                Rates.memoryLimit(resources.attribute(MEMORY_CLOCK_RATE), resources.attribute(GLOBAL_MEMORY_BUS_WIDTH));
+        start.arriveAndWait();
+
+        space.kernel(module, "daxpy_fill").launch(blocks, x, y, count, per, work.seed(), 0);
+        daxpy.launch(blocks, factor, x, y, count, per, sm);
+        double seconds = 0;
+        for (int done = 0; done < work.rounds(); done += BATCH) {
+            stop.check();
+            int rounds = Math.min(BATCH, work.rounds() - done);
+            seconds += space.stopwatch().seconds(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    daxpy.launch(blocks, factor, x, y, count, per, sm);
+                }
+            });
+        }
+        double rate = work.rounds() * (double) work.bytesPerRound() / seconds;
+        if (!Rates.isPlausibleMemory(rate, limit, work.bytesPerRound())) {
+            throw new NoResult(Absence.IMPLAUSIBLE, rate + " bytes a second");
+        }
+        space.report().clear();
+        long report = space.report().address();
+        verify.launch(blocks, y, count, per, work.seed(), work.rounds() + 1L, factor, sm, per, per, 1, report);
+        space.stopwatch().await();
+        return new VectorResult(rate, space.report().read(count, 0));
+    }
+}
