@@ -10,7 +10,7 @@
 /* clang-format off */
 #define SIM_CONSTANTS(C)                                                              \
     C(MAGIC, 0x4d534757)                                                              \
-    C(LAYOUT_VERSION, 5)                                                              \
+    C(LAYOUT_VERSION, 6)                                                              \
     C(ALL, -1)                                                                        \
     C(GPU_MAX, 64)                                                                    \
     C(LINK_MAX, 36)                                                                   \
@@ -47,7 +47,15 @@
     C(LIE_STRIDE_16, 8)         /* process lists: 16-byte entries */                  \
     C(LIE_STRIDE_32, 9)         /* process lists: 32-byte entries */                  \
     C(LIE_NOT_UTF8, 10)         /* strings: bytes that are not UTF-8 */               \
-    C(LIE_UNTERMINATED, 11)     /* strings: filled to the end, no NUL */
+    C(LIE_UNTERMINATED, 11)     /* strings: filled to the end, no NUL */              \
+    /* gpu.wrong_pattern */                                                           \
+    C(WRONG_NONE, 0)                                                                  \
+    C(WRONG_BIT, 1)             /* one bit of one element */                          \
+    C(WRONG_BITS, 2)            /* three bits of one element */                       \
+    C(WRONG_FRAGMENT, 3)        /* 16 by 16 elements are zero */                      \
+    C(WRONG_LANE, 4)            /* a bit of each 32nd element of the SM is one */     \
+    C(WRONG_NAN, 5)             /* one element is not a number */                     \
+    C(WRONG_NEIGHBOUR, 6)       /* one element has the next one's value */
 /* clang-format on */
 
 #define SIM_CONSTANT_ENUM(name, value) SIM_##name = (value),

@@ -229,14 +229,26 @@
     T(mig_profile, mig_profile, SIM_MIG_PROFILE_MAX)                                             \
     T(mig, mig, SIM_MIG_MAX)
 
-/* The GPU in libcuda. Rates in MB/s; NA: as cuda_rate.c derives them. */
+/*
+ * The GPU in libcuda. Rates in MB/s; NA: as cuda_rate.c derives them. Launches that meet all conditions of wrong_* compute wrong:
+ * cuda_wrong.c.
+ */
 #define SIM_GPU_CUDA(I, A, S, T)                                                                 \
     I(copy_to_device_mbps, SIM_NA)                                                               \
     I(copy_to_host_mbps, SIM_NA)                                                                 \
     I(copy_memory_mbps, SIM_NA)            /* within the GPU: bytes copied, not read + written */ \
     T(peer, peer, SIM_GPU_MAX)                                                                   \
     I(cuda_result, 0)                      /* calls in its contexts return it; 0: no error */   \
-    I(cuda_context_bytes, (512 << 20)) /* per context; real boards take 100 to 600 MiB */
+    I(cuda_context_bytes, (512 << 20)) /* per context; real boards take 100 to 600 MiB */        \
+    I(fp64_gflops, SIM_NA)   /* of kernels in FP64 */                                            \
+    I(tensor_gflops, SIM_NA) /* of kernels in tensor cores, FP16 into FP32 */                    \
+    I(wrong_pattern, SIM_WRONG_NONE)                                                             \
+    I(wrong_each, 1)       /* of so many launches the last one */                                \
+    I(wrong_times, SIM_NA) /* so many launches are left; NA: no limit. The library counts down */ \
+    I(wrong_above, SIM_NA) /* while temp_gpu is above */                                         \
+    I(wrong_sm, SIM_NA)    /* blocks of this SM; NA: of any */                                   \
+    I(wrong_launches, 0)   /* written by the library: launches that met the other conditions */ \
+    S(wrong_kernel, 32)    /* launches of this kernel; empty: of any that writes */
 
 #define SIM_GPU(I, A, S, T)                                                                      \
     SIM_GPU_IDENTITY(I, A, S, T)                                                                 \

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cuda_sim.h"
-#include "host/cuda_kernels.h"
 
 typedef struct cu_module {
     cu_object_t object;
@@ -153,19 +152,23 @@ CU_IN_CONTEXT(cuModuleGetFunction, (CUfunction * handle, CUmodule module, const 
                        : CUDA_SUCCESS;
 }
 
-/* A launch of a kernel that does nothing, seen from the host; the work itself takes no time of the simulated GPU. */
+/* A launch of a kernel that does nothing, seen from the host. */
 enum { LAUNCH_NS = 5000 };
 
-static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, const cuda_launch_t *shape, cu_stream_t *stream)
+static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, cuda_launch_t *shape, cu_stream_t *stream)
 {
     if (shape->block[0] > kernel->block_threads || shape->block[1] * shape->block[2] != 1) {
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
     int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
+    int64_t duration_ns = LAUNCH_NS + cu_kernel_ns(call, kernel->cost(shape->args[0]));
+    cu_wrong_t wrong = {.gpu = cu_gpu(call), .kernel = kernel->name, .blocks = shape->grid[0], .sm_count = shape->sm_count};
+    shape->spoil = cu_wrong_spoil;
+    shape->spoil_env = &wrong;
     kernel->run(shape);
     cu_spent_since(began_ns);
     pthread_mutex_lock(&cu_lock);
-    cu_enqueue(call->context, stream, enqueued_ns, LAUNCH_NS, &call->context->engine_end_ns[CU_KERNELS], NULL);
+    cu_enqueue(call->context, stream, enqueued_ns, duration_ns, &call->context->engine_end_ns[CU_KERNELS], NULL);
     pthread_mutex_unlock(&cu_lock);
     return CUDA_SUCCESS;
 }

@@ -92,3 +92,34 @@ int64_t cu_duration_ns(size_t bytes, int64_t mbps)
 {
     return (int64_t)((double)bytes * 1000 / (double)(mbps > 0 ? mbps : 1));
 }
+
+/* Operations of one SM in a clock, from NVIDIA's peak rates by compute capability: V100, T4, A100, A10, L4, H100, B200. */
+static int64_t fp64_per_clock(const sim_gpu_t *gpu)
+{
+    bool none = gpu->cuda_major == 12 || (gpu->cuda_major <= 8 && gpu->cuda_minor != 0);
+    return none ? 4 : gpu->cuda_major >= 9 ? 128 : 64;
+}
+
+static int64_t tensor_per_clock(const sim_gpu_t *gpu)
+{
+    return gpu->cuda_major == 10 ? 8192 : gpu->cuda_major == 9 ? 4096 : gpu->cuda_major == 8 && gpu->cuda_minor == 0 ? 2048 : 1024;
+}
+
+static double gflops(int64_t given, int64_t per_clock, const sim_gpu_t *gpu, unsigned multiprocessors)
+{
+    double megahertz = gpu->clock_max[1] != SIM_NA ? (double)gpu->clock_max[1] : 1000;
+    double rate = given != SIM_NA ? (double)given : (double)per_clock * multiprocessors * megahertz / 1000;
+    return rate > 0 ? rate : 1;
+}
+
+int64_t cu_kernel_ns(const cu_call_t *call, cuda_cost_t cost)
+{
+    const sim_gpu_t *gpu = cu_gpu(call);
+    unsigned multiprocessors = cu_multiprocessors(call);
+    int64_t copied = cu_rate_memory(gpu);
+    double memory = cost.bytes * 1000 / (2.0 * (double)(copied > 0 ? copied : 1));
+    double fp64 = cost.fp64 / gflops(gpu->fp64_gflops, fp64_per_clock(gpu), gpu, multiprocessors);
+    double tensor = cost.mixed / gflops(gpu->tensor_gflops, tensor_per_clock(gpu), gpu, multiprocessors);
+    double most = memory > fp64 ? memory : fp64;
+    return (int64_t)(most > tensor ? most : tensor);
+}

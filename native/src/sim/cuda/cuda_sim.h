@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "cuda_mirror.h"
+#include "host/cuda_kernels.h"
 #include "sim_functions.h"
 #include "sim_state.h"
 
@@ -195,5 +196,21 @@ int64_t cu_rate_peer(const sim_table_t *table, int from, int to);
 /* True if NVLinks connect the two. */
 bool cu_linked(const sim_table_t *table, int from, int to);
 int64_t cu_duration_ns(size_t bytes, int64_t mbps);
+/* Returns the time of a kernel: the longest of its accesses to memory and its operations. */
+int64_t cu_kernel_ns(const cu_call_t *call, cuda_cost_t cost);
+
+/* ---- wrong results (cuda_wrong.c) ---- */
+
+/* One launch. The first memory that it writes decides. */
+typedef struct {
+    sim_gpu_t *gpu;
+    const char *kernel;
+    unsigned blocks, sm_count;
+    enum { CU_WRONG_UNDECIDED, CU_WRONG_NO, CU_WRONG_YES } state;
+    unsigned block, ranges; /* the block that computes wrong, and what it has written so far */
+    uint64_t random;
+} cu_wrong_t;
+/* The `spoil` of a launch, with a cu_wrong_t. */
+void cu_wrong_spoil(void *environment, const cuda_written_t *written);
 
 #endif

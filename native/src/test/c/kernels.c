@@ -20,11 +20,12 @@ typedef struct {
     unsigned ranges;
 } planting_t;
 
-static void spoil(void *environment, unsigned sm, void *output, size_t bytes)
+static void spoil(void *environment, const cuda_written_t *written)
 {
     planting_t *planting = environment;
-    if (sm == planting->plant.sm && planting->ranges++ == planting->plant.range && planting->plant.offset < bytes) {
-        ((unsigned char *)output)[planting->plant.offset] ^= planting->plant.mask;
+    if (written->sm == planting->plant.sm && planting->ranges++ == planting->plant.range
+        && planting->plant.offset < written->bytes) {
+        ((unsigned char *)written->at)[planting->plant.offset] ^= planting->plant.mask;
     }
 }
 

@@ -44,7 +44,10 @@ typedef struct {
 #define UNROLL
 #define sm_id() ((u64)(blockIdx.x % launch->sm_count))
 #define RECORD_SM() (arg.sm ? (void)(arg.sm[blockIdx.x] = sm_id()) : (void)0)
-#define WROTE(at, bytes) (launch->spoil ? launch->spoil(launch->spoil_env, (unsigned)sm_id(), (at), (bytes)) : (void)0)
+#define WROTE(at, bytes)                                                                                                       \
+    (launch->spoil ? launch->spoil(launch->spoil_env,                                                                          \
+                                   &(cuda_written_t){blockIdx.x, (unsigned)sm_id(), (at), (bytes), sizeof *(at)})             \
+                   : (void)0)
 #define WROTE_ELEMENTS(at)                                                                                                     \
     do {                                                                                                                       \
         u64 wrote_first = blockIdx.x * arg.per_block;                                                                          \

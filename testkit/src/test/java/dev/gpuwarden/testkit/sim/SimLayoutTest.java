@@ -30,6 +30,7 @@ class SimLayoutTest {
             "header.event_head",
             "header.cuda_client_count",
             "gpu.energy_epoch_ns",
+            "gpu.wrong_launches",
             "gpu.link",
             "gpu.mig",
             "gpu.mig_profile",
