@@ -1,5 +1,7 @@
 package dev.gpuwarden.core.compute;
 
+import java.util.Locale;
+
 /**
  * Two sums of the 8-byte words of a result. Equal results have equal digests on all GPUs, and one wrong bit changes both.
  *
@@ -20,6 +22,6 @@ public record Digest(long sum, long xor) {
 
     @Override
     public String toString() {
-        return String.format("%016x%016x", sum, xor);
+        return String.format(Locale.ROOT, "%016x%016x", sum, xor);
     }
 }

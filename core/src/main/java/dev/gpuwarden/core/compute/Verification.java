@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 public record Verification(
         long elements, long wrong, OptionalLong firstIndex, List<Mismatch> kept, SortedMap<Integer, Long> wrongBySm) {
 
-    /** As many as a kernel keeps (REPORT_KEPT in arguments.h). */
+    /** The number that a kernel keeps (REPORT_KEPT in arguments.h). */
     public static final int MOST_KEPT = 16;
 
     public static final Verification NOTHING = new Verification(0, 0, OptionalLong.empty(), List.of(), new TreeMap<>());

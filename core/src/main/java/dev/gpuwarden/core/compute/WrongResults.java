@@ -1,0 +1,57 @@
+package dev.gpuwarden.core.compute;
+
+import dev.gpuwarden.core.compute.MemoryResult.PatternResult;
+import dev.gpuwarden.core.model.Reading;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** The decisions whether single GPUs' results are right, by their comparison with a closed form. Pure. */
+public final class WrongResults {
+
+    private WrongResults() {}
+
+    /** Returns the verdict on a memory test. Wrong words outweigh a test that was stopped. */
+    public static ResultVerdict ofMemory(String gpu, Reading<MemoryResult> reading) {
+        if (reading instanceof Reading.Absent<MemoryResult> why) {
+            return ResultVerdict.absent(gpu, why);
+        }
+        MemoryResult result = reading.asOptional().orElseThrow();
+        List<PatternResult> wrong = result.patterns().stream()
+                .filter(pattern -> !pattern.verification().isRight())
+                .toList();
+        if (!wrong.isEmpty()) {
+            PatternResult first = wrong.get(0);
+            return ResultVerdict.wrong(
+                    gpu,
+                    wrong.size(),
+                    "memory returns wrong words in " + wrong.size() + " of "
+                            + result.patterns().size() + " patterns over " + result.bytes() + " bytes; "
+                            + first.pattern().name().toLowerCase(Locale.ROOT) + ": " + describe(first.verification()));
+        }
+        return result.complete()
+                ? ResultVerdict.right(gpu, result.bytes() + " bytes of memory hold each pattern")
+                : ResultVerdict.undecided(gpu, "the memory test was stopped before its end");
+    }
+
+    /** Returns the verdict on a measurement of vectors. */
+    public static ResultVerdict ofVectors(String gpu, Reading<VectorResult> reading) {
+        if (reading instanceof Reading.Absent<VectorResult> why) {
+            return ResultVerdict.absent(gpu, why);
+        }
+        Verification seen = reading.asOptional().orElseThrow().verification();
+        return seen.isRight()
+                ? ResultVerdict.right(gpu, seen.elements() + " elements are right")
+                : ResultVerdict.wrong(gpu, 1, describe(seen));
+    }
+
+    /**
+     * Returns mismatches in words: "3 of 16384 elements are wrong, 3 of them by SM 17; element 7: expected 0x1, seen 0x3, written by SM 17".
+     */
+    static String describe(Verification seen) {
+        Optional<String> sm =
+                seen.worstSm().map(worst -> ", " + seen.wrongBySm().get(worst) + " of them by SM " + worst);
+        Optional<String> first = seen.first().map(mismatch -> "; " + mismatch.text());
+        return seen.wrong() + " of " + seen.elements() + " elements are wrong" + sm.orElse("") + first.orElse("");
+    }
+}
