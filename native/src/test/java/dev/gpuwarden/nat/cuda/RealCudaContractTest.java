@@ -2,6 +2,16 @@ package dev.gpuwarden.nat.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.compute.Digest;
+import dev.gpuwarden.core.compute.ExpectedProduct;
+import dev.gpuwarden.core.compute.MemoryPattern;
+import dev.gpuwarden.core.compute.MemoryResult;
+import dev.gpuwarden.core.compute.MemoryWork;
+import dev.gpuwarden.core.compute.ProductKind;
+import dev.gpuwarden.core.compute.ProductResult;
+import dev.gpuwarden.core.compute.ProductWork;
+import dev.gpuwarden.core.compute.VectorResult;
+import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
@@ -13,12 +23,16 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The contract of a driver that the loader finds. `benchmarks/gpu-acceptance` runs it on a machine with GPUs. */
 @Tag("gpu")
 class RealCudaContractTest {
 
     private static final CopyWork WORK = new CopyWork(16 << 20, Duration.ofMillis(20), Duration.ofSeconds(30));
+
+    private static final Duration LONG = Duration.ofMinutes(1);
 
     /** Bytes a second: below a PCIe link of one lane and generation 1, above 16 lanes of generation 7. */
     private static final double LEAST = 0.1e9;
@@ -56,5 +70,41 @@ class RealCudaContractTest {
         double one = driver.copy(first, WORK).get(0).asOptional().orElseThrow().toDevice();
         double two = driver.copy(first, WORK).get(0).asOptional().orElseThrow().toDevice();
         assertThat(two).isBetween(one * 0.7, one / 0.7);
+    }
+
+    @Test
+    void memoryOfEachGpuHoldsEachPattern() {
+        ComputeDriver driver = driver();
+        List<MemoryPattern> patterns = List.of(MemoryPattern.values());
+        MemoryWork work = new MemoryWork(0.5, 1L << 30, 4L << 30, 256L << 20, patterns, 1, LONG);
+        for (Reading<MemoryResult> reading : driver.testMemory(driver.gpus(), work, () -> false)) {
+            MemoryResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));
+            assertThat(result.complete()).isTrue();
+            assertThat(result.isRight()).as(result.toString()).isTrue();
+        }
+    }
+
+    @Test
+    void vectorsOfEachGpuAreRight() {
+        ComputeDriver driver = driver();
+        VectorWork work = new VectorWork(VectorWork.USUAL_COUNT, VectorWork.USUAL_ROUNDS, 1, LONG);
+        for (Reading<VectorResult> reading : driver.measureVectors(driver.gpus(), work, () -> false)) {
+            VectorResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));
+            assertThat(result.verification().isRight()).as(result.toString()).isTrue();
+            assertThat(result.bytesPerSecond()).as("bytes a second").isGreaterThan(50e9);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void productsOfEachGpuAreThoseOfTheHost(ProductKind kind) {
+        ComputeDriver driver = driver();
+        ProductWork work = new ProductWork(kind, 4096, 3, 1, LONG);
+        Digest expected = ExpectedProduct.digest(kind, work.n(), work.seed());
+        for (Reading<ProductResult> reading : driver.measureProducts(driver.gpus(), work, () -> false)) {
+            ProductResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));
+            assertThat(result.verification().isRight()).as(result.toString()).isTrue();
+            assertThat(result.rounds()).extracting(ProductResult.Round::digest).containsOnly(expected);
+        }
     }
 }
