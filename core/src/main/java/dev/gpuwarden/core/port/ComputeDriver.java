@@ -34,6 +34,12 @@ public interface ComputeDriver {
     List<Reading<CopyRates>> copy(List<String> gpuUuids, CopyWork work);
 
     /**
+     * Returns the rates of copies from GPUs to other GPUs, in the order of the pairs. All pairs copy at the same time, so a GPU can be the
+     * source of one.
+     */
+    List<Reading<PeerRate>> copyToPeers(List<PeerPair> pairs, CopyWork work);
+
+    /**
      * Returns the results of a memory test of these GPUs, in the order of the names.
      *
      * @param stopped asked often and by several threads: true ends the test between two pieces, and results have what was tested until then
@@ -62,6 +68,16 @@ public interface ComputeDriver {
      * @param deadline after which the measurement is left behind
      */
     record CopyWork(int bytes, Duration busy, Duration deadline) {}
+
+    /** A GPU that copies, and the GPU that it copies to. */
+    record PeerPair(String fromUuid, String toUuid) {}
+
+    /**
+     * The measured rate of copies between two GPUs.
+     *
+     * @param direct whether the GPUs have access to each other; otherwise copies go through the host's memory
+     */
+    record PeerRate(double bytesPerSecond, boolean direct) {}
 
     /**
      * Measured rates of copies.

@@ -16,6 +16,12 @@ import java.util.concurrent.TimeoutException;
  */
 final class CudaContext {
 
+    /**
+     * The usual stack of a thread on Linux. The driver compiles PTX in the calling thread, and the program's own threads have stacks for
+     * Java (`-Xss`).
+     */
+    private static final long STACK_BYTES = 8L << 20;
+
     private final CudaLibrary library;
     private final int device;
     private final String uuid;
@@ -29,6 +35,11 @@ final class CudaContext {
         this.device = device;
         this.uuid = uuid;
         last.run();
+    }
+
+    /** Returns the CUdevice. */
+    int device() {
+        return device;
     }
 
     /** Work with a current context. It frees what it allocates. */
@@ -48,7 +59,7 @@ final class CudaContext {
         }
         FutureTask<T> task = new FutureTask<>(() -> held(work));
         last = task;
-        Threads.daemon("gpuwarden-cuda", task).start();
+        Threads.daemon("gpuwarden-cuda", STACK_BYTES, task).start();
         return Reading.of(task);
     }
 

@@ -15,9 +15,11 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.FutureTask;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** NVIDIA's CUDA driver library, started. The GPUs are those that the library listed at its start. */
@@ -93,17 +95,40 @@ final class CudaDriver implements ComputeDriver {
         return together(gpuUuids, work.deadline(), stopped, (start, stop) -> new ProductBench(work, start, stop));
     }
 
-    /** Measures several GPUs at the same time, and waits for all results until the deadline. */
+    @Override
+    public List<Reading<PeerRate>> copyToPeers(List<PeerPair> pairs, CopyWork work) {
+        return together(pairs, PeerPair::fromUuid, work.deadline(), () -> false, (pair, start, stop) -> {
+            CudaContext peer = contexts.get(pair.toUuid());
+            return peer == null ? Optional.empty() : Optional.of(new PeerBench(peer.device(), work, start));
+        });
+    }
+
     private <T> List<Reading<T>> together(
             List<String> gpuUuids,
             Duration deadline,
             BooleanSupplier stopped,
             BiFunction<StartLine, StopSignal, CudaContext.Work<T>> bench) {
-        StartLine start = new StartLine(gpuUuids.size(), deadline);
+        return together(
+                gpuUuids,
+                uuid -> uuid,
+                deadline,
+                stopped,
+                (uuid, start, stop) -> Optional.of(bench.apply(start, stop)));
+    }
+
+    /** Work for a subject; empty if CUDA does not list a GPU of it. */
+    private interface Bench<S, T> {
+        Optional<CudaContext.Work<T>> of(S subject, StartLine start, StopSignal stop);
+    }
+
+    /** Measures several subjects at the same time, each on its GPU, and waits for all results until the deadline. */
+    private <S, T> List<Reading<T>> together(
+            List<S> subjects, Function<S, String> gpu, Duration deadline, BooleanSupplier stopped, Bench<S, T> bench) {
+        StartLine start = new StartLine(subjects.size(), deadline);
         StopSignal stop = new StopSignal(stopped, deadline);
         try {
-            List<Supplier<Reading<T>>> started = gpuUuids.stream()
-                    .map(uuid -> start(uuid, bench.apply(start, stop), start, stop))
+            List<Supplier<Reading<T>>> started = subjects.stream()
+                    .map(subject -> start(gpu.apply(subject), bench.of(subject, start, stop), start, stop))
                     .toList();
             return started.stream().map(Supplier::get).toList();
         } finally {
@@ -112,11 +137,12 @@ final class CudaDriver implements ComputeDriver {
     }
 
     /** Starts work on a GPU, and returns a wait for its result. */
-    private <T> Supplier<Reading<T>> start(String uuid, CudaContext.Work<T> work, StartLine start, StopSignal stop) {
+    private <T> Supplier<Reading<T>> start(
+            String uuid, Optional<CudaContext.Work<T>> work, StartLine start, StopSignal stop) {
         CudaContext context = contexts.get(uuid);
-        Reading<FutureTask<T>> task = context == null
-                ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " in this process")
-                : context.start(work);
+        Reading<FutureTask<T>> task = context == null || work.isEmpty()
+                ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " or its peer in this process")
+                : context.start(work.get());
         if (context != null && task instanceof Reading.Present<FutureTask<T>> present) {
             return () -> context.await(present.value(), stop);
         }

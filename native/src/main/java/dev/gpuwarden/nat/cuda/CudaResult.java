@@ -8,6 +8,7 @@ final class CudaResult {
     static final int SUCCESS = 0;
     static final int OUT_OF_MEMORY = 2;
     static final int NO_DEVICE = 100;
+    static final int PEER_ACCESS_ALREADY_ENABLED = 704;
 
     private CudaResult() {}
 

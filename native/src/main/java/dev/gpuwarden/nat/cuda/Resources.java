@@ -57,6 +57,18 @@ final class Resources implements AutoCloseable {
         return take(CudaSymbol.EVENT_CREATE, CudaSymbol.EVENT_DESTROY, BLOCKING_SYNC);
     }
 
+    /** Returns the primary context of another GPU, which is not current. */
+    long context(int device) throws CudaException {
+        long context = ask(CudaSymbol.CONTEXT_RETAIN, device);
+        releases.push(() -> library.call(CudaSymbol.CONTEXT_RELEASE, device));
+        return context;
+    }
+
+    /** Returns the CUdevice of the current context. */
+    int device() throws CudaException {
+        return (int) ask(CudaSymbol.CONTEXT_DEVICE);
+    }
+
     /** Returns zeroed memory of this process, which lives as long as these resources. */
     NativeMemory host(int bytes) {
         NativeMemory memory = NativeMemory.allocate(bytes);
@@ -76,7 +88,7 @@ final class Resources implements AutoCloseable {
      * @param number a CUdevice_attribute
      */
     int attribute(int number) throws CudaException {
-        long device = ask(CudaSymbol.CONTEXT_DEVICE);
+        int device = device();
         out.buffer().putLong(0, 0);
         int result = library.call(CudaSymbol.DEVICE_ATTRIBUTE, out.address(), number, device);
         return result == CudaResult.SUCCESS ? out.buffer().getInt(0) : 0;

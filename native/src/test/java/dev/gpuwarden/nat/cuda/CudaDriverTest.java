@@ -8,6 +8,8 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
+import dev.gpuwarden.core.port.ComputeDriver.PeerPair;
+import dev.gpuwarden.core.port.ComputeDriver.PeerRate;
 import dev.gpuwarden.core.port.ComputeOpening;
 import dev.gpuwarden.core.port.ComputeOpening.Opened;
 import dev.gpuwarden.core.port.ComputeProvider;
@@ -105,6 +107,26 @@ class CudaDriverTest {
                 driver.copy(List.of("GPU-none", driver.gpus().get(1)), SMALL);
         assertThat(absent(rates.get(0)).cause()).isEqualTo(Absence.NO_DATA);
         rates(rates.get(1), 20e9, 10e9);
+    }
+
+    @Test
+    void copiesToPeersHaveTheRateOfTheirDirection() {
+        ComputeDriver driver = opened();
+        String one = driver.gpus().get(0);
+        String other = driver.gpus().get(1);
+        node.set("gpu[0].peer[1].copy_mbps", 200_000).set("gpu[1].peer[0].copy_mbps", 100_000);
+        List<Reading<PeerRate>> rates = driver.copyToPeers(
+                List.of(new PeerPair(one, other), new PeerPair(other, one), new PeerPair(one, "GPU-none")), SMALL);
+        assertThat(rates.get(0).asOptional().orElseThrow().direct()).isTrue();
+        assertThat(rates.get(0).asOptional().orElseThrow().bytesPerSecond()).isCloseTo(200e9, within(4e9));
+        assertThat(rates.get(1).asOptional().orElseThrow().bytesPerSecond()).isCloseTo(100e9, within(2e9));
+        assertThat(rates.get(2))
+                .isInstanceOfSatisfying(
+                        Reading.Absent.class, none -> assertThat(none.cause()).isEqualTo(Absence.NO_DATA));
+        try (Driver nvml = ((DriverOpening.Opened) node.opening(SamplerPath.AUTO)).driver()) {
+            assertThat(nvml.processes(0)).isEqualTo(Reading.of(List.of()));
+            assertThat(nvml.processes(1)).isEqualTo(Reading.of(List.of()));
+        }
     }
 
     @ParameterizedTest
