@@ -13,9 +13,9 @@ final class CopyBench implements CudaContext.Work<CopyRates> {
     private static final int DEFAULT = 0;
 
     private final CopyWork work;
-    private final StartLine start;
+    private final Rendezvous start;
 
-    CopyBench(CopyWork work, StartLine start) {
+    CopyBench(CopyWork work, Rendezvous start) {
         this.work = work;
         this.start = start;
     }

@@ -97,17 +97,24 @@ final class CudaDriver implements ComputeDriver {
 
     @Override
     public List<Reading<PeerRate>> copyToPeers(List<PeerPair> pairs, CopyWork work) {
-        return together(pairs, PeerPair::fromUuid, work.deadline(), () -> false, (pair, start, stop) -> {
-            CudaContext peer = contexts.get(pair.toUuid());
-            return peer == null ? Optional.empty() : Optional.of(new PeerBench(peer.device(), work, start));
-        });
+        long listed = pairs.stream()
+                .filter(pair -> contexts.containsKey(pair.fromUuid()) && contexts.containsKey(pair.toUuid()))
+                .count();
+        Rendezvous end = new Rendezvous((int) listed, work.deadline().dividedBy(2));
+        return together(
+                pairs,
+                PeerPair::fromUuid,
+                work.deadline(),
+                () -> false,
+                (pair, start, stop) -> Optional.ofNullable(contexts.get(pair.toUuid()))
+                        .map(peer -> new PeerBench(peer.device(), work, start, end)));
     }
 
     private <T> List<Reading<T>> together(
             List<String> gpuUuids,
             Duration deadline,
             BooleanSupplier stopped,
-            BiFunction<StartLine, StopSignal, CudaContext.Work<T>> bench) {
+            BiFunction<Rendezvous, StopSignal, CudaContext.Work<T>> bench) {
         return together(
                 gpuUuids,
                 uuid -> uuid,
@@ -118,13 +125,13 @@ final class CudaDriver implements ComputeDriver {
 
     /** Work for a subject; empty if CUDA does not list a GPU of it. */
     private interface Bench<S, T> {
-        Optional<CudaContext.Work<T>> of(S subject, StartLine start, StopSignal stop);
+        Optional<CudaContext.Work<T>> of(S subject, Rendezvous start, StopSignal stop);
     }
 
     /** Measures several subjects at the same time, each on its GPU, and waits for all results until the deadline. */
     private <S, T> List<Reading<T>> together(
             List<S> subjects, Function<S, String> gpu, Duration deadline, BooleanSupplier stopped, Bench<S, T> bench) {
-        StartLine start = new StartLine(subjects.size(), deadline);
+        Rendezvous start = new Rendezvous(subjects.size(), deadline);
         StopSignal stop = new StopSignal(stopped, deadline);
         try {
             List<Supplier<Reading<T>>> started = subjects.stream()
@@ -138,7 +145,7 @@ final class CudaDriver implements ComputeDriver {
 
     /** Starts work on a GPU, and returns a wait for its result. */
     private <T> Supplier<Reading<T>> start(
-            String uuid, Optional<CudaContext.Work<T>> work, StartLine start, StopSignal stop) {
+            String uuid, Optional<CudaContext.Work<T>> work, Rendezvous start, StopSignal stop) {
         CudaContext context = contexts.get(uuid);
         Reading<FutureTask<T>> task = context == null || work.isEmpty()
                 ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " or its peer in this process")

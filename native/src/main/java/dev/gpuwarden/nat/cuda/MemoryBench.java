@@ -20,10 +20,10 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
     private static final long ALTERNATING = 0x5555555555555555L;
 
     private final MemoryWork work;
-    private final StartLine start;
+    private final Rendezvous start;
     private final StopSignal stop;
 
-    MemoryBench(MemoryWork work, StartLine start, StopSignal stop) {
+    MemoryBench(MemoryWork work, Rendezvous start, StopSignal stop) {
         this.work = work;
         this.start = start;
         this.stop = stop;

@@ -9,13 +9,20 @@ final class PeerBench implements CudaContext.Work<PeerRate> {
 
     private final int peer;
     private final CopyWork work;
-    private final StartLine start;
+    private final Rendezvous start;
+    private final Rendezvous end;
 
-    /** @param peer the CUdevice of the target */
-    PeerBench(int peer, CopyWork work, StartLine start) {
+    /**
+     * Creates a measurement.
+     *
+     * @param peer the CUdevice of the target
+     * @param end of all pairs: memory of a GPU is given back only then, since that waits for the GPU's own copies
+     */
+    PeerBench(int peer, CopyWork work, Rendezvous start, Rendezvous end) {
         this.peer = peer;
         this.work = work;
         this.start = start;
+        this.end = end;
     }
 
     @Override
@@ -24,6 +31,7 @@ final class PeerBench implements CudaContext.Work<PeerRate> {
             return measured(resources);
         } finally {
             start.arrive();
+            end.arrive();
         }
     }
 
@@ -50,6 +58,7 @@ final class PeerBench implements CudaContext.Work<PeerRate> {
         RepeatedCopy copies = new RepeatedCopy(library, new Stopwatch(resources, stream), work);
         start.arriveAndWait();
         double rate = copies.rate(CudaSymbol.COPY_TO_PEER, to, target, from, source, work.bytes(), stream);
+        end.arriveAndWait();
         if (!Double.isFinite(rate) || rate <= 0) {
             throw new NoResult(Absence.IMPLAUSIBLE, rate + " bytes a second");
         }

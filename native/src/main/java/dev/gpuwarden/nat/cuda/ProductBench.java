@@ -17,10 +17,10 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
     private static final int NAN = 0xff;
 
     private final ProductWork work;
-    private final StartLine start;
+    private final Rendezvous start;
     private final StopSignal stop;
 
-    ProductBench(ProductWork work, StartLine start, StopSignal stop) {
+    ProductBench(ProductWork work, Rendezvous start, StopSignal stop) {
         this.work = work;
         this.start = start;
         this.stop = stop;

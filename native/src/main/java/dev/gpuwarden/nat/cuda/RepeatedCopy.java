@@ -21,13 +21,17 @@ final class RepeatedCopy {
     }
 
     /**
-     * Returns bytes a second. The first copy is not measured, since it maps the memory; the second one gives the count.
+     * Returns bytes a second; no finite number if a copy takes no time. The first copy is not measured, since it maps the memory; the second
+     * one gives the count.
      *
      * @param arguments of the copy, with the stopwatch's stream
      */
     double rate(CudaSymbol copy, long... arguments) throws CudaException {
         seconds(copy, arguments, 1);
         double once = seconds(copy, arguments, 1);
+        if (!(once > 0)) {
+            return work.bytes() / once;
+        }
         double fitting = work.busy().toNanos() / 1e9 / once;
         int count = (int) Math.max(1, Math.min(MOST_COPIES, fitting));
         return count * (double) work.bytes() / seconds(copy, arguments, count);

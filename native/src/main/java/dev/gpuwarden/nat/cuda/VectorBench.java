@@ -20,10 +20,10 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
     private static final int GLOBAL_MEMORY_BUS_WIDTH = 37;
 
     private final VectorWork work;
-    private final StartLine start;
+    private final Rendezvous start;
     private final StopSignal stop;
 
-    VectorBench(VectorWork work, StartLine start, StopSignal stop) {
+    VectorBench(VectorWork work, Rendezvous start, StopSignal stop) {
         this.work = work;
         this.start = start;
         this.stop = stop;

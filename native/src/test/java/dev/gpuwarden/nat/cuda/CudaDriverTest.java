@@ -155,11 +155,11 @@ class CudaDriverTest {
     void aCallThatHangsIsLeftBehindAndItsGpuRefusesMoreWork() {
         ComputeDriver driver = opened();
         node.hang(0, "cuMemcpyDtoHAsync_v2").set("fault[0].gpu", 0);
-        CopyWork brief = new CopyWork(SMALL.bytes(), SMALL.busy(), Duration.ofMillis(500));
+        CopyWork brief = new CopyWork(SMALL.bytes(), SMALL.busy(), Duration.ofSeconds(1));
         List<Reading<CopyRates>> rates = driver.copy(driver.gpus(), brief);
         assertThat(absent(rates.get(0)).cause()).isEqualTo(Absence.STALE);
         assertThat(absent(rates.get(0)).detail())
-                .contains("500 ms")
+                .contains("1000 ms")
                 .contains(driver.gpus().get(0));
         rates(rates.get(1), 20e9, 10e9);
         assertThat(absent(driver.copy(driver.gpus(), brief).get(0)).detail()).contains("an earlier call");

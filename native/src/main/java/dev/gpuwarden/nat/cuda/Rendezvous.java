@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** The common begin of measurements on several GPUs, so that they share links, power and cooling. */
-final class StartLine {
+/** A moment that measurements on several GPUs have in common: their begin, so that they share links, power and cooling, or their end. */
+final class Rendezvous {
 
     private final CountDownLatch ready;
     private final Duration deadline;
 
-    StartLine(int gpus, Duration deadline) {
+    Rendezvous(int gpus, Duration deadline) {
         this.ready = new CountDownLatch(gpus);
         this.deadline = deadline;
     }
 
-    /** Counts one GPU, whether it begins or not. */
+    /** Counts one GPU, whether it measures or not. */
     void arrive() {
         ready.countDown();
     }
