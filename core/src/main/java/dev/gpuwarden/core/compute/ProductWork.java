@@ -6,7 +6,8 @@ import java.time.Duration;
  * The size of a measurement of products of two n by n matrices. The same kind, n and seed give the same bits on all GPUs.
  *
  * @param n rows and columns, a multiple of 128 up to 65536
- * @param rounds products; each is measured and verified
+ * @param rounds products; each is measured and verified, and the measurement can be stopped between two of them. With n = 8192 in FP64 a
+ *     round takes 0.1 s at 10 TFLOP/s, and 4 s at the 0.25 TFLOP/s of a T4
  * @param seed of the factors
  * @param deadline after which the measurement is left behind
  */

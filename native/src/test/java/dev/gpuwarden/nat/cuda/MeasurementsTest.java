@@ -168,6 +168,17 @@ class MeasurementsTest {
         node.heal(0);
     }
 
+    /** The launch takes 5 µs, so its 432 MB have more than 80 TB/s. */
+    @Test
+    void aRateThatNoGpuReachesIsImplausible() {
+        node.set("gpu[0].copy_memory_mbps", 1L << 50).set("gpu[0].fp64_gflops", 1L << 40);
+        Reading.Absent<?> why =
+                absent(driver.measureVectors(driver.gpus().subList(0, 1), new VectorWork(18_000_000, 1, 7, LONG), NEVER)
+                        .get(0));
+        assertThat(why.cause()).isEqualTo(Absence.IMPLAUSIBLE);
+        assertThat(why.detail()).endsWith("bytes a second");
+    }
+
     @Test
     void aDriverThatIsOlderThanTheKernelsIsAbsentWithItsAnswer() {
         node.set("header.cuda_version", 11_070);
