@@ -57,6 +57,8 @@ final class IngestLatency {
                     port,
                     LoadCluster.freePort(),
                     List.of())) {
+                // Before it leads, it may refuse streams.
+                aggregator.await("gpuwarden_aggregator_leads", 1, 120);
                 measure(port, work.resolve("cert.pem"), token, Math.max(20, events / 5));
                 Histogram micros = measure(port, work.resolve("cert.pem"), token, events);
                 printLine(
@@ -72,11 +74,15 @@ final class IngestLatency {
     }
 
     private static String prepare(ControlPlane plane, Path manifests) throws IOException {
-        for (String manifest :
-                List.of("crds/nodehealths.gpuwarden.dev.yaml", "gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
+        for (String manifest : List.of(
+                "crds/nodehealths.gpuwarden.dev.yaml",
+                "crds/quarantinerulesets.gpuwarden.dev.yaml",
+                "crds/monitorpolicies.gpuwarden.dev.yaml",
+                "gpuwarden-node.yaml",
+                "gpuwarden-aggregator.yaml")) {
             plane.apply(Files.readString(manifests.resolve(manifest)));
         }
-        plane.kubectl("wait", "--for=condition=Established", "crd/nodehealths.gpuwarden.dev", "--timeout=120s");
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
         plane.apply("""
                 apiVersion: v1
                 kind: Node
