@@ -3,6 +3,7 @@ package dev.gpuwarden.cli.web;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -49,6 +50,11 @@ public final class StaticHandler implements HttpHandler {
         return this;
     }
 
+    /** Returns the style sheet of all pages, for a page that is written to a file. */
+    public static String style() {
+        return new String(bytes(new File(StaticHandler.class, "style.css", STYLE)), StandardCharsets.UTF_8);
+    }
+
     @Override
     public boolean has(String path) {
         return files.containsKey(path);
@@ -62,13 +68,17 @@ public final class StaticHandler implements HttpHandler {
     }
 
     private static HttpAnswer read(File file) {
+        return HttpAnswer.of(200, file.type, bytes(file))
+                .with("Content-Security-Policy", POLICY)
+                .with("Cache-Control", "no-cache");
+    }
+
+    private static byte[] bytes(File file) {
         try (InputStream in = file.beside.getResourceAsStream(file.resource)) {
             if (in == null) {
                 throw new IllegalStateException(file.resource + " is not on the class path");
             }
-            return HttpAnswer.of(200, file.type, in.readAllBytes())
-                    .with("Content-Security-Policy", POLICY)
-                    .with("Cache-Control", "no-cache");
+            return in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

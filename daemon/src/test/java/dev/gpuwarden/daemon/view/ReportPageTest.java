@@ -1,0 +1,104 @@
+package dev.gpuwarden.daemon.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Snapshots;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.io.StringReader;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.xml.sax.InputSource;
+
+class ReportPageTest {
+
+    private static final GpuSnapshot GPU = Snapshots.gpu(Snapshots.identity(0), GpuState.ANSWERING, frame -> {});
+
+    private static Finding finding(Outcome outcome, String message, Measurement... evidence) {
+        return new Finding(
+                outcome,
+                "code",
+                Subject.of(GPU.identity()),
+                message,
+                "reseat <it>",
+                RecommendedAction.NONE,
+                List.of(evidence));
+    }
+
+    private static String page(String node, Finding... findings) {
+        NodeSnapshot snapshot = Snapshots.running(1, GPU);
+        CheckInfo check = CheckInfo.of("pciebw", "GPU", "Copies & links.");
+        CheckResult result = CheckResult.of(check, Instant.EPOCH, Duration.ofMillis(12), List.of(findings));
+        return new ReportPage(node, Instant.EPOCH, snapshot, List.of(result), "td { color: red }").html();
+    }
+
+    @Test
+    void textOfOthersIsNeverMarkup() {
+        String page = page("<script>alert(1)</script>", finding(Outcome.WARN, "a \"b\" & <img src=x onerror='1'>"));
+        assertThat(page)
+                .doesNotContain("<script", "<img")
+                .contains("&lt;script&gt;", "a &quot;b&quot; &amp; &lt;img", "reseat &lt;it&gt;");
+    }
+
+    @Test
+    void measuredValueHasABarItsLimitAndTheLimitsSource() throws Exception {
+        String page = page(
+                "gpu-7",
+                finding(
+                        Outcome.WARN,
+                        "slow",
+                        new Measurement("to_host_gigabytes_per_second", 24.5, "at least 49 (limits.tsv:7)")));
+        Document svg = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new InputSource(
+                        new StringReader(page.substring(page.indexOf("<svg"), page.indexOf("</svg>") + 6))));
+        assertThat(attribute(svg, "rect", "width"))
+                .as("half of the limit's length")
+                .isEqualTo("210.0");
+        assertThat(attribute(svg, "line", "x1")).isEqualTo("610.0");
+        assertThat(page)
+                .contains(
+                        "Expected: at least 49 (limits.tsv:7)",
+                        "24.50",
+                        GPU.identity().label());
+    }
+
+    private static String attribute(Document svg, String element, String name) {
+        return svg.getElementsByTagName(element)
+                .item(0)
+                .getAttributes()
+                .getNamedItem(name)
+                .getNodeValue();
+    }
+
+    @Test
+    void valueThatIsNoNumberHasNoLength() {
+        assertThat(page("n", finding(Outcome.PASS, "odd", new Measurement("rate_hertz", Double.NaN, ""))))
+                .contains("width=\"0.0\"");
+    }
+
+    @Test
+    void checkThatSawNothingIsNamedWithItsReason() {
+        assertThat(page("n", finding(Outcome.SKIPPED, "no libcuda.so.1 here")))
+                .contains("<span class=\"quiet\">SKIPPED</span>", "no libcuda.so.1 here");
+    }
+
+    @Test
+    void pageLoadsNothing() {
+        assertThat(page("n", finding(Outcome.PASS, "fine")))
+                .doesNotContain("http:", "https:", "src=", "href=", "url(", "@import")
+                .contains("default-src 'none'");
+    }
+}
