@@ -6,13 +6,14 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.ComputeDriver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The inputs of a check. All are values that were read before, except the two file trees. */
+/** The inputs of a check. All are values that were read before, except the two file trees and the compute driver. */
 public interface CheckContext {
 
     NodeSnapshot node();
@@ -53,6 +54,14 @@ public interface CheckContext {
     /** Returns the faults that found no room among the current ones; NOT_SUPPORTED in a single run, which keeps no faults. */
     default Reading<LeftOut> leftOut() {
         return Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults");
+    }
+
+    /**
+     * Returns the driver that runs work on GPUs. The first call of a process opens it and blocks in it, up to the
+     * deadline of opening a driver; absent with the cause where there is none.
+     */
+    default Reading<ComputeDriver> compute() {
+        return Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs");
     }
 
     /** Returns the node's /sys. */

@@ -15,7 +15,7 @@ public interface HealthCheck {
     /**
      * Returns exactly one finding for each part that was checked, PASS included, since only a PASS clears an earlier
      * fault. No finding means that the check does not apply to this node. It writes nothing, keeps no state, and calls
-     * no driver: all inputs are in the context. An exception becomes UNKNOWN.
+     * no driver but {@link CheckContext#compute}: all inputs are in the context. An exception becomes UNKNOWN.
      */
     List<Finding> run(CheckContext context);
 
@@ -25,5 +25,10 @@ public interface HealthCheck {
      */
     default Duration deadline() {
         return Duration.ofSeconds(1);
+    }
+
+    /** Returns the load on GPUs. {@code scan} runs checks without one alone, since it is a job scheduler's prolog. */
+    default GpuLoad load() {
+        return GpuLoad.NONE;
     }
 }

@@ -24,6 +24,7 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
+import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
@@ -196,7 +197,9 @@ public final class DaemonCommand implements Callable<Integer> {
             Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
-            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, paths));
+            LazyComputeDriver compute =
+                    new LazyComputeDriver(DaemonCommands::compute, sampling.driverOptions(), sampling.openDeadline());
+            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, compute, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
@@ -267,7 +270,7 @@ public final class DaemonCommand implements Callable<Integer> {
             collectors.add(new DcgmCollector(node::get, follower::lastXids, new CachedGpuHolders(holders)));
         }
         if (metrics.autopilot()) {
-            collectors.add(new AutopilotCollector(node::get, NodeFacts.cpuModel(paths)));
+            collectors.add(new AutopilotCollector(node::get, NodeFacts.cpuModel(paths), runner::results));
         }
         return collectors;
     }

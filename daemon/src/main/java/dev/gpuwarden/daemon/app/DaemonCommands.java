@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
+import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.command.CheckCommand;
@@ -29,8 +30,8 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
                 new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock)),
                 new NamedCommand("scan", () -> new ScanCommand(DaemonCommands::driver)),
-                new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver)),
-                new NamedCommand("doctor", () -> new DoctorCommand(DaemonCommands::driver)),
+                new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver, DaemonCommands::compute)),
+                new NamedCommand("doctor", () -> new DoctorCommand(DaemonCommands::driver, DaemonCommands::compute)),
                 new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),
                 new NamedCommand("xid", () -> XidCommand.create()));
     }
@@ -41,6 +42,10 @@ public final class DaemonCommands implements CommandGroup {
 
     private static DriverProvider driver() {
         return provided(DriverProvider.class, "driver");
+    }
+
+    static ComputeProvider compute() {
+        return provided(ComputeProvider.class, "compute");
     }
 
     /** Returns the implementation of a port that is on the class path at run time. */

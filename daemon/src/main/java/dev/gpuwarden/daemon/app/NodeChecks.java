@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
@@ -22,7 +23,8 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
 
     /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */
     static NodeChecks of(CheckOptions options, String nodeName) {
-        return new NodeChecks(options.plan(options.all(nodeName)), options.limits(), options.expectations(), nodeName);
+        return new NodeChecks(
+                options.daemonPlan(options.all(nodeName)), options.limits(), options.expectations(), nodeName);
     }
 
     /** Starts the checks; the store receives their events. */
@@ -31,6 +33,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
             NodeHistory history,
             EventStore store,
             Supplier<Reading<KernelLogStatus>> kernelLog,
+            Supplier<Reading<ComputeDriver>> compute,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
@@ -40,6 +43,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
                 expectations,
                 kernelLog,
                 () -> Reading.of(store.leftOut()),
+                compute,
                 paths,
                 clock);
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -29,6 +30,7 @@ import java.util.function.Supplier;
  * @param nodes returns the node's readings; called once for each round of checks
  * @param kernelLog the state of kernel-log monitoring
  * @param leftOut events for which the current faults had no room
+ * @param compute the driver that runs work on GPUs; asked by checks with a load alone
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,
@@ -37,6 +39,7 @@ public record CheckEnvironment(
         Expectations expectations,
         Supplier<Reading<KernelLogStatus>> kernelLog,
         Supplier<Reading<LeftOut>> leftOut,
+        Supplier<Reading<ComputeDriver>> compute,
         NodePaths paths,
         Clock clock) {
 
@@ -49,12 +52,17 @@ public record CheckEnvironment(
                 expectations,
                 () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
                 () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults"),
+                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs"),
                 paths,
                 Clock.systemUTC());
     }
 
     public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, paths, clock);
+        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, compute, paths, clock);
+    }
+
+    public CheckEnvironment withCompute(Supplier<Reading<ComputeDriver>> driver) {
+        return new CheckEnvironment(nodes, histories, limits, expectations, kernelLog, leftOut, driver, paths, clock);
     }
 
     /** Returns the context of one check at the present time. */
@@ -100,6 +108,11 @@ public record CheckEnvironment(
         @Override
         public Reading<LeftOut> leftOut() {
             return environment.leftOut.get();
+        }
+
+        @Override
+        public Reading<ComputeDriver> compute() {
+            return environment.compute.get();
         }
 
         @Override

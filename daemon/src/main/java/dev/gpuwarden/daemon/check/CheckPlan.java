@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.check;
 
 import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -86,10 +87,24 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
 
     /** Returns a plan of the checks whose ID passes the filter; the others are switched off. */
     public CheckPlan only(Predicate<String> wanted) {
+        return where(plan -> wanted.test(plan.info().id()));
+    }
+
+    /** Returns a plan of the checks that put at most this load on GPUs; the others are switched off. */
+    public CheckPlan upTo(GpuLoad most) {
+        return where(plan -> plan.check().load().compareTo(most) <= 0);
+    }
+
+    /** Returns a plan of the checks that put a load on GPUs; the others are switched off. */
+    public CheckPlan withLoad() {
+        return where(plan -> plan.check().load() != GpuLoad.NONE);
+    }
+
+    private CheckPlan where(Predicate<Planned> wanted) {
         List<CheckInfo> unwanted = new ArrayList<>(off);
         List<Planned> rest = new ArrayList<>();
         for (Planned plan : planned) {
-            if (wanted.test(plan.info().id())) {
+            if (wanted.test(plan)) {
                 rest.add(plan);
             } else {
                 unwanted.add(plan.info());

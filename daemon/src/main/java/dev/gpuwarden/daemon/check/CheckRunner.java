@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -84,7 +85,12 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         this.clock = clock;
         this.threads = threads;
         this.began = clock.getAsLong();
-        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began)));
+        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), firstDue(planned))));
+    }
+
+    /** A check that puts a load on GPUs waits for its first time, so that restarts of a daemon do not repeat the load. */
+    private long firstDue(CheckPlan.Planned planned) {
+        return planned.check().load() == GpuLoad.NONE ? began : nextDue(planned.info(), began);
     }
 
     /** Runs each of these checks once. Blocks until they end or exceed their deadlines. */
@@ -235,7 +241,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             }
             if (job.hung()) {
                 completeHung(job, now);
-                planNext(job, now);
+                job.dueAt(nextDue(job.info(), now));
             } else if (!job.running()) {
                 due.add(job);
             }
@@ -254,7 +260,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
 
     private void start(List<CheckJob> due, NodeSnapshot node, long now) {
         if (!due.isEmpty()) {
-            due.forEach(job -> planNext(job, now));
+            due.forEach(job -> job.dueAt(nextDue(job.info(), now)));
             CheckRound round = new CheckRound(this, due, node, environment);
             rounds.add(round);
             due.forEach(job -> job.begin(now));
@@ -262,9 +268,10 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         }
     }
 
-    private void planNext(CheckJob job, long now) {
-        long every = job.info().every().toNanos();
-        job.dueAt(epoch + (Math.floorDiv(now - epoch, every) + 1) * every);
+    /** Returns the next point of the time grid, in {@code System.nanoTime}. */
+    private long nextDue(CheckInfo info, long now) {
+        long every = info.every().toNanos();
+        return epoch + (Math.floorDiv(now - epoch, every) + 1) * every;
     }
 
     /** Returns whether the driver and all GPUs were read once. Before that, every check would be UNKNOWN. */

@@ -12,22 +12,31 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Logging;
+import dev.gpuwarden.cli.web.StaticHandler;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Verdict;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.CheckView;
+import dev.gpuwarden.daemon.view.ReportPage;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -35,6 +44,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -71,7 +81,11 @@ public final class CheckCommand extends CheckingCommand {
     @Option(names = "--list", description = "List the checks, and run none.")
     boolean list;
 
-    @Option(names = "--report", paramLabel = "FILE", description = "Also write the result to this file, as JSON.")
+    @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            description =
+                    "Also write the result to this file: a page to keep if its name ends with .html, JSON otherwise.")
     @Nullable Path report;
 
     @Option(names = "--local", description = "Run them in this process, even if a daemon runs.")
@@ -80,8 +94,16 @@ public final class CheckCommand extends CheckingCommand {
     @Mixin
     ClientOptions client = new ClientOptions();
 
-    public CheckCommand(Supplier<DriverProvider> provider) {
+    private final Supplier<ComputeProvider> compute;
+
+    public CheckCommand(Supplier<DriverProvider> provider, Supplier<ComputeProvider> compute) {
         super(provider);
+        this.compute = compute;
+    }
+
+    @Override
+    Supplier<Reading<ComputeDriver>> compute() {
+        return new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline());
     }
 
     @Override
@@ -89,7 +111,7 @@ public final class CheckCommand extends CheckingCommand {
         if (!list && !names.isEmpty()) {
             Optional<List<CheckResult>> results = byDaemon();
             if (results.isPresent()) {
-                return report(Report.byDaemon(results.get()));
+                return report(completed(results.get()), () -> sample(NodeSampler::snapshot));
             }
         }
         CheckPlan all = checks.all(node.get());
@@ -98,11 +120,30 @@ public final class CheckCommand extends CheckingCommand {
             show(Report.list(plan), out -> Report.printList(plan, out));
             return ExitCode.OK;
         }
-        return report(Report.of(runChecks(wanted(all)).results()));
+        Run run = runChecks(wanted(all));
+        return report(Report.of(run.results()), run::node);
     }
 
-    private int report(Report seen) {
-        Optional.ofNullable(report).ifPresent(file -> write(file, Output.json(seen.tree())));
+    /** Adds the checks with a load on GPUs that the daemon does not run by itself, run by this process. */
+    private Report completed(List<CheckResult> byDaemon) {
+        if (!names.contains(ALL)) {
+            return Report.byDaemon(byDaemon);
+        }
+        Set<String> ran = byDaemon.stream().map(result -> result.check().id()).collect(Collectors.toSet());
+        CheckPlan rest = checks.plan(checks.all(node.get())).withLoad().only(id -> !ran.contains(id));
+        List<CheckResult> all = new ArrayList<>(byDaemon);
+        if (!rest.planned().isEmpty()) {
+            all.addAll(runChecks(rest).results());
+            all.sort(Comparator.comparing(result -> result.check().id()));
+        }
+        return Report.byDaemon(all);
+    }
+
+    private int report(Report seen, Supplier<NodeSnapshot> snapshot) {
+        if (report != null) {
+            boolean page = report.toString().toLowerCase(Locale.ROOT).endsWith(".html");
+            write(report, page ? page(seen, snapshot.get()) : Output.json(seen.tree()));
+        }
         show(seen.tree(), seen::print);
         return ScanCommand.exitCode(seen.verdict());
     }
@@ -128,6 +169,10 @@ public final class CheckCommand extends CheckingCommand {
         }
         names.forEach(name -> CheckOptions.known("", name, all.ids()));
         return all.only(names::contains).deadline(checks.deadline());
+    }
+
+    private String page(Report seen, NodeSnapshot snapshot) {
+        return new ReportPage(node.get(), Instant.now(), snapshot, seen.results(), StaticHandler.style()).html();
     }
 
     private static void write(Path file, String json) {

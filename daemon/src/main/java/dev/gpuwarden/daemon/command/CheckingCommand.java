@@ -13,8 +13,11 @@ import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.kernel.RecordRules;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
@@ -69,6 +72,11 @@ abstract class CheckingCommand extends NodeCommand {
     /** The node's readings and the results of the checks. */
     record Run(NodeSnapshot node, List<CheckResult> results) {}
 
+    /** Returns the driver for checks with a load on GPUs; absent where the command runs none of them. */
+    Supplier<Reading<ComputeDriver>> compute() {
+        return () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs");
+    }
+
     Run runChecks(CheckPlan plan) {
         return runChecks(plan, Optional.empty());
     }
@@ -84,7 +92,8 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths);
+        CheckEnvironment around =
+                CheckEnvironment.once(seen, limits, expectations, paths).withCompute(compute());
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,

@@ -11,11 +11,13 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.Values;
@@ -36,8 +38,11 @@ import picocli.CommandLine.Command;
         exitCodeList = {"0:the driver answers", "2:wrong usage or configuration", "3:the driver does not answer"})
 public final class DoctorCommand extends NodeCommand {
 
-    public DoctorCommand(Supplier<DriverProvider> provider) {
+    private final Supplier<ComputeProvider> compute;
+
+    public DoctorCommand(Supplier<DriverProvider> provider, Supplier<ComputeProvider> compute) {
         super(provider);
+        this.compute = compute;
     }
 
     @Override
@@ -56,6 +61,7 @@ public final class DoctorCommand extends NodeCommand {
         all.put("process table", folder(paths.procfs()));
         all.put("PCI devices", folder(paths.sysfs().resolve("bus/pci/devices")));
         all.put("pod logs", folder(paths.podLogs()));
+        all.put("CUDA driver", cudaDriver());
         all.put("gpuwarden", Reading.of(Version.program()));
         all.put(
                 "Java",
@@ -64,6 +70,12 @@ public final class DoctorCommand extends NodeCommand {
                 .ifPresent(
                         archive -> all.put("class archive", Reading.of(archive.inUse() ? "in use" : archive.advice())));
         return all;
+    }
+
+    private Reading<String> cudaDriver() {
+        return new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline())
+                .get()
+                .map(driver -> driver.libraryPath() + ", GPUs: " + driver.gpus().size());
     }
 
     private static String namespaceText(String namespace) {

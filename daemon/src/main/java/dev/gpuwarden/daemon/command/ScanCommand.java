@@ -6,6 +6,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.health.Finding;
@@ -62,7 +63,7 @@ public final class ScanCommand extends CheckingCommand {
             throw new UserError("--deadline must be at least " + Durations.text(SHORTEST_DEADLINE) + ", but was "
                     + Durations.text(deadline));
         }
-        Run run = runChecks(checks.plan(checks.all(node.get())), Optional.ofNullable(deadline));
+        Run run = runChecks(checks.plan(checks.all(node.get())).upTo(GpuLoad.NONE), Optional.ofNullable(deadline));
         Report report = Report.of(run.node(), run.results());
         show(report.tree(), report::print);
         return exitCode(report.verdict());

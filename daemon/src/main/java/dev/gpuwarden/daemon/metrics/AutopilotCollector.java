@@ -1,10 +1,13 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
-import java.util.OptionalInt;
+import java.util.List;
+import java.util.OptionalDouble;
 import java.util.function.Supplier;
 
 /**
@@ -19,10 +22,13 @@ public final class AutopilotCollector implements Collector {
 
     private final Supplier<String> nodeName;
     private final String cpuModel;
+    private final Supplier<List<CheckResult>> results;
 
-    public AutopilotCollector(Supplier<String> nodeName, String cpuModel) {
+    /** @param results the last results of checks */
+    public AutopilotCollector(Supplier<String> nodeName, String cpuModel, Supplier<List<CheckResult>> results) {
         this.nodeName = nodeName;
         this.cpuModel = cpuModel;
+        this.results = results;
     }
 
     @Override
@@ -32,13 +38,15 @@ public final class AutopilotCollector implements Collector {
 
     @Override
     public void collect(Scrape scrape, Family.Series out) {
+        List<CheckResult> last = results.get();
         for (GpuSnapshot gpu : scrape.node().gpus()) {
+            add(out, gpu, "pciebw", copies(last, gpu));
             add(out, gpu, "remapped", remapped(gpu.frame()));
             add(out, gpu, "power-slowdown", slowed(gpu.frame()));
         }
     }
 
-    private void add(Family.Series out, GpuSnapshot gpu, String check, OptionalInt value) {
+    private void add(Family.Series out, GpuSnapshot gpu, String check, OptionalDouble value) {
         if (value.isPresent()) {
             Labels labels = Labels.of(
                     "check",
@@ -53,25 +61,38 @@ public final class AutopilotCollector implements Collector {
                     check,
                     "node",
                     nodeName.get());
-            out.add("autopilot_health_checks", labels, value.getAsInt());
+            out.add("autopilot_health_checks", labels, value.getAsDouble());
         }
     }
 
-    private static OptionalInt remapped(GpuFrame frame) {
+    /** Returns GB/s of the slower direction in the last measurement. */
+    private static OptionalDouble copies(List<CheckResult> results, GpuSnapshot gpu) {
+        return results.stream()
+                .filter(result -> result.check().id().equals("pciebw"))
+                .flatMap(result -> result.findings().stream())
+                .filter(finding ->
+                        finding.subject().label().equals(gpu.identity().label()))
+                .flatMap(finding -> finding.evidence().stream())
+                .filter(measured -> measured.name().startsWith("to_"))
+                .mapToDouble(Measurement::value)
+                .min();
+    }
+
+    private static OptionalDouble remapped(GpuFrame frame) {
         boolean known =
                 frame.present(GpuMetric.REMAPPED_ROWS_PENDING) && frame.present(GpuMetric.REMAPPED_ROWS_FAILURE);
         if (!known) {
-            return OptionalInt.empty();
+            return OptionalDouble.empty();
         }
         boolean bad =
                 frame.raw(GpuMetric.REMAPPED_ROWS_PENDING) != 0 || frame.raw(GpuMetric.REMAPPED_ROWS_FAILURE) != 0;
-        return OptionalInt.of(bad ? 1 : 0);
+        return OptionalDouble.of(bad ? 1 : 0);
     }
 
-    private static OptionalInt slowed(GpuFrame frame) {
+    private static OptionalDouble slowed(GpuFrame frame) {
         if (!frame.present(GpuMetric.CLOCK_EVENT_REASONS)) {
-            return OptionalInt.empty();
+            return OptionalDouble.empty();
         }
-        return OptionalInt.of((frame.raw(GpuMetric.CLOCK_EVENT_REASONS) & HARDWARE_SLOWDOWN) != 0 ? 1 : 0);
+        return OptionalDouble.of((frame.raw(GpuMetric.CLOCK_EVENT_REASONS) & HARDWARE_SLOWDOWN) != 0 ? 1 : 0);
     }
 }

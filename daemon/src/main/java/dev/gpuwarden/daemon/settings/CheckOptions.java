@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Spelling;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.daemon.check.CheckPlan;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -47,6 +49,17 @@ public final class CheckOptions {
                     + " (default: ${DEFAULT-VALUE}).")
     Duration deadline = CheckPlan.DEFAULT_DEADLINE;
 
+    @Option(
+            names = "--check.load",
+            defaultValue = "none",
+            paramLabel = "LOAD",
+            converter = LoadConverter.class,
+            description =
+                    "Largest load on GPUs of the checks that the daemon runs by itself: none, light (at most 100 ms of"
+                            + " a GPU, beside workloads too), invasive (GPUs without a workload). 'gpuwarden check' runs any check"
+                            + " (default: ${DEFAULT-VALUE}).")
+    GpuLoad load = GpuLoad.NONE;
+
     @Mixin
     LimitOptions limits = new LimitOptions();
 
@@ -55,6 +68,24 @@ public final class CheckOptions {
 
     @Mixin
     ScriptSettings scripts = new ScriptSettings();
+
+    static final class LoadConverter implements ITypeConverter<GpuLoad> {
+        @Override
+        public GpuLoad convert(String text) {
+            return switch (text) {
+                case "none" -> GpuLoad.NONE;
+                case "light" -> GpuLoad.LIGHT;
+                case "invasive" -> GpuLoad.INVASIVE;
+                default ->
+                    throw new TypeConversionException("expected none, light or invasive, but was '" + text + "'");
+            };
+        }
+    }
+
+    /** Returns the plan of a daemon, which runs checks by itself; throws {@link UserError} if an option is wrong. */
+    public CheckPlan daemonPlan(CheckPlan all) {
+        return plan(all).upTo(load);
+    }
 
     /** Returns the deadline of checks, unless a check sets a longer one. */
     public Duration deadline() {

@@ -144,6 +144,11 @@ public final class SamplingSettings {
         };
     }
 
+    /** Returns the deadline of opening a driver library. */
+    public Duration openDeadline() {
+        return openDeadline;
+    }
+
     public Duration fastInterval() {
         return fastInterval;
     }

@@ -6,7 +6,11 @@ import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.ComputeProvider;
+import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
@@ -33,6 +37,18 @@ public final class CheckContexts {
 
     public static CheckContext context(NodeSnapshot snapshot, NodePaths paths, Limits limits) {
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths)
+                .context(snapshot, new CounterHistory());
+    }
+
+    /** Returns the same context with the node's compute driver. */
+    public static CheckContext computing(SimulatedNode node, Limits limits) {
+        NodeSnapshot snapshot = snapshot(node);
+        LazyComputeDriver compute = new LazyComputeDriver(
+                () -> ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow(),
+                new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO),
+                Duration.ofSeconds(10));
+        return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
+                .withCompute(compute)
                 .context(snapshot, new CounterHistory());
     }
 

@@ -52,6 +52,7 @@ class CheckRunnerTest {
                 once.expectations(),
                 once.kernelLog(),
                 once.leftOut(),
+                once.compute(),
                 once.paths(),
                 once.clock());
     }

@@ -69,6 +69,7 @@ final class ServedNode implements AutoCloseable {
                         Expectations.NONE,
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
+                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.NOT_SUPPORTED),
                         NodePaths.of(folder, folder, folder),
                         Clock.systemUTC()),
                 results -> {},

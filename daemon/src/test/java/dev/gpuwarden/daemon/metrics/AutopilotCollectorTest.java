@@ -2,10 +2,19 @@ package dev.gpuwarden.daemon.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -17,12 +26,17 @@ class AutopilotCollectorTest {
                     + "health=\"%s\",node=\"node-7\"";
 
     private static List<String> series(Consumer<GpuFrame> change) {
+        return series(change, List.of());
+    }
+
+    private static List<String> series(Consumer<GpuFrame> change, List<CheckResult> results) {
         GpuFrame frame = NodeFixture.frame();
         change.accept(frame);
         Collector.Scrape scrape =
                 NodeFixture.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
         Exposition exposition = new Exposition(
-                MetricsOptions.of(false, false, false), () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon")));
+                MetricsOptions.of(false, false, false),
+                () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon", () -> results)));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.startsWith("autopilot_health_checks{")
@@ -49,6 +63,25 @@ class AutopilotCollectorTest {
                 .contains(line("remapped", "1.0"));
         assertThat(series(frame -> NodeFixture.put(frame, GpuMetric.CLOCK_EVENT_REASONS, 0x48)))
                 .contains(line("power-slowdown", "1.0"));
+    }
+
+    @Test
+    void measuredCopiesAreGigabytesOfTheSlowerDirection() {
+        Finding measured = new Finding(
+                Outcome.PASS,
+                "pciebw-good",
+                Subject.of(NodeFixture.gpu(0, GpuState.ANSWERING, NodeFixture.frame(), List.of())
+                        .identity()),
+                "51.7 GB/s",
+                "",
+                RecommendedAction.NONE,
+                List.of(
+                        new Measurement("to_device_gigabytes_per_second", 51.7, ""),
+                        new Measurement("to_host_gigabytes_per_second", 50.2, ""),
+                        new Measurement("together_to_host_gigabytes_per_second", 20, "")));
+        CheckResult result = CheckResult.of(
+                CheckInfo.of("pciebw", "GPU", "Copies."), Instant.EPOCH, Duration.ZERO, List.of(measured));
+        assertThat(series(frame -> {}, List.of(result))).contains(line("pciebw", "50.2"));
     }
 
     @Test

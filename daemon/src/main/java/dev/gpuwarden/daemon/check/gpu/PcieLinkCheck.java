@@ -22,9 +22,6 @@ import java.util.OptionalLong;
 @AutoService(HealthCheck.class)
 public final class PcieLinkCheck extends GpuCheck {
 
-    /** Gbit/s per lane and generation, line coding deducted (PCI-SIG; generation 6 and 7 approximately). */
-    private static final double[] LANE_RATE = {0, 2.0, 4.0, 7.877, 15.754, 31.508, 60.5, 121};
-
     private static final long IDLE = 0x1;
     private static final long FASTEST_STATES = 2;
 
@@ -54,7 +51,7 @@ public final class PcieLinkCheck extends GpuCheck {
             slow = false;
         }
         if (narrow || slow) {
-            reduced(builder, new Link(lanes.getAsLong(), generation.getAsLong()), wantLanes, wantGeneration, slow);
+            reduced(builder, new PcieLink(lanes.getAsLong(), generation.getAsLong()), wantLanes, wantGeneration, slow);
         } else if (generation.getAsLong() >= wantGeneration.value()) {
             builder.pass(
                     "pcie-link-full", "generation " + generation.getAsLong() + " with " + lanes.getAsLong() + " lanes");
@@ -62,17 +59,12 @@ public final class PcieLinkCheck extends GpuCheck {
     }
 
     /** An expected value and its source. */
-    private record Want(long value, String source) {}
+    record Want(long value, String source) {}
 
-    private record Link(long lanes, long generation) {
-        double rate() {
-            return lanes * LANE_RATE[(int) Math.min(generation, LANE_RATE.length - 1)];
-        }
-    }
-
-    private static void reduced(FindingBuilder builder, Link is, Want lanes, Want generation, boolean slow) {
-        Link should = new Link(Math.max(is.lanes(), lanes.value()), slow ? generation.value() : is.generation());
-        double share = should.rate() == 0 ? 1 : is.rate() / should.rate();
+    private static void reduced(FindingBuilder builder, PcieLink is, Want lanes, Want generation, boolean slow) {
+        PcieLink should =
+                new PcieLink(Math.max(is.lanes(), lanes.value()), slow ? generation.value() : is.generation());
+        double share = should.gigabits() == 0 ? 1 : is.gigabits() / should.gigabits();
         String text = "expected generation " + should.generation() + " with " + should.lanes() + " lanes ("
                 + (slow ? generation.source() : lanes.source()) + "), but the link has generation "
                 + is.generation() + " with " + is.lanes() + " lanes, " + LimitText.percent(share) + " of the rate";
@@ -95,7 +87,8 @@ public final class PcieLinkCheck extends GpuCheck {
         }
     }
 
-    private static Want lanes(FindingBuilder builder, long now) {
+    /** Returns the lanes that the link should have: by a limit, or as many as another of the same boards uses. */
+    static Want lanes(FindingBuilder builder, long now) {
         long most = builder.raw(GpuMetric.PCIE_WIDTH_MAX, Long.MAX_VALUE);
         return builder.limit("pcie_width_lanes")
                 .map(limit -> new Want(Math.min(most, (long) limit.value()), limit.source()))

@@ -21,7 +21,8 @@ class DocumentationTest {
             Path.of(System.getProperty("gpuwarden.repository"), "docs/reference/checks.md");
 
     private static final Pattern CODE =
-            Pattern.compile("(?:builder\\.(?:warn|fail|skip|unknown)|new Slowdown)\\(\\s*\"([a-z0-9-]+)\"");
+            Pattern.compile("(?:builder\\.(?:warn|fail|skip|unknown)\\(|new Slowdown\\(|new Low\\(\\s*(?:true|false),)"
+                    + "\\s*\"([a-z0-9-]+)\"");
     private static final Pattern LIMIT =
             Pattern.compile("(?:builder\\s*\\.limit\\(|LinkMetric\\.[A-Z_]+, )\"([a-z0-9_]+)\"");
 

@@ -1,0 +1,115 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A check that gives work to GPUs, and evaluates each GPU's measurement. A GPU that could not be measured is SKIPPED or
+ * UNKNOWN with the cause: nothing is known about it then, and it is no hardware fault.
+ *
+ * @param <M> the measurement of one GPU
+ */
+abstract class ComputeCheck<M> implements HealthCheck {
+
+    // cuda.h 13.0, CUresult.
+    private static final int OUT_OF_MEMORY = 2;
+    private static final int DEVICE_UNAVAILABLE = 46;
+    private static final int UNSUPPORTED_PTX = 222;
+    private static final int SYSTEM_NOT_READY = 802;
+
+    /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
+    abstract List<Reading<M>> measure(ComputeDriver driver, List<String> uuids);
+
+    /** Adds the parts of one GPU's finding. The siblings are the measurements of all other GPUs of the same board. */
+    abstract void evaluate(FindingBuilder builder, M measured, List<M> siblings);
+
+    @Override
+    public final List<Finding> run(CheckContext context) {
+        List<GpuSnapshot> gpus = context.node().gpus().stream()
+                .filter(gpu -> gpu.state() == GpuState.ANSWERING && whyNot(gpu).isEmpty())
+                .toList();
+        Map<GpuSnapshot, Reading<M>> measured = new LinkedHashMap<>();
+        if (!gpus.isEmpty()) {
+            List<Reading<M>> all = measurements(context.compute(), gpus);
+            for (int i = 0; i < all.size(); i++) {
+                measured.put(gpus.get(i), all.get(i));
+            }
+        }
+        return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), measured));
+    }
+
+    private List<Reading<M>> measurements(Reading<ComputeDriver> driver, List<GpuSnapshot> gpus) {
+        if (driver instanceof Reading.Absent<ComputeDriver> none) {
+            Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
+            return gpus.stream().map(gpu -> same).toList();
+        }
+        return measure(
+                driver.asOptional().orElseThrow(),
+                gpus.stream().map(gpu -> gpu.identity().selector()).toList());
+    }
+
+    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Reading<M>> measured) {
+        Reading<M> reading = measured.get(builder.gpu());
+        if (reading == null) {
+            builder.skip("not-measured", whyNot(builder.gpu()).orElse("not among the GPUs of this run"));
+        } else if (reading instanceof Reading.Absent<M> absent) {
+            unmeasured(builder, absent);
+        } else {
+            List<M> siblings = builder.peers().stream()
+                    .flatMap(peer -> Optional.ofNullable(measured.get(peer)).stream())
+                    .flatMap(peer -> peer.asOptional().stream())
+                    .toList();
+            evaluate(builder, reading.asOptional().orElseThrow(), siblings);
+        }
+        return builder.finding();
+    }
+
+    /** Returns why a GPU gets no work; empty where it does. */
+    private static Optional<String> whyNot(GpuSnapshot gpu) {
+        if (gpu.identity().uuid() instanceof Reading.Absent<String> absent) {
+            return Optional.of("the driver gave no UUID, by which CUDA names GPUs: " + absent.text());
+        }
+        return gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1
+                ? Optional.of("the GPU is partitioned (MIG), and a partition is no whole GPU")
+                : Optional.empty();
+    }
+
+    /** Returns whether the GPU had work when the node was read, so that a low rate is no sign of a defect. */
+    static boolean busy(GpuSnapshot gpu) {
+        boolean used =
+                gpu.frame().present(GpuMetric.UTILIZATION_GPU) && gpu.frame().raw(GpuMetric.UTILIZATION_GPU) > 0;
+        return used
+                || gpu.processes().asOptional().filter(list -> !list.isEmpty()).isPresent();
+    }
+
+    private static void unmeasured(FindingBuilder builder, Reading.Absent<?> absent) {
+        switch (absent.code()) {
+            case OUT_OF_MEMORY -> builder.skip("gpu-memory-full", absent.text());
+            case DEVICE_UNAVAILABLE -> builder.skip("gpu-in-exclusive-use", absent.text());
+            case UNSUPPORTED_PTX -> builder.skip("driver-too-old", absent.text());
+            case SYSTEM_NOT_READY ->
+                builder.unknown("not-measured", absent.text(), "start Fabric Manager; see the check gpu-fabric");
+            default -> {
+                switch (absent.cause()) {
+                    case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> builder.skip("not-measured", absent.text());
+                    default ->
+                        builder.unknown(
+                                "not-measured",
+                                absent.text(),
+                                "run 'gpuwarden doctor', and read the kernel log for an XID of this GPU");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
+import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A measurement of the rate between pinned memory of the host and each GPU, in both directions: one GPU at a time, then
+ * all at the same time. The slower direction of the single run is compared with the rate of the link, the limit of the
+ * board, and the GPUs of the same board. If a GPU has work, a low rate is no evidence, and a good one is.
+ */
+@AutoService(HealthCheck.class)
+public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Rates> {
+
+    /** Two copies before and 2 ms of copies for each direction: 10 ms of a GPU where the link has at least 2 GB/s. */
+    private static final CopyWork WORK = new CopyWork(4 << 20, Duration.ofMillis(2), Duration.ofSeconds(5));
+
+    /** The link of an idle GPU is slow until work wakes it: a GPU is measured again as long as its rate rises by this much. */
+    private static final double RISING = 1.05;
+
+    private static final int MOST_MEASUREMENTS = 8;
+
+    /** A node of 16 GPUs that all hang. */
+    private static final Duration DEADLINE = Duration.ofSeconds(120);
+
+    /** The rates of one GPU in bytes a second: alone, and while all GPUs copy. */
+    record Rates(CopyRates alone, Reading<CopyRates> together) {
+        double slower() {
+            return Math.min(alone.toDevice(), alone.toHost()) / 1e9;
+        }
+
+        double faster() {
+            return Math.max(alone.toDevice(), alone.toHost()) / 1e9;
+        }
+    }
+
+    private final CopyWork work;
+
+    public PcieBandwidthCheck() {
+        this(WORK);
+    }
+
+    PcieBandwidthCheck(CopyWork work) {
+        this.work = work;
+    }
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("pciebw", "GPU", "Copies between host and GPU reach the rate of the PCIe link.")
+                .every(Duration.ofHours(1))
+                .damped(2, 1);
+    }
+
+    @Override
+    public Duration deadline() {
+        return DEADLINE;
+    }
+
+    @Override
+    public GpuLoad load() {
+        return GpuLoad.LIGHT;
+    }
+
+    @Override
+    List<Reading<Rates>> measure(ComputeDriver driver, List<String> uuids) {
+        List<Reading<CopyRates>> alone = new ArrayList<>();
+        for (String uuid : uuids) {
+            alone.add(awake(driver, uuid));
+        }
+        List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, work);
+        List<Reading<Rates>> rates = new ArrayList<>();
+        for (int i = 0; i < uuids.size(); i++) {
+            Reading<CopyRates> shared = together.get(i);
+            rates.add(alone.get(i).map(one -> new Rates(one, shared)));
+        }
+        return rates;
+    }
+
+    private Reading<CopyRates> awake(ComputeDriver driver, String uuid) {
+        Reading<CopyRates> best = driver.copy(List.of(uuid), work).get(0);
+        if (!(best instanceof Reading.Present<CopyRates>)) {
+            return best;
+        }
+        for (int i = 1; i < MOST_MEASUREMENTS; i++) {
+            Reading<CopyRates> next = driver.copy(List.of(uuid), work).get(0);
+            if (!(next instanceof Reading.Present<CopyRates>)) {
+                return next;
+            }
+            double factor = sum(next) / sum(best);
+            best = factor > 1 ? next : best;
+            if (factor < RISING) {
+                break;
+            }
+        }
+        return best;
+    }
+
+    private static double sum(Reading<CopyRates> rates) {
+        return rates.asOptional().map(both -> both.toDevice() + both.toHost()).orElse(0.0);
+    }
+
+    @Override
+    void evaluate(FindingBuilder builder, Rates rates, List<Rates> siblings) {
+        OptionalLong lanes = builder.read(GpuMetric.PCIE_WIDTH);
+        OptionalLong generation = builder.read(GpuMetric.PCIE_GENERATION_MAX);
+        if (lanes.isEmpty() || generation.isEmpty()) {
+            return;
+        }
+        PcieLink link = new PcieLink(lanes.getAsLong(), generation.getAsLong());
+        if (rates.faster() > 1.05 * link.gigabytes()) {
+            builder.unknown(
+                    "rate-implausible",
+                    text(rates) + ", which is more than the link of " + link + " can carry",
+                    "run 'gpuwarden doctor': the driver reports another link or another time");
+            return;
+        }
+        PcieLink full = new PcieLink(
+                Math.max(
+                        link.lanes(), PcieLinkCheck.lanes(builder, link.lanes()).value()),
+                link.generation());
+        Optional<Low> floor = floor(builder, link, full);
+        Optional<Low> low = crippled(builder, full)
+                .filter(least -> rates.slower() <= least.expected())
+                .or(() -> floor.filter(least -> rates.slower() < least.expected()))
+                .or(() -> behind(builder, link.equals(full) ? siblings : List.of())
+                        .filter(least -> rates.slower() < least.expected()));
+        if (low.isEmpty()) {
+            builder.pass(
+                    "pciebw-good",
+                    text(rates) + " over a link of " + link,
+                    evidence(rates, floor.map(Low::atLeast).orElse("")));
+        } else if (busy(builder.gpu())) {
+            builder.skip("gpu-busy", text(rates) + ", beside a workload, which takes a part of the link");
+        } else {
+            low.get().report(builder, rates);
+        }
+    }
+
+    /**
+     * A reason to call a rate too low.
+     *
+     * @param expected GB/s, the least that is expected
+     */
+    private record Low(boolean fails, String code, double expected, String source) {
+
+        String atLeast() {
+            return String.format(Locale.ROOT, "at least %.1f", expected) + " (" + source + ")";
+        }
+
+        void report(FindingBuilder builder, Rates rates) {
+            String text = text(rates) + ", expected " + atLeast();
+            String remedy =
+                    "compare with 'gpuwarden check gpu-pcie-link'; reseat the board; check riser, slot, BIOS settings,"
+                            + " IOMMU and ACS";
+            if (fails) {
+                builder.fail(code, text, remedy, RecommendedAction.CONTACT_SUPPORT, evidence(rates, atLeast()));
+            } else {
+                builder.warn(code, text, remedy, evidence(rates, atLeast()));
+            }
+        }
+    }
+
+    private static Optional<Low> crippled(FindingBuilder builder, PcieLink full) {
+        return builder.limit("pcie_bandwidth_fail_share")
+                .map(limit -> new Low(
+                        true,
+                        "pciebw-crippled",
+                        limit.value() * full.gigabytes(),
+                        LimitText.brief(limit) + " of the peak of " + full));
+    }
+
+    /** Returns the share of the link's peak, or the board's limit where that is laxer and the link is whole. */
+    private static Optional<Low> floor(FindingBuilder builder, PcieLink link, PcieLink full) {
+        Optional<Low> share = builder.limit("pciebw_share")
+                .map(limit -> new Low(
+                        false,
+                        "pciebw-low",
+                        limit.value() * link.gigabytes(),
+                        LimitText.brief(limit) + " of the peak of " + link));
+        Optional<Limit> board = builder.limit("pciebw_gigabytes_per_second").filter(limit -> link.equals(full));
+        return share.map(least -> board.filter(limit -> limit.value() < least.expected())
+                .map(limit -> new Low(false, "pciebw-low", limit.value(), limit.source()))
+                .orElse(least));
+    }
+
+    private static Optional<Low> behind(FindingBuilder builder, List<Rates> siblings) {
+        if (siblings.isEmpty()) {
+            return Optional.empty();
+        }
+        double median = siblings.stream().mapToDouble(Rates::slower).sorted().toArray()[siblings.size() / 2];
+        return builder.limit("pciebw_sibling_share")
+                .map(limit -> new Low(
+                        false,
+                        "pciebw-behind-siblings",
+                        limit.value() * median,
+                        String.format(
+                                Locale.ROOT,
+                                "%s of the median of the same boards here, %.1f",
+                                LimitText.brief(limit),
+                                median)));
+    }
+
+    private static String text(Rates rates) {
+        return String.format(
+                Locale.ROOT,
+                "%.1f GB/s to the GPU, %.1f GB/s back",
+                rates.alone().toDevice() / 1e9,
+                rates.alone().toHost() / 1e9);
+    }
+
+    private static Measurement[] evidence(Rates rates, String expected) {
+        List<Measurement> all = new ArrayList<>();
+        all.add(new Measurement("to_device_gigabytes_per_second", rates.alone().toDevice() / 1e9, expected));
+        all.add(new Measurement("to_host_gigabytes_per_second", rates.alone().toHost() / 1e9, expected));
+        rates.together().asOptional().ifPresent(shared -> {
+            all.add(new Measurement("together_to_device_gigabytes_per_second", shared.toDevice() / 1e9, ""));
+            all.add(new Measurement("together_to_host_gigabytes_per_second", shared.toHost() / 1e9, ""));
+        });
+        return all.toArray(Measurement[]::new);
+    }
+}
