@@ -54,10 +54,8 @@ public final class CheckOptions {
             defaultValue = "none",
             paramLabel = "LOAD",
             converter = LoadConverter.class,
-            description =
-                    "Largest load on GPUs of the checks that the daemon runs by itself: none, light (at most 100 ms of"
-                            + " a GPU, beside workloads too), invasive (GPUs without a workload). 'gpuwarden check' runs any check"
-                            + " (default: ${DEFAULT-VALUE}).")
+            description = "Largest load on GPUs of the checks that the daemon runs by itself: none, or light (at most"
+                    + " 100 ms of a GPU, beside workloads too). 'gpuwarden check' runs any check (default: ${DEFAULT-VALUE}).")
     GpuLoad load = GpuLoad.NONE;
 
     @Mixin
@@ -75,9 +73,7 @@ public final class CheckOptions {
             return switch (text) {
                 case "none" -> GpuLoad.NONE;
                 case "light" -> GpuLoad.LIGHT;
-                case "invasive" -> GpuLoad.INVASIVE;
-                default ->
-                    throw new TypeConversionException("expected none, light or invasive, but was '" + text + "'");
+                default -> throw new TypeConversionException("expected none or light, but was '" + text + "'");
             };
         }
     }

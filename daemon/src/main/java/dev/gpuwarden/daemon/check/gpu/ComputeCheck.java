@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.health.EachGpu;
 import dev.gpuwarden.core.health.Finding;
@@ -28,10 +29,13 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private static final int UNSUPPORTED_PTX = 222;
     private static final int SYSTEM_NOT_READY = 802;
 
+    /** Boards with other settings differ for a good reason. */
+    private static final List<GpuMetric> SETTINGS = List.of(GpuMetric.POWER_LIMIT_ENFORCED, GpuMetric.ECC_MODE);
+
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
     abstract List<Reading<M>> measure(ComputeDriver driver, List<String> uuids);
 
-    /** Adds the parts of one GPU's finding. The siblings are the measurements of all other GPUs of the same board. */
+    /** Adds the parts of one GPU's finding. The siblings are the measurements of equal boards. */
     abstract void evaluate(FindingBuilder builder, M measured, List<M> siblings);
 
     @Override
@@ -67,6 +71,10 @@ abstract class ComputeCheck<M> implements HealthCheck {
             unmeasured(builder, absent);
         } else {
             List<M> siblings = builder.peers().stream()
+                    .filter(peer -> SETTINGS.stream()
+                            .allMatch(setting -> peer.frame()
+                                    .reading(setting)
+                                    .equals(builder.frame().reading(setting))))
                     .flatMap(peer -> Optional.ofNullable(measured.get(peer)).stream())
                     .flatMap(peer -> peer.asOptional().stream())
                     .toList();
@@ -76,12 +84,15 @@ abstract class ComputeCheck<M> implements HealthCheck {
     }
 
     /** Returns why a GPU gets no work; empty where it does. */
-    private static Optional<String> whyNot(GpuSnapshot gpu) {
+    private Optional<String> whyNot(GpuSnapshot gpu) {
         if (gpu.identity().uuid() instanceof Reading.Absent<String> absent) {
             return Optional.of("the driver gave no UUID, by which CUDA names GPUs: " + absent.text());
         }
-        return gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1
-                ? Optional.of("the GPU is partitioned (MIG), and a partition is no whole GPU")
+        if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
+            return Optional.of("the GPU is partitioned (MIG), and a partition is no whole GPU");
+        }
+        return load() == GpuLoad.INVASIVE && busy(gpu)
+                ? Optional.of("the GPU has a workload, and this check needs a GPU without one")
                 : Optional.empty();
     }
 
@@ -93,7 +104,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
                 || gpu.processes().asOptional().filter(list -> !list.isEmpty()).isPresent();
     }
 
-    private static void unmeasured(FindingBuilder builder, Reading.Absent<?> absent) {
+    static void unmeasured(FindingBuilder builder, Reading.Absent<?> absent) {
         switch (absent.code()) {
             case OUT_OF_MEMORY -> builder.skip("gpu-memory-full", absent.text());
             case DEVICE_UNAVAILABLE -> builder.skip("gpu-in-exclusive-use", absent.text());

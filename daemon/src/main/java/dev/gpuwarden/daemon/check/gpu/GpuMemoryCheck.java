@@ -1,0 +1,185 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.compute.MemoryPattern;
+import dev.gpuwarden.core.compute.MemoryResult;
+import dev.gpuwarden.core.compute.MemoryWork;
+import dev.gpuwarden.core.compute.ProductKind;
+import dev.gpuwarden.core.compute.ProductResult;
+import dev.gpuwarden.core.compute.ProductWork;
+import dev.gpuwarden.core.compute.ResultVerdict;
+import dev.gpuwarden.core.compute.VectorResult;
+import dev.gpuwarden.core.compute.VectorWork;
+import dev.gpuwarden.core.compute.WrongResults;
+import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.daemon.check.gpu.GrowingWork.Sized;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/**
+ * A measurement of each GPU's memory and FP64 arithmetic: patterns that memory must hold, its bandwidth by y = a x + y
+ * (DAXPY), and a product of matrices (DGEMM) by gpuwarden's own kernel. Every result is compared with its closed form.
+ */
+@AutoService(HealthCheck.class)
+public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> {
+
+    private static final Duration DEADLINE = Duration.ofMinutes(10);
+    private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
+    private static final long SEED = 1;
+    private static final long MEBIBYTE = 1L << 20;
+
+    /** Memory that a test leaves to others. */
+    private static final long RESERVE_BYTES = 1024 * MEBIBYTE;
+
+    private static final double SHARE_OF_FREE = 0.5;
+
+    private static final List<MemoryWork> MEMORY =
+            List.of(memory(32 * MEBIBYTE), memory(1024 * MEBIBYTE), memory(Long.MAX_VALUE));
+    private static final List<VectorWork> VECTORS = List.of(
+            new VectorWork(1 << 20, 2, SEED, WORK_DEADLINE),
+            new VectorWork(1 << 24, VectorWork.USUAL_ROUNDS, SEED, WORK_DEADLINE),
+            new VectorWork(VectorWork.USUAL_COUNT, VectorWork.USUAL_ROUNDS, SEED, WORK_DEADLINE));
+    private static final List<ProductWork> PRODUCTS = List.of(product(256), product(1024), product(4096));
+
+    private static MemoryWork memory(long mostBytes) {
+        return new MemoryWork(
+                SHARE_OF_FREE,
+                RESERVE_BYTES,
+                mostBytes,
+                32 * MEBIBYTE,
+                List.of(MemoryPattern.values()),
+                SEED,
+                WORK_DEADLINE);
+    }
+
+    private static ProductWork product(int n) {
+        return new ProductWork(ProductKind.FP64, n, 2, SEED, WORK_DEADLINE);
+    }
+
+    /** The results of one GPU. */
+    record Measured(
+            Reading<MemoryResult> memory, Reading<VectorResult> vectors, Reading<ProductResult> product) {
+
+        Reading<Double> bandwidth() {
+            return vectors.map(result -> result.bytesPerSecond() / 1e9);
+        }
+
+        Reading<Double> rate() {
+            return product.map(result -> result.operationsPerSecond() / 1e12);
+        }
+    }
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of("gpumem", "GPU", "Memory holds what is written, and memory and FP64 units reach their rates.")
+                .every(Duration.ofHours(4))
+                .damped(1, 3);
+    }
+
+    @Override
+    public Duration deadline() {
+        return DEADLINE;
+    }
+
+    @Override
+    public GpuLoad load() {
+        return GpuLoad.INVASIVE;
+    }
+
+    @Override
+    List<Reading<Measured>> measure(ComputeDriver driver, List<String> uuids) {
+        GrowingWork growing = new GrowingWork(System::nanoTime);
+        List<Sized<MemoryWork, MemoryResult>> memory =
+                growing.run(MEMORY, work -> driver.testMemory(uuids, work, () -> false), MemoryResult::isRight);
+        List<Sized<VectorWork, VectorResult>> vectors = growing.run(
+                VECTORS,
+                work -> driver.measureVectors(uuids, work, () -> false),
+                result -> result.verification().isRight());
+        List<Sized<ProductWork, ProductResult>> products = growing.run(
+                PRODUCTS,
+                work -> driver.measureProducts(uuids, work, () -> false),
+                result -> result.verification().isRight());
+        List<Reading<Measured>> all = new ArrayList<>();
+        for (int i = 0; i < uuids.size(); i++) {
+            all.add(Reading.of(new Measured(
+                    memory.get(i).result(), vectors.get(i).result(), products.get(i).result())));
+        }
+        return all;
+    }
+
+    @Override
+    void evaluate(FindingBuilder builder, Measured measured, List<Measured> siblings) {
+        List<ResultVerdict> verdicts = List.of(
+                WrongResults.ofMemory("memory", measured.memory()),
+                WrongResults.ofVectors("DAXPY", measured.vectors()),
+                EqualProducts.judge("DGEMM", measured.product()));
+        RepeatedWrongNotes.add(builder, verdicts);
+        absences(builder, measured.memory());
+        absences(builder, measured.vectors());
+        absences(builder, measured.product());
+        slow(builder, "DAXPY", "GB/s", measured, siblings, Measured::bandwidth);
+        slow(builder, "DGEMM", "TFLOP/s", measured, siblings, Measured::rate);
+        measured.bandwidth().asOptional().ifPresent(rate -> builder.limit("daxpy_gigabytes_per_second")
+                .filter(limit -> rate < limit.value())
+                .ifPresent(limit -> builder.warn(
+                        "gpu-memory-slow",
+                        String.format(Locale.ROOT, "memory reached %.0f GB/s, expected at least ", rate)
+                                + LimitText.brief(limit),
+                        "check clocks, temperature and ECC by 'gpuwarden check all'; run NVIDIA's field diagnostic",
+                        LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))));
+        passed(builder, measured);
+    }
+
+    private static void slow(
+            FindingBuilder builder,
+            String work,
+            String unit,
+            Measured own,
+            List<Measured> siblings,
+            Function<Measured, Reading<Double>> rate) {
+        rate.apply(own)
+                .asOptional()
+                .ifPresent(value -> Straggling.add(
+                        builder,
+                        work,
+                        unit,
+                        value,
+                        siblings.stream()
+                                .flatMap(other -> rate.apply(other).asOptional().stream())
+                                .toList()));
+    }
+
+    private static void absences(FindingBuilder builder, Reading<?> reading) {
+        if (reading instanceof Reading.Absent<?> absent) {
+            unmeasured(builder, absent);
+        }
+    }
+
+    private static void passed(FindingBuilder builder, Measured measured) {
+        List<Measurement> evidence = new ArrayList<>();
+        measured.memory()
+                .asOptional()
+                .ifPresent(test -> evidence.add(
+                        new Measurement("memory_tested_mebibytes", test.bytes() / (double) MEBIBYTE, "")));
+        measured.bandwidth().asOptional().ifPresent(rate -> evidence.add(builder.limit("daxpy_gigabytes_per_second")
+                .map(limit -> LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))
+                .orElse(new Measurement("daxpy_gigabytes_per_second", rate, ""))));
+        measured.rate()
+                .asOptional()
+                .ifPresent(rate -> evidence.add(new Measurement("dgemm_teraflops_per_second", rate, "")));
+        if (!evidence.isEmpty()) {
+            builder.pass(
+                    "gpu-memory-good",
+                    "memory holds each pattern, and DAXPY and DGEMM are exact",
+                    evidence.toArray(Measurement[]::new));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.compute.EqualBoard;
+import dev.gpuwarden.core.compute.StragglerVerdict;
+import dev.gpuwarden.core.compute.StragglerVerdict.Outcome;
+import dev.gpuwarden.core.compute.Stragglers;
+import dev.gpuwarden.core.compute.Stragglers.Sample;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** A rate that falls behind equal boards in the same run, as a part of a finding. */
+final class Straggling {
+
+    private static final EqualBoard EQUAL = new EqualBoard(
+            "", Reading.absent(Absence.OFF), Reading.absent(Absence.OFF), Reading.absent(Absence.OFF));
+
+    private Straggling() {}
+
+    /** @param siblings rates of equal boards in this run, in the same unit */
+    static void add(FindingBuilder builder, String work, String unit, double rate, List<Double> siblings) {
+        builder.limit("straggler_share").ifPresent(limit -> {
+            List<Sample> samples = new ArrayList<>();
+            samples.add(sample(rate));
+            siblings.forEach(other -> samples.add(sample(other)));
+            StragglerVerdict verdict = Stragglers.judge(
+                            samples, new Stragglers.Limits(limit.value(), limit.value(), 1), unit)
+                    .get(0);
+            if (verdict.outcome() == Outcome.SLOW) {
+                builder.warn(
+                        "straggler",
+                        work + verdict.text() + " (" + limit.source() + ")" + now(builder.frame()),
+                        "compare clocks, power limit and temperature with its siblings; check cooling and power supply");
+            }
+        });
+    }
+
+    private static Sample sample(double rate) {
+        return new Sample("", EQUAL, Reading.of(rate), List.of());
+    }
+
+    /** Returns the readings that usually explain a slow GPU. */
+    private static String now(GpuFrame frame) {
+        List<String> all = new ArrayList<>();
+        if (frame.present(GpuMetric.TEMPERATURE)) {
+            all.add(frame.raw(GpuMetric.TEMPERATURE) + " C");
+        }
+        if (frame.present(GpuMetric.POWER_LIMIT_ENFORCED)) {
+            all.add(String.format(Locale.ROOT, "power limit %.0f W", frame.raw(GpuMetric.POWER_LIMIT_ENFORCED) / 1e3));
+        }
+        return all.isEmpty() ? "" : "; before the run: " + String.join(", ", all);
+    }
+}

@@ -1,0 +1,77 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Kernels on simulated nodes: the arithmetic is that of the shipped kernels. GPU 0 of the scenario has a workload. */
+class InvasiveChecksTest {
+
+    private static List<String> judged(HealthCheck check, SimulatedNode node) {
+        return check.run(CheckContexts.computing(node, BoardLimits.shipped())).stream()
+                .map(finding -> finding.outcome() + " " + finding.code())
+                .toList();
+    }
+
+    @Test
+    void healthyBoardsPassAndShowTheirRates() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            List<Finding> memory = new GpuMemoryCheck().run(CheckContexts.computing(node, BoardLimits.shipped()));
+            assertThat(memory.subList(1, 4)).allSatisfy(finding -> {
+                assertThat(finding.code()).as(finding.message()).isEqualTo("gpu-memory-good");
+                assertThat(finding.evidence())
+                        .extracting(measured -> measured.name())
+                        .containsExactly(
+                                "memory_tested_mebibytes", "daxpy_gigabytes_per_second", "dgemm_teraflops_per_second");
+            });
+            assertThat(judged(new GpuResultsCheck(), node).subList(1, 4)).containsOnly("PASS gpu-results-right");
+        }
+    }
+
+    @Test
+    void gpuThatComputesWrongIsNamedWithItsSm() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.2.cuda.wrong.pattern", "bit");
+            node.set("gpu.2.cuda.wrong.sm", "5");
+            node.set("gpu.2.cuda.wrong.kernel", "wmma_product");
+            List<Finding> findings = new GpuResultsCheck().run(CheckContexts.computing(node, BoardLimits.shipped()));
+            assertThat(findings)
+                    .extracting(Finding::code)
+                    .containsExactly("not-measured", "gpu-results-right", "wrong-result", "gpu-results-right");
+            assertThat(findings.get(2).message()).contains("GPU 2", "SM 5", "expected 0x", "seen 0x");
+        }
+    }
+
+    @Test
+    void oneWrongResultIsNoFaultYet() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.1.cuda.wrong.pattern", "bits");
+            node.set("gpu.1.cuda.wrong.times", "1");
+            node.set("gpu.1.cuda.wrong.kernel", "daxpy");
+            assertThat(judged(new GpuMemoryCheck(), node))
+                    .containsExactly(
+                            "SKIPPED not-measured",
+                            "WARN wrong-result-once",
+                            "PASS gpu-memory-good",
+                            "PASS gpu-memory-good");
+        }
+    }
+
+    @Test
+    void slowGpuIsNamedWithItsSiblingsRates() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.3.copy.memory", "60000");
+            Finding slow = new GpuMemoryCheck()
+                    .run(CheckContexts.computing(node, BoardLimits.shipped()))
+                    .get(3);
+            assertThat(slow.code()).isEqualTo("straggler");
+            assertThat(slow.message()).contains("GPU 3", "DAXPY", "% of the median of 2 equal GPUs");
+        }
+    }
+}
