@@ -161,6 +161,10 @@ static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, const cuda_
     if (shape->block[0] > kernel->block_threads || shape->block[1] * shape->block[2] != 1) {
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
+    CUresult result = cu_settle(call, stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
     int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
     kernel->run(shape);
     cu_spent_since(began_ns);

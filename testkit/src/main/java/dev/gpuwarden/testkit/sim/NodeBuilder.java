@@ -48,6 +48,7 @@ final class NodeBuilder {
             // library.
             Files.copy(files.library(scenario.driver()), folder.library);
             Files.copy(files.cudaLibrary(), folder.cudaLibrary);
+            Files.copy(files.ncclLibrary(), folder.ncclLibrary);
             Files.copy(files.layoutFile(), folder.layout);
         });
         SimTable table = SimTable.create(folder.table, files.layout());

@@ -9,6 +9,7 @@ final class NodeFolder {
     final Path lib;
     final Path library;
     final Path cudaLibrary;
+    final Path ncclLibrary;
     /** The table, beside the libraries that read it. */
     final Path table;
     /** A copy of the table's layout, so that any process can change the node. */
@@ -41,6 +42,7 @@ final class NodeFolder {
         lib = root.resolve("lib");
         library = lib.resolve("libnvidia-ml.so.1");
         cudaLibrary = lib.resolve("libcuda.so.1");
+        ncclLibrary = lib.resolve("libnccl.so.2");
         table = lib.resolve("gpuwarden-sim.table");
         layout = lib.resolve("sim-layout.tsv");
         proc = root.resolve("proc");
