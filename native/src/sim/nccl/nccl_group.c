@@ -210,11 +210,42 @@ static ncclResult_t start_all(void)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
+static bool is_point(const nc_op_t *op)
+{
+    return op->kind == NC_SEND || op->kind == NC_RECV;
+}
+
+/* Send and Recv of a group progress together, after its collectives. */
+static void points_last(nc_batch_t *batch)
+{
+    int first = batch->count; /* from here on all are points */
+    for (int i = batch->count - 1; i >= 0; i--) {
+        nc_op_t moved = batch->ops[i];
+        if (is_point(&moved)) {
+            first--;
+            memmove(&batch->ops[i], &batch->ops[i + 1], (size_t)(first - i) * sizeof moved);
+            batch->ops[first] = moved;
+        }
+    }
+}
+
+/* Those of one stream are one operation of it, which the first of them has. */
+static bool shares_operation(const nc_batch_t *batch, int i)
+{
+    for (int j = 0; j < i && is_point(&batch->ops[i]); j++) {
+        if (is_point(&batch->ops[j]) && batch->ops[j].stream == batch->ops[i].stream) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ncclResult_t enqueue_on_streams(ncclComm_t comm, nc_batch_t *batch)
 {
+    points_last(batch);
     for (int i = 0; i < batch->count; i++) {
         nc_op_t *op = &batch->ops[i];
-        if (op->kind < NC_SPLIT) {
+        if (batch->ops[i].kind < NC_SPLIT && !shares_operation(batch, i)) {
             NC_TRY(nc_cuda_result(comm->cuda->enqueue(comm->place.context, op->stream, &op->operation)));
         }
     }

@@ -225,7 +225,10 @@ static ncclResult_t prepare(group_t *group, nc_op_t *ops)
     for (int i = 0; i < group->count; i++) {
         nc_op_t *op = &ops[i];
         size_t bytes = op->count * nc_type_bytes(op->type);
-        NC_TRY(nc_turn(comm, op));
+        op->ready_ns = group->begin_ns;
+        if (op->operation) {
+            NC_TRY(nc_turn(comm, op));
+        }
         NC_TRY(nc_check_memory(comm, op->kind == NC_SEND ? op->send : op->recv, bytes));
         group->begin_ns = op->ready_ns > group->begin_ns ? op->ready_ns : group->begin_ns;
         group->flows[i].op = op;
@@ -266,8 +269,10 @@ ncclResult_t nc_point_to_point(ncclComm_t comm, nc_op_t *ops, int count)
         if (ops[i].kind == NC_RECV) {
             nc_spoil(comm, ops[i].recv, ops[i].count, nc_type_bytes(ops[i].type));
         }
-        comm->cuda->finish(ops[i].operation, end_ns);
-        ops[i].operation = NULL;
+        if (ops[i].operation) {
+            comm->cuda->finish(ops[i].operation, end_ns);
+            ops[i].operation = NULL;
+        }
     }
     return result;
 }

@@ -63,7 +63,7 @@ typedef struct {
     nc_reduction_t by;
     int peer; /* root, or the other side */
     CUstream stream;
-    cuda_operation_t operation;
+    cuda_operation_t operation; /* NULL: an earlier Send or Recv of the group has it for their stream */
     int64_t ready_ns;
     int color, key; /* of a split */
     ncclComm_t child;

@@ -13,7 +13,7 @@
 #include "nccl_sim.h"
 
 /* A refused connection is tried again for so long: a root that is about to listen must not fail its ranks. */
-enum { REFUSED_MS = 3000, CONNECT_MS = 20000, RETRY_MS = 20 };
+enum { REFUSED_MS = 2000, CONNECT_MS = 20000, RETRY_MS = 20 };
 
 /* "^a,b" excludes names that begin so, "=a" requires the whole name, else a name begins with one of the list. */
 static bool permitted(const char *list, const char *name)

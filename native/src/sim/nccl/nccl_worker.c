@@ -94,20 +94,17 @@ void nc_spoil(ncclComm_t comm, char *result, size_t count, size_t width)
 
 static ncclResult_t run(ncclComm_t comm, nc_batch_t *batch)
 {
-    int points = 0;
     for (int i = 0; i < batch->count; i++) {
         nc_op_t *op = &batch->ops[i];
         if (op->kind < NC_SEND) {
             NC_TRY(nc_collective(comm, op));
         } else if (op->kind == NC_SPLIT) {
             NC_TRY(nc_split(comm, op));
-        } else if (op->kind != NC_FINALIZE) { /* moved to the front, in order */
-            nc_op_t moved = *op;
-            memmove(&batch->ops[points + 1], &batch->ops[points], (size_t)(i - points) * sizeof *op);
-            batch->ops[points++] = moved;
+        } else if (op->kind != NC_FINALIZE) { /* and so are all from here on */
+            return nc_point_to_point(comm, op, batch->count - i);
         }
     }
-    return points > 0 ? nc_point_to_point(comm, batch->ops, points) : ncclSuccess;
+    return ncclSuccess;
 }
 
 /* Operations that failed end now, as the kernels of an aborted communicator do. */

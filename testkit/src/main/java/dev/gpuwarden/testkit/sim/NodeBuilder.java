@@ -51,6 +51,9 @@ final class NodeBuilder {
             Files.copy(files.ncclLibrary(), folder.ncclLibrary);
             Files.copy(files.layoutFile(), folder.layout);
         });
+        scenario.node().stream()
+                .filter(setting -> setting.key().name().equals("nccl-library"))
+                .forEach(setting -> folder.showNccl(number(setting.value()) == 1));
         SimTable table = SimTable.create(folder.table, files.layout());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
         table.change(t -> builder.writeDriverAndGpus());
