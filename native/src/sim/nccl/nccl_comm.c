@@ -71,6 +71,15 @@ bool nc_aborted(ncclComm_t comm)
     return __atomic_load_n(&comm->aborted, __ATOMIC_ACQUIRE);
 }
 
+void nc_abort(ncclComm_t comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    __atomic_store_n(&comm->aborted, true, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&comm->changed);
+    nc_wake(comm);
+    pthread_mutex_unlock(&comm->lock);
+}
+
 void nc_wake(ncclComm_t comm)
 {
     uint64_t one = 1;
@@ -164,10 +173,7 @@ NC_CALL(ncclCommAbort, nc_slot(comm), (ncclComm_t comm), (comm))
         return ncclSuccess;
     }
     NC_TRY(nc_check(comm, "CommAbort"));
-    pthread_mutex_lock(&comm->lock);
-    __atomic_store_n(&comm->aborted, true, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&comm->changed);
-    pthread_mutex_unlock(&comm->lock);
+    nc_abort(comm);
     if (retire(comm)) {
         nc_comm_end(comm);
     }

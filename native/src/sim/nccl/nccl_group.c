@@ -104,12 +104,21 @@ ncclResult_t nc_enqueue(ncclComm_t comm, const nc_op_t *op)
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 
+typedef struct job job_t;
+
+/* The starts of a group. The first that fails ends the others, which would wait for its rank. */
 typedef struct {
+    job_t *jobs;
+    int count;
+    ncclResult_t first; /* error */
+} jobs_t;
+
+struct job {
+    jobs_t *all;
     nc_start_t start;
-    ncclResult_t result;
     pthread_t thread;
     bool running;
-} job_t;
+};
 
 static ncclResult_t run_start(const nc_start_t *start)
 {
@@ -123,10 +132,23 @@ static ncclResult_t run_start(const nc_start_t *start)
     return result;
 }
 
+static void fail_jobs(jobs_t *all, ncclResult_t result)
+{
+    ncclResult_t none = ncclSuccess;
+    if (__atomic_compare_exchange_n(&all->first, &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        for (int i = 0; i < all->count; i++) {
+            nc_abort(all->jobs[i].start.comm);
+        }
+    }
+}
+
 static void *run_job(void *argument)
 {
     job_t *job = argument;
-    job->result = run_start(&job->start);
+    ncclResult_t result = run_start(&job->start);
+    if (result != ncclSuccess) {
+        fail_jobs(job->all, result);
+    }
     return NULL;
 }
 
@@ -160,24 +182,30 @@ static ncclResult_t start_alone(const nc_start_t *start)
 
 static ncclResult_t start_and_wait(const nc_start_t *starts, int count)
 {
-    job_t *jobs = calloc((size_t)count, sizeof *jobs);
-    ncclResult_t result = jobs ? ncclSuccess : no_memory();
-    for (int i = 0; jobs && i < count; i++) {
-        jobs[i].start = starts[i];
-        jobs[i].result = ncclSystemError;
-        jobs[i].running = count > 1 && pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]) == 0;
+    jobs_t all = {calloc((size_t)count, sizeof *all.jobs), count, ncclSuccess};
+    if (!all.jobs) {
+        return no_memory();
+    }
+    for (int i = 0; i < count; i++) { /* complete before the first one runs */
+        all.jobs[i].all = &all;
+        all.jobs[i].start = starts[i];
+    }
+    for (int i = 0; i < count; i++) {
+        job_t *job = &all.jobs[i];
+        job->running = count > 1 && pthread_create(&job->thread, NULL, run_job, job) == 0;
         if (count == 1) {
-            run_job(&jobs[i]);
+            run_job(job);
+        } else if (!job->running) {
+            fail_jobs(&all, nc_fail(ncclSystemError, "pthread_create failed"));
         }
     }
-    for (int i = 0; jobs && i < count; i++) {
-        if (jobs[i].running) {
-            pthread_join(jobs[i].thread, NULL);
+    for (int i = 0; i < count; i++) {
+        if (all.jobs[i].running) {
+            pthread_join(all.jobs[i].thread, NULL);
         }
-        result = result == ncclSuccess ? jobs[i].result : result;
     }
-    free(jobs);
-    return result;
+    free(all.jobs);
+    return all.first;
 }
 
 /* All or none of a group have handles. */

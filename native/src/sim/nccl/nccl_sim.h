@@ -191,6 +191,7 @@ ncclResult_t nc_check_ready(ncclComm_t comm, const char *subject);
 void nc_set_state(ncclComm_t comm, ncclResult_t state);
 ncclResult_t nc_state(ncclComm_t comm);
 bool nc_aborted(ncclComm_t comm);
+void nc_abort(ncclComm_t comm);
 void nc_wake(ncclComm_t comm);
 /* Waits until every batch is finished, or the communicator has failed or was aborted. */
 void nc_drain(ncclComm_t comm);

@@ -17,7 +17,7 @@ ncclResult_t nc_alive(ncclComm_t comm)
     }
     NC_TRY(nc_cuda_result(comm->cuda->health(comm->place.context)));
     int64_t planned = nc_gpu(comm)->nccl_error;
-    return planned > 0 && planned < ncclInProgress
+    return planned > 0 && planned < ncclInProgress && comm->has_worker
                ? nc_fail((ncclResult_t)planned, "rank %d : planned error of its communicators", comm->rank)
                : ncclSuccess;
 }
@@ -195,6 +195,9 @@ static void *work(void *argument)
 bool nc_worker_start(ncclComm_t comm)
 {
     comm->block = malloc(NC_BLOCK);
-    comm->has_worker = comm->block && pthread_create(&comm->worker, NULL, work, comm) == 0;
+    comm->has_worker = comm->block != NULL; /* before it reads this */
+    if (comm->has_worker && pthread_create(&comm->worker, NULL, work, comm) != 0) {
+        comm->has_worker = false;
+    }
     return comm->has_worker;
 }

@@ -142,11 +142,41 @@ static void all_types(rank_t *rank)
     EXPECT("no such type", 4, NCCL(ncclAllReduce, rank, rank, (size_t)1, 12, 0, rank->comm, rank->stream));
 }
 
+/* Sums of two that the format does not hold: halves go to even numbers, and what is too large has a rule of each format. */
+static const struct {
+    int type;
+    unsigned first, second, sum;
+} roundings[] = {
+    {ncclFloat16, 0x6800, 0x3c00, 0x6800},  /* 2048 + 1 = 2048 */
+    {ncclFloat16, 0x6800, 0x4200, 0x6802},  /* 2048 + 3 = 2052 */
+    {ncclFloat16, 0x0001, 0x8003, 0x8002},  /* the smallest numbers */
+    {ncclFloat16, 0x7bff, 0x7bff, 0x7c00},  /* infinity */
+    {ncclBfloat16, 0x4380, 0x3f80, 0x4380}, /* 256 + 1 = 256 */
+    {ncclBfloat16, 0x4380, 0x4040, 0x4382}, /* 256 + 3 = 260 */
+    {ncclFloat8e4m3, 0x58, 0x38, 0x58},     /* 16 + 1 = 16 */
+    {ncclFloat8e4m3, 0x7e, 0x7e, 0x7e},     /* 448 is the largest */
+    {ncclFloat8e5m2, 0x48, 0x3c, 0x48},     /* 8 + 1 = 8 */
+    {ncclFloat8e5m2, 0x48, 0x44, 0x4a},     /* 8 + 4 = 12 */
+};
+
+static void round_sums(rank_t *rank)
+{
+    test_t *test = rank->test;
+    for (size_t i = 0; i < sizeof roundings / sizeof *roundings; i++) {
+        uint16_t seen = 0, own = (uint16_t)(rank->rank == 0 ? roundings[i].first : roundings[i].second);
+        void *memory = device_memory(test, 2, &own);
+        NCCL(ncclAllReduce, memory, memory, (size_t)1, roundings[i].type, ncclSum, rank->comm, rank->stream);
+        read_back(rank, &seen, memory, (size_t)widths[roundings[i].type]);
+        EXPECT("rounded", roundings[i].sum, seen);
+    }
+}
+
 void test_types(test_t *test)
 {
     open_libraries(test, 0);
     test->table->header->nccl_version = 22403;
     run_ranks(test, 4, all_types, NULL);
+    run_ranks(test, 2, round_sums, NULL);
 }
 
 static void all_collectives(rank_t *rank)

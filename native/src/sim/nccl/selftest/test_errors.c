@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "nccl_selftest.h"
+#include "nccl_wire.h"
 #include "sim_functions.h"
 
 static void wrong_arguments(rank_t *rank)
@@ -235,10 +236,24 @@ static void lose(rank_t *rank)
     EXPECT("its own error, or its end", rank->rank == 1 ? 1 : 6, state);
 }
 
+static void *lose_later(void *argument)
+{
+    usleep(50000);
+    ((sim_gpu_t *)argument)->state = SIM_STATE_LOST;
+    return NULL;
+}
+
+/* In one group: the second GPU is lost before it comes to the root, where the first one waits. */
 void test_lost(test_t *test)
 {
+    ncclComm_t comms[2];
+    pthread_t thread;
     open_libraries(test, 0);
     run_ranks(test, 3, lose, NULL);
+    test->table->gpu[3].nccl_dead = 1;
+    pthread_create(&thread, NULL, lose_later, &test->table->gpu[3]);
+    EXPECT("one of a group", 1, NCCL(ncclCommInitAll, comms, 2, (int[]){2, 3}));
+    pthread_join(thread, NULL);
 }
 
 /* ---- strangers ------------------------------------------------------------------------------- */
@@ -269,7 +284,9 @@ static int disturb(const char *good)
             continue;
         }
         found++;
-        for (int i = 0; i < 30; i++) { /* more than are let wait; they stay open */
+        nc_hello_t forged = {.magic = 1, .kind = NC_HELLO_ROOT, .rank = 0, .count = 2};
+        connect_to(&address, &forged, sizeof forged);
+        for (int i = 0; i < 40; i++) { /* more than are let wait; they stay open */
             connect_to(&address, "", 0);
             connect_to(&address, garbage, sizeof garbage);
             connect_to(&address, good, 8 + (size_t)i % 8);

@@ -106,10 +106,36 @@ static void order(rank_t *rank)
     }
 }
 
+/* Two communicators on one stream: the second one's peer is ready first, and waits for the first one's result. */
+static void two_communicators(rank_t *rank)
+{
+    test_t *test = rank->test;
+    ncclComm_t second = NULL;
+    CUstream other;
+    int value = 5, seen = 0;
+    EXPECT("second", 0, NCCL(ncclCommSplit, rank->comm, 0, rank->rank, &second, NULL));
+    CUDA(cuStreamCreate, &other, 1);
+    void *send = device_memory(test, 4, &value), *recv = device_memory(test, 4, NULL), *sum = device_memory(test, 4, NULL);
+    if (rank->rank == 0) {
+        NCCL(ncclAllReduce, send, recv, (size_t)1, ncclInt32, ncclSum, rank->comm, rank->stream);
+        NCCL(ncclAllReduce, recv, sum, (size_t)1, ncclInt32, ncclSum, second, rank->stream);
+    } else {
+        NCCL(ncclAllReduce, send, sum, (size_t)1, ncclInt32, ncclSum, second, other);
+        usleep(100000);
+        EXPECT("waits", 600, CUDA(cuStreamQuery, other));
+        NCCL(ncclAllReduce, send, recv, (size_t)1, ncclInt32, ncclSum, rank->comm, rank->stream);
+    }
+    EXPECT("done", 0, CUDA(cuCtxSynchronize));
+    read_back(rank, &seen, sum, 4);
+    EXPECT("5 and the first result", 15, seen);
+    EXPECT("destroyed", 0, NCCL(ncclCommDestroy, second));
+}
+
 void test_order(test_t *test)
 {
     open_libraries(test, 0);
     run_ranks(test, 2, order, NULL);
+    run_ranks(test, 2, two_communicators, NULL);
 }
 
 typedef struct {
