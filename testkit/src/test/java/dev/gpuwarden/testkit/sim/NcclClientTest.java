@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class NcclClientTest {
 
-    private static final int MEGABYTE = 1_000_000;
+    private static final int BYTES = 100_000;
 
     @TempDir
     Path folder;
@@ -28,7 +28,7 @@ class NcclClientTest {
                 Files.copy(in, script);
             }
         }
-        ProcessBuilder builder = new ProcessBuilder("python3", script.toString(), Integer.toString(MEGABYTE));
+        ProcessBuilder builder = new ProcessBuilder("python3", script.toString(), Integer.toString(BYTES));
         builder.environment().putAll(node.environment());
         Process program = builder.redirectErrorStream(true).start();
         try (var out = program.inputReader()) {
@@ -43,10 +43,10 @@ class NcclClientTest {
     void keysDecideRateErrorsAndPresence() throws Exception {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             node.set("gpu.all.nccl.rate", "10000");
-            assertThat(sumOn(node)).isEqualTo("110 0 0");
+            assertThat(sumOn(node)).isEqualTo("20 0 0");
             node.set("gpu.1.nccl.rate", "1000");
             node.set("gpu.1.nccl.wrong", "3");
-            assertThat(sumOn(node)).isEqualTo("1010 0 3");
+            assertThat(sumOn(node)).isEqualTo("110 0 3");
             node.set("gpu.1.nccl.error", "remote");
             assertThat(sumOn(node)).matches("nccl.*: 6");
             node.set("gpu.1.nccl.error", "none");

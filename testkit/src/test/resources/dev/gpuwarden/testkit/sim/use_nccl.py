@@ -57,6 +57,10 @@ milliseconds, wrong = ctypes.c_float(), []
 for gpu in (0, 1):
     use(gpu)
     call(cuda, "cuStreamSynchronize", streams[gpu])
+    state = ctypes.c_int()
+    call(nccl, "ncclCommGetAsyncError", ctypes.c_void_p(ranks[gpu]), ctypes.byref(state))
+    if state.value:
+        sys.exit("ncclCommGetAsyncError: %d" % state.value)
     seen = (ctypes.c_float * count)()
     call(cuda, "cuMemcpyDtoH_v2", seen, sums[gpu], size)
     wrong.append(sum(1 for value in seen if value != 2))
