@@ -8,7 +8,7 @@
 
 #include "cuda_sim.h"
 
-/* Some operation was finished; a wait looks again at least every SLICE_NS, which is how late a lost GPU is seen. */
+/* Some operation was finished. A wait checks again after SLICE_NS at the latest, and sees a lost GPU then. */
 static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
 enum { SLICE_NS = 10000000 };
 

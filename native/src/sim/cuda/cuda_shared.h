@@ -1,5 +1,5 @@
 /*
- * What the simulated libcuda gives to other simulated libraries, by cuGetExportTable: operations that they carry out in threads of
+ * The functions that the simulated libcuda gives to other simulated libraries, by cuGetExportTable: operations that they carry out in threads of
  * their own, in the order of a stream, and the rates between GPUs. Real libcuda serves the CUDA runtime in the same way.
  */
 #ifndef GPUWARDEN_CUDA_SHARED_H
@@ -24,11 +24,11 @@ typedef struct {
 typedef struct {
     int64_t size;
     /*
-     * The primary context of a device; for -1 the current one of this thread, or that of device 0, as in the CUDA runtime. What it
-     * retains stays retained.
+     * The primary context of a device; for -1 the current one of this thread, or that of device 0, as in the CUDA runtime. It stays
+     * retained.
      */
     CUresult (*place)(int ordinal, cuda_place_t *place);
-    /* What calls in this context return at present. */
+    /* The present result of calls in this context. */
     CUresult (*health)(CUcontext context);
     /* Ends the context with a sticky error, as a kernel with that error does. */
     void (*fail)(CUcontext context, CUresult result);

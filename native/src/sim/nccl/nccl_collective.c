@@ -4,7 +4,7 @@
 
 #include "nccl_sim.h"
 
-/* What ranks exchange before the data: all must do the same, and begin when the last one is ready. */
+/* Ranks exchange these before the data: all must do the same, and begin when the last one is ready. */
 typedef struct {
     int64_t kind, type, op, root, count;
     int64_t ready_ns, mbps;
@@ -22,7 +22,7 @@ static ncclResult_t mismatch(const nc_op_t *op, const meeting_t *other, int rank
                    (int)other->type, (int)other->op, (int)other->root, (long long)other->count);
 }
 
-/* The slowest path of the ring is the rate of all. Ranks of another clock are ready when they are heard of. */
+/* The slowest path of the ring is the rate of all. Ranks of another clock are ready when their message arrives. */
 static ncclResult_t meet(ncclComm_t comm, const nc_op_t *op, plan_t *plan)
 {
     meeting_t *all = calloc((size_t)comm->count, sizeof *all), *own = all + comm->rank;

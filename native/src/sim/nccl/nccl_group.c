@@ -104,110 +104,6 @@ ncclResult_t nc_enqueue(ncclComm_t comm, const nc_op_t *op)
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 
-typedef struct job job_t;
-
-/* The starts of a group. The first that fails ends the others, which would wait for its rank. */
-typedef struct {
-    job_t *jobs;
-    int count;
-    ncclResult_t first; /* error */
-} jobs_t;
-
-struct job {
-    jobs_t *all;
-    nc_start_t start;
-    pthread_t thread;
-    bool running;
-};
-
-static ncclResult_t run_start(const nc_start_t *start)
-{
-    ncclComm_t comm = start->comm;
-    ncclResult_t result = nc_comm_meet(comm, &start->id);
-    nc_set_state(comm, result);
-    pthread_mutex_lock(&comm->lock);
-    comm->busy_threads = false;
-    pthread_cond_broadcast(&comm->changed);
-    pthread_mutex_unlock(&comm->lock);
-    return result;
-}
-
-static void fail_jobs(jobs_t *all, ncclResult_t result)
-{
-    ncclResult_t none = ncclSuccess;
-    if (__atomic_compare_exchange_n(&all->first, &none, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        for (int i = 0; i < all->count; i++) {
-            nc_abort(all->jobs[i].start.comm);
-        }
-    }
-}
-
-static void *run_job(void *argument)
-{
-    job_t *job = argument;
-    ncclResult_t result = run_start(&job->start);
-    if (result != ncclSuccess) {
-        fail_jobs(job->all, result);
-    }
-    return NULL;
-}
-
-static void *run_alone(void *argument)
-{
-    nc_start_t start = *(nc_start_t *)argument;
-    free(argument);
-    run_start(&start);
-    return NULL;
-}
-
-/* A non-blocking communicator has its handle at once, and its state tells of the rest. */
-static ncclResult_t start_alone(const nc_start_t *start)
-{
-    nc_start_t *copy = malloc(sizeof *copy);
-    pthread_t thread;
-    start->comm->state = ncclInProgress;
-    start->comm->busy_threads = true;
-    if (!copy) {
-        return no_memory();
-    }
-    *copy = *start;
-    if (pthread_create(&thread, NULL, run_alone, copy) != 0) {
-        free(copy);
-        start->comm->busy_threads = false;
-        return nc_fail(ncclSystemError, "pthread_create failed");
-    }
-    pthread_detach(thread);
-    return ncclInProgress;
-}
-
-static ncclResult_t start_and_wait(const nc_start_t *starts, int count)
-{
-    jobs_t all = {calloc((size_t)count, sizeof *all.jobs), count, ncclSuccess};
-    if (!all.jobs) {
-        return no_memory();
-    }
-    for (int i = 0; i < count; i++) { /* complete before the first one runs */
-        all.jobs[i].all = &all;
-        all.jobs[i].start = starts[i];
-    }
-    for (int i = 0; i < count; i++) {
-        job_t *job = &all.jobs[i];
-        job->running = count > 1 && pthread_create(&job->thread, NULL, run_job, job) == 0;
-        if (count == 1) {
-            run_job(job);
-        } else if (!job->running) {
-            fail_jobs(&all, nc_fail(ncclSystemError, "pthread_create failed"));
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        if (all.jobs[i].running) {
-            pthread_join(all.jobs[i].thread, NULL);
-        }
-    }
-    free(all.jobs);
-    return all.first;
-}
-
 /* All or none of a group have handles. */
 static ncclResult_t start_all(void)
 {
@@ -221,7 +117,7 @@ static ncclResult_t start_all(void)
         }
     }
     if (result == ncclSuccess && blocking) {
-        result = start_and_wait(group.starts, group.start_count);
+        result = nc_start_and_wait(group.starts, group.start_count);
     }
     for (int i = 0; i < group.start_count; i++) {
         ncclComm_t comm = group.starts[i].comm;
@@ -231,7 +127,7 @@ static ncclResult_t start_all(void)
         }
         nc_comm_publish(comm);
         *group.starts[i].out = comm;
-        result = blocking ? ncclSuccess : start_alone(&group.starts[i]);
+        result = blocking ? ncclSuccess : nc_start_alone(&group.starts[i]);
     }
     return result;
 }
@@ -377,6 +273,8 @@ SIM_EXPORT ncclResult_t pncclGroupEnd(void) __attribute__((alias("ncclGroupEnd")
 ncclResult_t ncclGroupEnd(void)
 {
     nc_call_t call;
-    ncclResult_t result = nc_enter(&call, FN_ncclGroupEnd, -1);
-    return nc_leave(&call, result == ncclSuccess ? nc_group_end() : result);
+    ncclResult_t planned = nc_enter(&call, FN_ncclGroupEnd, -1);
+    nc_group_error(planned);
+    ncclResult_t ended = nc_group_end();
+    return nc_leave(&call, planned != ncclSuccess ? planned : ended);
 }

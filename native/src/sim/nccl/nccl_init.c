@@ -79,7 +79,7 @@ static ncclResult_t read_peers(ncclComm_t comm, int socket)
     return ncclSuccess;
 }
 
-/* What came over the network indexes arrays and is connected to. */
+/* The numbers came over the network, and index arrays. */
 static ncclResult_t check_peers(const struct ncclComm *comm)
 {
     for (int i = 0; i < comm->count; i++) {

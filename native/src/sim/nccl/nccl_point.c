@@ -1,6 +1,6 @@
 /*
  * Send and Recv. All of a group progress together; those to one rank, and those from one rank, in order. The receiver acknowledges
- * each, so both sides know from when on the other was ready.
+ * each, so both sides have the time at which the other was ready.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 typedef struct {
     nc_lobby_t lobby;
-    int expected, present; /* ranks; expected 0: the first one says */
+    int expected, present; /* ranks; expected 0: no rank has come yet */
     int *sockets;          /* by rank; -1: not yet */
     nc_peer_t *peers;
 } root_t;
@@ -53,7 +53,7 @@ static bool check_in(root_t *root, int socket, const nc_hello_t *hello)
     return true;
 }
 
-/* A rank that has checked in says nothing more, so anything from it is its end. */
+/* A rank that has checked in sends nothing more, so anything from it is its end. */
 static int watch_ranks(const root_t *root, struct pollfd *watched)
 {
     int count = 0;

@@ -206,6 +206,11 @@ typedef struct {
     ncclComm_t *out; /* receives the handle of one that succeeded */
 } nc_start_t;
 
+/* Returns when all have started, or one has failed (nccl_job.c). */
+ncclResult_t nc_start_and_wait(const nc_start_t *starts, int count);
+/* Returns 7; the communicator's state has the rest. */
+ncclResult_t nc_start_alone(const nc_start_t *start);
+
 bool nc_grouped(void);
 /* Starts now, or at the end of the group. */
 ncclResult_t nc_start(const nc_start_t *start);
@@ -222,7 +227,7 @@ bool nc_worker_start(ncclComm_t comm);
 ncclResult_t nc_alive(ncclComm_t comm);
 /* Waits for one of the sockets (fd -1: none) or for the wake-up. Returns early, so callers loop; fails as nc_alive does. */
 ncclResult_t nc_wait(ncclComm_t comm, struct pollfd *sockets, int count);
-/* An error if a neighbour in the ring has gone without saying so. */
+/* An error if a neighbour in the ring has gone without a farewell. */
 ncclResult_t nc_watch_ring(ncclComm_t comm);
 ncclResult_t nc_collective(ncclComm_t comm, nc_op_t *op);
 ncclResult_t nc_point_to_point(ncclComm_t comm, nc_op_t *ops, int count);

@@ -1,4 +1,4 @@
-/* How long collectives take on the simulated links. */
+/* The durations of collectives on the simulated links. */
 #include <time.h>
 
 #include "nccl_sim.h"

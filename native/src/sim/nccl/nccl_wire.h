@@ -1,6 +1,6 @@
 /*
- * What ranks send each other over TCP. All of it comes from strangers until its magic number is compared, which only holders of the
- * unique id know. Both sides are this library on machines of one byte order.
+ * The messages between ranks, over TCP. All come from strangers until their magic number is compared, which is a part of the
+ * unique id. Both sides are this library on machines of one byte order.
  */
 #ifndef GPUWARDEN_NCCL_WIRE_H
 #define GPUWARDEN_NCCL_WIRE_H

@@ -7,7 +7,7 @@
 
 #include "nccl_sim.h"
 
-/* How late a lost GPU or a changed table is seen. */
+/* A lost GPU or a changed table is seen after this time at the latest. */
 enum { SLICE_MS = 20 };
 
 ncclResult_t nc_alive(ncclComm_t comm)

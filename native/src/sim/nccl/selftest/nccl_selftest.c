@@ -253,7 +253,7 @@ int main(int count, char **arguments)
     setenv("NCCL_SOCKET_IFNAME", "lo", 1);
     for (int i = 0; i < CASES; i++) {
         if (count < 4 || strcmp(arguments[3], cases[i].name) == 0) {
-            start(&cases[i], test); /* all at once: most of their time is waiting */
+            start(&cases[i], test); /* side by side: most of their time is waiting */
         }
     }
     for (int i = 0; i < CASES; i++) {

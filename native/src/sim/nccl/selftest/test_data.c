@@ -194,7 +194,7 @@ static void all_collectives(rank_t *rank)
         EXPECT("ReduceScatter", 0, wrong(rank, ncclInt32, ncclAvg, recv, (size_t)rank->rank * count, count));
         EXPECT("Reduce", 0, NCCL(ncclReduce, send, rank->rank == root ? recv : NULL, count, ncclInt32, ncclMax, root, rank->comm, rank->stream));
         EXPECT("Reduce", 0, rank->rank == root ? wrong(rank, ncclInt32, ncclMax, recv, 0, count) : 0);
-        /* What the reduction has scattered is gathered: in place, then by broadcasts. */
+        /* The scattered result is gathered: in place, then by broadcasts. */
         char *own = (char *)recv + (size_t)rank->rank * bytes;
         EXPECT("in place", 0, NCCL(ncclReduceScatter, send, (char *)send + (size_t)rank->rank * bytes, count, ncclInt32, ncclSum, rank->comm, rank->stream));
         EXPECT("copied", 0, CUDA(cuMemcpyDtoDAsync_v2, own, (char *)send + (size_t)rank->rank * bytes, bytes, rank->stream));

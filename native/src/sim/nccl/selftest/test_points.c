@@ -163,6 +163,20 @@ static void sum_in_process(test_t *test, ncclComm_t comm, int rank)
     }
     EXPECT("read", 0, CUDA(cuMemcpyDtoH_v2, &value, memory, (size_t)4));
     EXPECT("10 times 16", 160, value);
+    /* Over the network, which is slower: 8 us, three steps, and 3/2 of the data. */
+    enum { BYTES = 100000 };
+    CUevent events[2];
+    float milliseconds = 0;
+    test->table->gpu[rank % 2].nccl_network_mbps = 1000;
+    void *more = device_memory(test, BYTES, NULL);
+    for (int i = 0; i < 2; i++) {
+        CUDA(cuEventCreate, &events[i], 0);
+        EXPECT("AllReduce", 0, NCCL(ncclAllReduce, more, more, (size_t)BYTES, ncclInt8, ncclSum, comm, NULL));
+        CUDA(cuEventRecord, events[i], NULL);
+    }
+    EXPECT("done", 0, CUDA(cuCtxSynchronize));
+    EXPECT("time", 0, CUDA(cuEventElapsedTime, &milliseconds, events[0], events[1]));
+    EXPECT("microseconds", 164, milliseconds * 1000 + 0.5);
     EXPECT("destroyed", 0, NCCL(ncclCommDestroy, comm));
 }
 

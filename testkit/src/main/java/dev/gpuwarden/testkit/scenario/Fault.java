@@ -35,7 +35,8 @@ public record Fault(String name, Mode mode, List<String> functions, int gpu, int
     /** Describes the effect in words. */
     public String effect() {
         return switch (mode) {
-            case ERROR -> "error " + (ofAnotherLibrary() ? code : Form.of("code").write(List.of((long) code)));
+            case ERROR ->
+                "error " + (ofAnotherLibrary() ? code : Form.of("code").write(List.of((long) code)));
             case HANG -> "hang";
             case DELAY -> "delay " + Durations.text(delay);
             case LIE -> "lie " + lie;
