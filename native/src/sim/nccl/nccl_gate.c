@@ -37,7 +37,7 @@ ncclResult_t nc_enter(nc_call_t *call, int function, int slot)
     if (effect.code == 0) {
         return ncclSuccess;
     }
-    /* An error of all functions has a code of NVML's. It is the driver's, which the version is not asked of. */
+    /* An error of all functions has a code of NVML's. It is the driver's, and the version needs no driver. */
     if (!effect.by_name) {
         return function == FN_ncclGetVersion ? ncclSuccess : nc_cuda_result(CUDA_ERROR_UNKNOWN);
     }

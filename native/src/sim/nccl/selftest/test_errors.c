@@ -286,7 +286,7 @@ static int disturb(const char *good)
         found++;
         nc_hello_t forged = {.magic = 1, .kind = NC_HELLO_ROOT, .rank = 0, .count = 2};
         connect_to(&address, &forged, sizeof forged);
-        for (int i = 0; i < 40; i++) { /* more than are let wait; they stay open */
+        for (int i = 0; i < 40; i++) { /* more than may wait; they stay open */
             connect_to(&address, "", 0);
             connect_to(&address, garbage, sizeof garbage);
             connect_to(&address, good, 8 + (size_t)i % 8);
