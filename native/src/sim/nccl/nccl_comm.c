@@ -83,7 +83,7 @@ void nc_abort(ncclComm_t comm)
 void nc_wake(ncclComm_t comm)
 {
     uint64_t one = 1;
-    if (write(comm->wake, &one, sizeof one) < 0) {
+    if (comm->wake >= 0 && write(comm->wake, &one, sizeof one) < 0) {
         return; /* full: it wakes anyway */
     }
 }
@@ -129,7 +129,9 @@ void nc_comm_end(ncclComm_t comm)
         nc_close(&comm->sends[i]);
         nc_close(&comm->recvs[i]);
     }
-    nc_close(&comm->wake);
+    pthread_mutex_lock(&comm->lock);
+    nc_close(&comm->wake); /* its number may belong to another file from here on */
+    pthread_mutex_unlock(&comm->lock);
     free(comm->sends);
     free(comm->recvs);
     free(comm->peers);
@@ -141,8 +143,7 @@ void nc_comm_end(ncclComm_t comm)
     comm->reductions = NULL;
 }
 
-/* Takes the handle out of use; false if another thread has done so. */
-static bool retire(ncclComm_t comm)
+bool nc_retire(ncclComm_t comm)
 {
     pthread_mutex_lock(&list_lock);
     bool was = comm->live;
@@ -159,7 +160,7 @@ NC_CALL(ncclCommDestroy, nc_slot(comm), (ncclComm_t comm), (comm))
     }
     NC_TRY(nc_check(comm, "CommDestroy"));
     nc_drain(comm);
-    if (retire(comm)) {
+    if (nc_retire(comm)) {
         nc_comm_end(comm);
     }
     return ncclSuccess;
@@ -174,7 +175,7 @@ NC_CALL(ncclCommAbort, nc_slot(comm), (ncclComm_t comm), (comm))
     }
     NC_TRY(nc_check(comm, "CommAbort"));
     nc_abort(comm);
-    if (retire(comm)) {
+    if (nc_retire(comm)) {
         nc_comm_end(comm);
     }
     return ncclSuccess;

@@ -47,6 +47,12 @@ ncclResult_t nc_start(const nc_start_t *start)
     if (larger) {
         group.starts = larger;
         larger[group.start_count++] = *start;
+        start->comm->state = ncclInProgress;
+        start->comm->busy_threads = true;
+        nc_comm_publish(start->comm);
+        *start->out = start->comm;
+    } else {
+        nc_comm_end(start->comm);
     }
     ncclResult_t result = larger ? ncclSuccess : nc_group_error(no_memory());
     if (alone) {
@@ -104,10 +110,10 @@ ncclResult_t nc_enqueue(ncclComm_t comm, const nc_op_t *op)
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 
-/* All or none of a group have handles. */
 static ncclResult_t start_all(void)
 {
-    ncclResult_t result = ncclSuccess;
+    ncclResult_t result = group.error;
+    int begun = 0;
     bool blocking = group.start_count > 0 && group.starts[0].comm->blocking;
     for (int i = 0; i < group.start_count; i++) {
         ncclComm_t comm = group.starts[i].comm;
@@ -118,18 +124,25 @@ static ncclResult_t start_all(void)
     }
     if (result == ncclSuccess && blocking) {
         result = nc_start_and_wait(group.starts, group.start_count);
+        begun = group.start_count;
     }
-    for (int i = 0; i < group.start_count; i++) {
-        ncclComm_t comm = group.starts[i].comm;
-        if (result != ncclSuccess && result != ncclInProgress) {
-            nc_comm_end(comm);
-            continue;
-        }
-        nc_comm_publish(comm);
-        *group.starts[i].out = comm;
-        result = blocking ? ncclSuccess : nc_start_alone(&group.starts[i]);
+    while (!blocking && begun < group.start_count && (result == ncclSuccess || result == ncclInProgress)) {
+        result = nc_start_alone(&group.starts[begun++]);
+    }
+    for (; begun < group.start_count; begun++) {
+        nc_start_over(group.starts[begun].comm);
     }
     return result;
+}
+
+/* Another thread may have aborted it already. */
+static void cancel(const nc_start_t *start)
+{
+    *start->out = NULL;
+    if (nc_retire(start->comm)) {
+        nc_abort(start->comm);
+        nc_comm_end(start->comm);
+    }
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -200,14 +213,21 @@ static ncclResult_t launch(part_t *part)
         nc_set_state(comm, ncclInProgress);
     }
     pthread_mutex_lock(&comm->lock);
+    bool accepted = !comm->stopping;
     nc_batch_t **at = &comm->queue;
     while (*at) {
         at = &(*at)->next;
     }
-    *at = part->batch;
-    comm->outstanding++;
+    if (accepted) {
+        *at = part->batch;
+        comm->outstanding++;
+        nc_wake(comm);
+    }
     pthread_mutex_unlock(&comm->lock);
-    nc_wake(comm);
+    if (!accepted) { /* another thread has ended it since it was checked */
+        drop(comm, part->batch);
+        return nc_fail(ncclInvalidArgument, "Error: corrupted comm object detected");
+    }
     return comm->blocking ? ncclSuccess : ncclInProgress;
 }
 
@@ -233,12 +253,9 @@ ncclResult_t nc_group_end(void)
     }
     group_t ended = group;
     ncclResult_t result = group.error != ncclSuccess ? group.error : ncclSuccess;
-    if (result == ncclSuccess && ended.start_count > 0) {
-        result = start_all();
-    } else {
-        for (int i = 0; i < ended.start_count; i++) {
-            nc_comm_end(ended.starts[i].comm);
-        }
+    result = ended.start_count > 0 ? start_all() : result;
+    for (int i = 0; i < ended.start_count && result != ncclSuccess && result != ncclInProgress; i++) {
+        cancel(&ended.starts[i]);
     }
     for (int i = 0; i < ended.part_count; i++) {
         bool split = ended.parts[i].batch->count > 0 && has_split(ended.parts[i].batch);

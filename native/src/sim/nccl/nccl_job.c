@@ -19,15 +19,20 @@ struct job {
     bool running;
 };
 
+void nc_start_over(ncclComm_t comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    comm->busy_threads = false;
+    pthread_cond_broadcast(&comm->changed);
+    pthread_mutex_unlock(&comm->lock);
+}
+
 static ncclResult_t run_start(const nc_start_t *start)
 {
     ncclComm_t comm = start->comm;
     ncclResult_t result = nc_comm_meet(comm, &start->id);
     nc_set_state(comm, result);
-    pthread_mutex_lock(&comm->lock);
-    comm->busy_threads = false;
-    pthread_cond_broadcast(&comm->changed);
-    pthread_mutex_unlock(&comm->lock);
+    nc_start_over(comm);
     return result;
 }
 
@@ -59,20 +64,18 @@ static void *run_alone(void *argument)
     return NULL;
 }
 
-/* A non-blocking communicator has its handle immediately, and its state reports the end of the start. */
 ncclResult_t nc_start_alone(const nc_start_t *start)
 {
     nc_start_t *copy = malloc(sizeof *copy);
     pthread_t thread;
-    start->comm->state = ncclInProgress;
-    start->comm->busy_threads = true;
     if (!copy) {
+        nc_start_over(start->comm);
         return nc_fail(ncclSystemError, "Failed to malloc");
     }
     *copy = *start;
     if (pthread_create(&thread, NULL, run_alone, copy) != 0) {
         free(copy);
-        start->comm->busy_threads = false;
+        nc_start_over(start->comm);
         return nc_fail(ncclSystemError, "pthread_create failed");
     }
     pthread_detach(thread);
@@ -82,6 +85,9 @@ ncclResult_t nc_start_alone(const nc_start_t *start)
 ncclResult_t nc_start_and_wait(const nc_start_t *starts, int count)
 {
     jobs_t all = {calloc((size_t)count, sizeof *all.jobs), count, ncclSuccess};
+    for (int i = 0; i < count && !all.jobs; i++) {
+        nc_start_over(starts[i].comm);
+    }
     if (!all.jobs) {
         return nc_fail(ncclSystemError, "Failed to malloc");
     }
@@ -95,6 +101,7 @@ ncclResult_t nc_start_and_wait(const nc_start_t *starts, int count)
         if (count == 1) {
             run_job(job);
         } else if (!job->running) {
+            nc_start_over(job->start.comm);
             fail_jobs(&all, nc_fail(ncclSystemError, "pthread_create failed"));
         }
     }

@@ -192,7 +192,10 @@ void nc_set_state(ncclComm_t comm, ncclResult_t state);
 ncclResult_t nc_state(ncclComm_t comm);
 bool nc_aborted(ncclComm_t comm);
 void nc_abort(ncclComm_t comm);
+/* With `lock` held where another thread may end the communicator. */
 void nc_wake(ncclComm_t comm);
+/* Takes the handle out of use; false if another thread has done so. */
+bool nc_retire(ncclComm_t comm);
 /* Waits until every batch is finished, or the communicator has failed or was aborted. */
 void nc_drain(ncclComm_t comm);
 /* Ends the worker, closes everything and retires the handle. */
@@ -208,11 +211,13 @@ typedef struct {
 
 /* Returns when all have started, or one has failed (nccl_job.c). */
 ncclResult_t nc_start_and_wait(const nc_start_t *starts, int count);
+/* No thread starts it any more. */
+void nc_start_over(ncclComm_t comm);
 /* Returns 7; the communicator's state has the rest. */
 ncclResult_t nc_start_alone(const nc_start_t *start);
 
 bool nc_grouped(void);
-/* Starts now, or at the end of the group. */
+/* Starts now, or at the end of the group. The handle exists before, so another thread can abort a start that waits. */
 ncclResult_t nc_start(const nc_start_t *start);
 ncclResult_t nc_enqueue(ncclComm_t comm, const nc_op_t *op);
 /* Keeps the error of a call in a group for the group's end. */

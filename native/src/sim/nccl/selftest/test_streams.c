@@ -197,6 +197,31 @@ static ncclResult_t settle(test_t *test, ncclComm_t comm)
     return state;
 }
 
+static void *wait_for_start(void *argument)
+{
+    abort_t *what = argument;
+    test_t *test = what->test;
+    ncclUniqueId id;
+    NCCL(ncclGetUniqueId, &id);
+    use_device(test, 3);
+    EXPECT("the start ends by the abort", 3, NCCL(ncclCommInitRank, &what->comm, 2, id, 0));
+    return NULL;
+}
+
+/* The other rank never comes: another thread aborts by the handle that exists already. */
+static void test_start_that_waits(test_t *test)
+{
+    abort_t what = {test, NULL};
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_for_start, &what);
+    usleep(100000);
+    ncclComm_t comm = __atomic_load_n(&what.comm, __ATOMIC_ACQUIRE);
+    EXPECT("a handle", 1, comm != NULL);
+    EXPECT("abort", 0, NCCL(ncclCommAbort, comm));
+    pthread_join(thread, NULL);
+    EXPECT("no handle", 1, what.comm == NULL);
+}
+
 void test_not_blocking(test_t *test)
 {
     ncclUniqueId id;
@@ -241,5 +266,6 @@ void test_not_blocking(test_t *test)
     EXPECT("still", 7, state);
     double began = seconds();
     EXPECT("abort", 0, NCCL(ncclCommAbort, alone));
-    EXPECT("at once", 1, seconds() - began < 1);
+    EXPECT("immediately", 1, seconds() - began < 1);
+    test_start_that_waits(test);
 }
