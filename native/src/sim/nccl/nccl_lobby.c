@@ -35,20 +35,22 @@ static int leave(nc_lobby_t *lobby, int i, bool keep)
     return socket;
 }
 
-/* Guests are in the order of their arrival, so the first is the oldest. */
-static void accept_guests(nc_lobby_t *lobby)
+/* Guests are in the order of their arrival, so the first is the oldest. Returns false if no connection waits. */
+static bool accept_guest(nc_lobby_t *lobby)
 {
-    int socket;
-    while (lobby->guests && (socket = accept4(lobby->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-        if (lobby->count == NC_GUESTS_MAX) {
-            leave(lobby, 0, false);
-        }
-        nc_prepare_socket(socket);
-        nc_guest_t *guest = &lobby->guests[lobby->count++];
-        memset(guest, 0, sizeof *guest);
-        guest->socket = socket;
-        guest->deadline_ns = nc_now_ns() + NC_HANDSHAKE_MS * INT64_C(1000000);
+    int socket = lobby->guests ? accept4(lobby->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC) : -1;
+    if (socket < 0) {
+        return false;
     }
+    if (lobby->count == NC_GUESTS_MAX) {
+        leave(lobby, 0, false);
+    }
+    nc_prepare_socket(socket);
+    nc_guest_t *guest = &lobby->guests[lobby->count++];
+    memset(guest, 0, sizeof *guest);
+    guest->socket = socket;
+    guest->deadline_ns = nc_now_ns() + NC_HANDSHAKE_MS * INT64_C(1000000);
+    return true;
 }
 
 typedef enum { WAITS, COMPLETE, WRONG } guest_state_t;
@@ -71,16 +73,18 @@ static guest_state_t read_guest(const nc_lobby_t *lobby, nc_guest_t *guest)
     return nc_now_ns() > guest->deadline_ns ? WRONG : WAITS;
 }
 
+/* All are read before the next one is accepted: a rank that has introduced itself never makes room for a stranger. */
 int nc_lobby_next(nc_lobby_t *lobby, nc_hello_t *hello)
 {
-    accept_guests(lobby);
-    for (int i = 0; i < lobby->count;) {
-        switch (read_guest(lobby, &lobby->guests[i])) {
-        case COMPLETE: *hello = lobby->guests[i].hello; return leave(lobby, i, true);
-        case WRONG: leave(lobby, i, false); break;
-        default: i++; break;
+    do {
+        for (int i = 0; i < lobby->count;) {
+            switch (read_guest(lobby, &lobby->guests[i])) {
+            case COMPLETE: *hello = lobby->guests[i].hello; return leave(lobby, i, true);
+            case WRONG: leave(lobby, i, false); break;
+            default: i++; break;
+            }
         }
-    }
+    } while (accept_guest(lobby));
     return -1;
 }
 
