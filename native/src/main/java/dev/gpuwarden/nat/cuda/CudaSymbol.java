@@ -4,7 +4,7 @@ package dev.gpuwarden.nat.cuda;
  * The functions of libcuda.so.1 that are called, with their signatures for libffi. A function with a `_v2` name is called by that name:
  * the plain one is the 32-bit interface from before CUDA 4.0 and corrupts memory silently.
  */
-enum CudaSymbol {
+public enum CudaSymbol {
     INIT("cuInit", "u"),
     DRIVER_VERSION("cuDriverGetVersion", "p"),
     ERROR_NAME("cuGetErrorName", "up"),
@@ -12,17 +12,25 @@ enum CudaSymbol {
     DEVICE_COUNT("cuDeviceGetCount", "p"),
     DEVICE("cuDeviceGet", "pu"),
     DEVICE_UUID("cuDeviceGetUuid", "pu"),
+    DEVICE_NAME("cuDeviceGetName", "puu"),
+    DEVICE_PCI("cuDeviceGetPCIBusId", "puu"),
+    DEVICE_MEMORY("cuDeviceTotalMem_v2", "pu"),
     CONTEXT_RETAIN("cuDevicePrimaryCtxRetain", "pu"),
     CONTEXT_RELEASE("cuDevicePrimaryCtxRelease_v2", "u"),
     CONTEXT_SET("cuCtxSetCurrent", "p"),
     MEMORY_ALLOCATE("cuMemAlloc_v2", "pp"),
     MEMORY_FREE("cuMemFree_v2", "p"),
+    MEMORY_INFO("cuMemGetInfo_v2", "pp"),
+    MEMORY_SET("cuMemsetD8Async", "pupp"),
     HOST_ALLOCATE("cuMemHostAlloc", "ppu"),
     HOST_FREE("cuMemFreeHost", "p"),
     COPY_TO_DEVICE("cuMemcpyHtoDAsync_v2", "pppp"),
     COPY_TO_HOST("cuMemcpyDtoHAsync_v2", "pppp"),
+    COPY_WITHIN("cuMemcpyDtoDAsync_v2", "pppp"),
     STREAM_CREATE("cuStreamCreate", "pu"),
     STREAM_DESTROY("cuStreamDestroy_v2", "p"),
+    STREAM_QUERY("cuStreamQuery", "p"),
+    STREAM_SYNCHRONIZE("cuStreamSynchronize", "p"),
     EVENT_CREATE("cuEventCreate", "pu"),
     EVENT_DESTROY("cuEventDestroy_v2", "p"),
     EVENT_RECORD("cuEventRecord", "pp"),
@@ -38,12 +46,12 @@ enum CudaSymbol {
     }
 
     /** Returns the exported name. */
-    String symbol() {
+    public String symbol() {
         return symbol;
     }
 
     /** Returns the arguments in the form of {@link dev.gpuwarden.nat.lib.Signature}. */
-    String signature() {
+    public String signature() {
         return signature;
     }
 }
