@@ -42,8 +42,10 @@ public interface CollectiveDriver {
      * @param uuid UUID in NVML's form
      * @param pciAddress domain, bus and device in hexadecimal: {@code 0000:1b:00}
      * @param memoryBytes all memory of the GPU
+     * @param computeCapability 90 is 9.0
      */
-    record Gpu(int ordinal, String uuid, String name, String pciAddress, long memoryBytes) {}
+    record Gpu(
+            int ordinal, String uuid, String name, String pciAddress, long memoryBytes, int computeCapability) {}
 
     /**
      * A place in a group.

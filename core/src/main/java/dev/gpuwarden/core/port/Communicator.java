@@ -77,6 +77,9 @@ public interface Communicator extends AutoCloseable {
     /** Returns the time between two recorded marks, in seconds. */
     double seconds(long from, long to) throws CollectiveException;
 
+    /** Returns the memory of the GPU that became used while this rank joined, in bytes. */
+    long joiningBytes();
+
     /** Returns the free bytes of the GPU. */
     long freeBytes() throws CollectiveException;
 

@@ -12,6 +12,7 @@ public enum CudaSymbol {
     DEVICE_COUNT("cuDeviceGetCount", "p"),
     DEVICE("cuDeviceGet", "pu"),
     DEVICE_UUID("cuDeviceGetUuid", "pu"),
+    DEVICE_ATTRIBUTE("cuDeviceGetAttribute", "puu"),
     DEVICE_NAME("cuDeviceGetName", "puu"),
     DEVICE_PCI("cuDeviceGetPCIBusId", "puu"),
     DEVICE_MEMORY("cuDeviceTotalMem_v2", "pu"),

@@ -21,15 +21,17 @@ final class NcclCommunicator implements Communicator {
     private final NcclLibrary library;
     private final NcclComm comm;
     private final GpuStream stream;
+    private final long joiningBytes;
     private final Map<NcclSymbol, Invocation> prepared = new EnumMap<>(NcclSymbol.class);
     private final List<Long> registered = new ArrayList<>();
     private int groups;
     private boolean failed;
 
-    NcclCommunicator(NcclLibrary library, NcclComm comm, GpuStream stream) {
+    NcclCommunicator(NcclLibrary library, NcclComm comm, GpuStream stream, long joiningBytes) {
         this.library = library;
         this.comm = comm;
         this.stream = stream;
+        this.joiningBytes = joiningBytes;
     }
 
     @Override
@@ -231,6 +233,11 @@ final class NcclCommunicator implements Communicator {
     @Override
     public double seconds(long from, long to) throws CollectiveException {
         return stream.seconds(from, to);
+    }
+
+    @Override
+    public long joiningBytes() {
+        return joiningBytes;
     }
 
     @Override

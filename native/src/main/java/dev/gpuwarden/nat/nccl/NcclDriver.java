@@ -20,6 +20,10 @@ final class NcclDriver implements CollectiveDriver {
     private static final int NAME_BYTES = 256;
     private static final int PCI_BYTES = 32;
 
+    // cuda.h 13.0: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and MINOR.
+    private static final int MAJOR = 75;
+    private static final int MINOR = 76;
+
     private final NcclLibrary library;
     private final int version;
     private final CudaLibrary cuda;
@@ -52,7 +56,14 @@ final class NcclDriver implements CollectiveDriver {
         String address = CText.decode(out.buffer(), 0, PCI_BYTES).toLowerCase(Locale.ROOT);
         cuda.require(CudaSymbol.DEVICE_MEMORY, out.address(), device.device());
         long bytes = out.buffer().getLong(0);
-        return new Gpu(ordinal, device.uuid(), name, withoutFunction(address), bytes);
+        int capability = 10 * attribute(MAJOR, device, cuda, out) + attribute(MINOR, device, cuda, out);
+        return new Gpu(ordinal, device.uuid(), name, withoutFunction(address), bytes, capability);
+    }
+
+    private static int attribute(int attribute, Device device, CudaLibrary cuda, NativeMemory out)
+            throws CudaException {
+        cuda.require(CudaSymbol.DEVICE_ATTRIBUTE, out.address(), attribute, device.device());
+        return out.buffer().getInt(0);
     }
 
     private static String withoutFunction(String address) {
@@ -97,8 +108,9 @@ final class NcclDriver implements CollectiveDriver {
         GpuStream stream =
                 GpuStream.open(cuda, devices.get(member.ordinal()).device(), member.defaultStream());
         try {
+            long free = stream.freeBytes();
             NcclComm comm = NcclComm.join(library, member);
-            return new NcclCommunicator(library, comm, stream);
+            return new NcclCommunicator(library, comm, stream, free - stream.freeBytes());
         } catch (CollectiveException e) {
             stream.leave();
             throw e;

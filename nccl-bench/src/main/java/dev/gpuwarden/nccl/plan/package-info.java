@@ -1,0 +1,2 @@
+/** What a run measures: collectives, sizes, operators and bandwidths. All of it is pure. */
+package dev.gpuwarden.nccl.plan;
