@@ -16,6 +16,8 @@ public final class CollectiveException extends Exception {
         COLLECTIVES,
         /** Nothing failed, but the deadline passed; the communicator is aborted. */
         TIMEOUT,
+        /** {@link Communicator#abort} was called. */
+        ABORTED,
         /** The library has no such function; its version is too old. */
         NOT_SUPPORTED
     }

@@ -105,7 +105,7 @@ final class NcclComm {
     private void checkAbort() throws CollectiveException {
         if (abortRequested) {
             abort();
-            throw new CollectiveException(Kind.TIMEOUT, 0, "rank " + rank + " was aborted");
+            throw new CollectiveException(Kind.ABORTED, 0, "rank " + rank + " was aborted");
         }
     }
 

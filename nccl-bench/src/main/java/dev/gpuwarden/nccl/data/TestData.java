@@ -80,12 +80,30 @@ public final class TestData {
             case MAX, MIN -> i -> hash(i) % (limit + 1);
                 // A product of a few twos: of the elements that meet, about two are not one.
             case PROD -> i -> hash(i) % Math.max(4, ranks / 2) == 0 ? 2 : 1;
-            default -> {
-                long share = limit / (operator == Operator.MULSUM ? 2L * ranks : ranks);
-                // With so many ranks that not each can add one, most add nothing.
-                yield share >= 1 ? i -> hash(i) % (share + 1) : i -> hash(i) % (4L * ranks / limit + 1) == 0 ? 1 : 0;
-            }
+                // The library may multiply by the reciprocal before it adds: multiples of the number of ranks make that almost exact.
+            case AVG -> multiples(type, ranks, limit / ranks);
+            default -> upTo(limit / (operator == Operator.MULSUM ? 2L * ranks : ranks), 4L * ranks / limit + 1);
         };
+    }
+
+    /**
+     * Returns integers up to a limit.
+     *
+     * @param share zero where there are so many ranks that not each can add one
+     * @param rarity then one of so many elements is 1, and the others are 0
+     */
+    private static IntToDoubleFunction upTo(long share, long rarity) {
+        return share >= 1 ? i -> hash(i) % (share + 1) : i -> hash(i) % rarity == 0 ? 1 : 0;
+    }
+
+    private static IntToDoubleFunction multiples(ElementType type, int ranks, long share) {
+        IntToDoubleFunction values = upTo(share, 4L * ranks / Elements.exactLimit(type) + 1);
+        if (type.isInteger()) {
+            return values;
+        }
+        // A power of two is exact in each type, whatever the number of ranks is.
+        int factor = share >= 1 ? ranks : Integer.highestOneBit(ranks);
+        return i -> factor * values.applyAsDouble(i);
     }
 
     private double reduced(IntToDoubleFunction values, ElementType type, int position) {

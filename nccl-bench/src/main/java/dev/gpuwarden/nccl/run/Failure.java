@@ -18,6 +18,7 @@ public record Failure(int exitCode, String message) {
                     case COMPUTE -> Verdict.COMPUTE;
                     case COLLECTIVES -> Verdict.COLLECTIVES;
                     case TIMEOUT -> Verdict.TIMEOUT;
+                    case ABORTED -> Verdict.INTERNAL;
                     case NOT_SUPPORTED -> Verdict.NOT_IMPLEMENTED;
                 };
         return new Failure(code, failure.getMessage());

@@ -18,6 +18,12 @@ final class Patience {
         endNanos = NONE;
     }
 
+    /** Returns whether the time was over at that moment. */
+    boolean wasOver(long nanos) {
+        long end = endNanos;
+        return end != NONE && end - nanos <= 0;
+    }
+
     /** Returns whether the time was over so long ago. */
     boolean isOver(Duration grace) {
         long end = endNanos;

@@ -19,13 +19,20 @@ final class Ranks {
 
     private static final long POLL_MILLIS = 100;
 
+    /** ncclRemoteError: a rank that sees a failure may be faster than the one that has it. */
+    private static final int REMOTE = 6;
+
     private final List<Rank> ranks;
     private final Team team;
     private final CountDownLatch ended;
     /** The first failure with a cause of its own; guarded by this. */
     private Optional<Failure> failure = Optional.empty();
 
-    private Optional<String> left = Optional.empty();
+    /** The first consequence of another rank's failure; guarded by this. */
+    private Optional<Failure> consequence = Optional.empty();
+
+    private long consequenceNanos;
+
     private Optional<Rank.Result> result = Optional.empty();
 
     Ranks(List<Rank> ranks, Team team) {
@@ -72,15 +79,34 @@ final class Ranks {
                 result = Optional.of(done);
             }
         } catch (CollectiveException e) {
-            failed(Failure.of(e));
-        } catch (Team.Left e) {
-            synchronized (this) {
-                left = Optional.of(e.getMessage() == null ? "" : e.getMessage());
+            if (isConsequence(e, rank)) {
+                followed(Failure.of(e));
+            } else {
+                failed(Failure.of(e));
             }
+        } catch (Team.Left e) {
+            followed(new Failure(Verdict.INTERNAL, String.valueOf(e.getMessage())));
         } catch (RuntimeException | Error e) {
             failed(new Failure(Verdict.INTERNAL, "failed: " + e));
         } finally {
             ended.countDown();
+        }
+    }
+
+    /** Returns whether another rank is the cause. A time that was over only after the first failure is none. */
+    private synchronized boolean isConsequence(CollectiveException failure, Rank rank) {
+        return switch (failure.kind()) {
+            case ABORTED -> true;
+            case COLLECTIVES -> failure.code() == REMOTE;
+            case TIMEOUT -> consequence.isPresent() && !rank.patience().wasOver(consequenceNanos);
+            default -> false;
+        };
+    }
+
+    private synchronized void followed(Failure why) {
+        if (consequence.isEmpty()) {
+            consequence = Optional.of(why);
+            consequenceNanos = System.nanoTime();
         }
     }
 
@@ -91,7 +117,7 @@ final class Ranks {
     }
 
     private synchronized boolean hasFailed() {
-        return failure.isPresent() || left.isPresent();
+        return failure.isPresent() || consequence.isPresent();
     }
 
     private void stop() {
@@ -100,7 +126,7 @@ final class Ranks {
     }
 
     private synchronized Outcome outcome() {
-        Optional<Failure> why = failure.or(() -> left.map(text -> new Failure(Verdict.INTERNAL, text)));
+        Optional<Failure> why = failure.or(() -> consequence);
         return new Outcome(why.isPresent() ? Optional.empty() : result, why);
     }
 }
