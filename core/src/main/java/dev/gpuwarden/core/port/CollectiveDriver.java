@@ -22,7 +22,8 @@ public interface CollectiveDriver {
     /** Returns the GPU with this UUID, or with this number in the driver's order. */
     default Optional<Gpu> gpu(String name) {
         return gpus().stream()
-                .filter(gpu -> gpu.uuid().equals(name) || Integer.toString(gpu.ordinal()).equals(name))
+                .filter(gpu -> gpu.uuid().equals(name)
+                        || Integer.toString(gpu.ordinal()).equals(name))
                 .findFirst();
     }
 
@@ -44,8 +45,7 @@ public interface CollectiveDriver {
      * @param memoryBytes all memory of the GPU
      * @param computeCapability 90 is 9.0
      */
-    record Gpu(
-            int ordinal, String uuid, String name, String pciAddress, long memoryBytes, int computeCapability) {}
+    record Gpu(int ordinal, String uuid, String name, String pciAddress, long memoryBytes, int computeCapability) {}
 
     /**
      * A place in a group.

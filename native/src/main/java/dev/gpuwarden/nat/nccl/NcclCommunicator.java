@@ -124,16 +124,7 @@ final class NcclCommunicator implements Communicator {
     @Override
     public void reduce(long send, long receive, long count, ElementType type, int operator, int root)
             throws CollectiveException {
-        run(
-                NcclSymbol.REDUCE,
-                send,
-                receive,
-                count,
-                type.ordinal(),
-                operator,
-                root,
-                comm.handle(),
-                stream.handle());
+        run(NcclSymbol.REDUCE, send, receive, count, type.ordinal(), operator, root, comm.handle(), stream.handle());
     }
 
     @Override

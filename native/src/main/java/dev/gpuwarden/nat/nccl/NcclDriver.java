@@ -105,8 +105,7 @@ final class NcclDriver implements CollectiveDriver {
 
     @Override
     public Communicator join(Member member) throws CollectiveException {
-        GpuStream stream =
-                GpuStream.open(cuda, devices.get(member.ordinal()).device(), member.defaultStream());
+        GpuStream stream = GpuStream.open(cuda, devices.get(member.ordinal()).device(), member.defaultStream());
         try {
             long free = stream.freeBytes();
             NcclComm comm = NcclComm.join(library, member);

@@ -47,7 +47,8 @@ final class NcclFolders {
     }
 
     private static Stream<Path> pythonFolders(Map<String, String> environment, Path root) {
-        Stream<Path> given = Stream.of(environment.getOrDefault("PYTHONPATH", "").split(":"))
+        Stream<Path> given = Stream.of(
+                        environment.getOrDefault("PYTHONPATH", "").split(":"))
                 .filter(entry -> !entry.isEmpty())
                 .map(Path::of);
         Stream<Path> prefixes = Stream.concat(

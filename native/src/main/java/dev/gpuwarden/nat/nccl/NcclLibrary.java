@@ -83,8 +83,8 @@ final class NcclLibrary {
         return new CollectiveException(
                 Kind.COLLECTIVES,
                 result,
-                symbol.symbol() + " answered " + result + " (" + errorString(result) + "): "
-                        + NcclResult.cause(result) + (last.isEmpty() ? "" : ". NCCL: " + last));
+                symbol.symbol() + " answered " + result + " (" + errorString(result) + "): " + NcclResult.cause(result)
+                        + (last.isEmpty() ? "" : ". NCCL: " + last));
     }
 
     private String errorString(int result) {
@@ -95,9 +95,7 @@ final class NcclLibrary {
     private String lastError(long communicator) {
         return has(NcclSymbol.LAST_ERROR)
                 ? CText.at(Invocation.once(
-                        signature(NcclSymbol.LAST_ERROR),
-                        addresses[NcclSymbol.LAST_ERROR.ordinal()],
-                        communicator))
+                        signature(NcclSymbol.LAST_ERROR), addresses[NcclSymbol.LAST_ERROR.ordinal()], communicator))
                 : "";
     }
 }

@@ -38,8 +38,8 @@ public final class NcclProvider implements CollectiveProvider {
     @Override
     public CollectiveOpening open(CollectiveOptions options) {
         Started cuda = CudaStart.start(options.driver());
-        Found nccl = LibrarySearch.search(
-                LibrarySearch.NCCL, options.libraryPaths(), NcclFolders.of(environment, root));
+        Found nccl =
+                LibrarySearch.search(LibrarySearch.NCCL, options.libraryPaths(), NcclFolders.of(environment, root));
         if (nccl instanceof Found.Missing missing) {
             return missing.why();
         }

@@ -28,6 +28,8 @@ final class Pause {
         return System.nanoTime() - beganNanos > limitNanos;
     }
 
+    /** A yield and no spin: on a machine with fewer processors than ranks, other ranks and threads of the library need the processor. */
+    @SuppressWarnings("ThreadPriorityCheck")
     void pause() {
         long age = System.nanoTime() - beganNanos;
         if (age < YIELDING_NANOS) {

@@ -126,7 +126,8 @@ class NcclDriverTest {
         CollectiveDriver driver = driver();
         byte[] id = driver.newUniqueId();
         Future<int[]> other = rank(driver, id, 1, LONG, communicator -> sum(communicator, 2));
-        assertThat(rank(driver, id, 0, LONG, communicator -> sum(communicator, 1)).get())
+        assertThat(rank(driver, id, 0, LONG, communicator -> sum(communicator, 1))
+                        .get())
                 .containsExactly(3, 30);
         assertThat(other.get()).containsExactly(3, 30);
     }

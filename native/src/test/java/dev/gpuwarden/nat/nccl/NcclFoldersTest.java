@@ -37,10 +37,11 @@ class NcclFoldersTest {
         Path virtual = packaged("home/venv/lib/python3.11/site-packages");
         Path given = packaged("home/packages");
         Map<String, String> environment = Map.of(
-                "VIRTUAL_ENV", root.resolve("home/venv").toString(),
-                "PYTHONPATH", root.resolve("nothing") + ":" + root.resolve("home/packages"));
-        assertThat(NcclFolders.of(environment, root))
-                .endsWith(given.toString(), virtual.toString(), system.toString());
+                "VIRTUAL_ENV",
+                root.resolve("home/venv").toString(),
+                "PYTHONPATH",
+                root.resolve("nothing") + ":" + root.resolve("home/packages"));
+        assertThat(NcclFolders.of(environment, root)).endsWith(given.toString(), virtual.toString(), system.toString());
     }
 
     @Test

@@ -106,10 +106,8 @@ public final class BenchCommand implements Callable<Integer> {
             return complain(unavailable(missing));
         }
         CollectiveDriver driver = ((Opened) opening).driver();
-        int capability = driver.gpus().stream()
-                .mapToInt(Gpu::computeCapability)
-                .min()
-                .orElse(0);
+        int capability =
+                driver.gpus().stream().mapToInt(Gpu::computeCapability).min().orElse(0);
         Plan plan = reader.plan(driver.version(), capability);
         int ranks = plan.localRanks() * place.processes();
         if (plan.root() >= ranks) {
@@ -117,9 +115,8 @@ public final class BenchCommand implements Callable<Integer> {
         }
         byte[] id = place.process() == 0 ? driver.newUniqueId() : new byte[0];
         try (Exchange exchange = Rendezvous.join(place, () -> id, plan.joining())) {
-            PrintWriter out = place.process() == 0
-                    ? spec.commandLine().getOut()
-                    : new PrintWriter(java.io.Writer.nullWriter());
+            PrintWriter out =
+                    place.process() == 0 ? spec.commandLine().getOut() : new PrintWriter(java.io.Writer.nullWriter());
             Bench bench = new Bench(plan, driver, exchange, place.process(), place.processes(), host());
             Report report = new Report(out, clock, place.process() == 0 ? options : new BenchOptions());
             return report.run(bench, firstGpu, driver.version(), required, Version.program(), arguments(), environment)

@@ -13,8 +13,7 @@ public final class BenchCommands implements CommandGroup {
     @Override
     public List<NamedCommand> commands() {
         return List.of(new NamedCommand(
-                "bench",
-                () -> new BenchCommand(BenchCommands::provider, System.getenv(), Clock.systemDefaultZone())));
+                "bench", () -> new BenchCommand(BenchCommands::provider, System.getenv(), Clock.systemDefaultZone())));
     }
 
     private static CollectiveProvider provider() {

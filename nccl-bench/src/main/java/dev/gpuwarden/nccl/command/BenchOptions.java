@@ -15,8 +15,9 @@ final class BenchOptions {
     @Parameters(
             index = "0",
             paramLabel = "COLLECTIVE",
-            description = "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv, gather, scatter or"
-                    + " hypercube; the names of nccl-tests' programs (all_reduce_perf) are accepted too.")
+            description =
+                    "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv, gather, scatter or"
+                            + " hypercube; the names of nccl-tests' programs (all_reduce_perf) are accepted too.")
     String collective = "";
 
     @Option(
@@ -37,7 +38,8 @@ final class BenchOptions {
             names = {"-b", "--minbytes"},
             defaultValue = "32M",
             paramLabel = "SIZE",
-            description = "Smallest message: a number with K, M or G, which are powers of 1024 (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Smallest message: a number with K, M or G, which are powers of 1024 (default: ${DEFAULT-VALUE}).")
     String minBytes = "32M";
 
     @Option(
@@ -114,21 +116,24 @@ final class BenchOptions {
             names = {"-d", "--datatype"},
             defaultValue = "float",
             paramLabel = "TYPE",
-            description = "Type of elements, such as int8, half, float, bfloat16 or f8e4m3; or all (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Type of elements, such as int8, half, float, bfloat16 or f8e4m3; or all (default: ${DEFAULT-VALUE}).")
     String type = "float";
 
     @Option(
             names = {"-r", "--root"},
             defaultValue = "0",
             paramLabel = "RANK",
-            description = "Root of broadcast, reduce, gather and scatter; -1 for each rank in turn (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Root of broadcast, reduce, gather and scatter; -1 for each rank in turn (default: ${DEFAULT-VALUE}).")
     int root = 0;
 
     @Option(
             names = {"-z", "--blocking"},
             defaultValue = "0",
             paramLabel = "0|1|2|3",
-            description = "1 waits and synchronises all ranks after each operation, 2 waits alone, 3 does both after each iteration and does not measure the second (default: ${DEFAULT-VALUE}).")
+            description =
+                    "1 waits and synchronises all ranks after each operation, 2 waits alone, 3 does both after each iteration and does not measure the second (default: ${DEFAULT-VALUE}).")
     int blocking = 0;
 
     @Option(
@@ -170,7 +175,8 @@ final class BenchOptions {
             names = {"-a", "--average"},
             defaultValue = "1",
             paramLabel = "0|1|2|3",
-            description = "Time of a row: that of rank 0, the average, the least or the most (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Time of a row: that of rank 0, the average, the least or the most (default: ${DEFAULT-VALUE}).")
     int averaging = 1;
 
     @Option(
@@ -232,8 +238,9 @@ final class BenchOptions {
     @Option(
             names = {"-J", "--output_file"},
             paramLabel = "FILE",
-            description = "Write the results as JSON, with the keys of nccl-tests. Of the environment it has NCCL_* and CUDA_* only."
-                    + " An existing file is kept, and a number is appended to the name.")
+            description =
+                    "Write the results as JSON, with the keys of nccl-tests. Of the environment it has NCCL_* and CUDA_* only."
+                            + " An existing file is kept, and a number is appended to the name.")
     @Nullable Path json;
 
     @Option(
@@ -245,8 +252,9 @@ final class BenchOptions {
     @Option(
             names = "--rendezvous",
             paramLabel = "HOST:PORT",
-            description = "Where rank 0 listens for the other processes; needs --rank and --ranks, or a start by mpirun, srun or"
-                    + " torchrun.")
+            description =
+                    "Where rank 0 listens for the other processes; needs --rank and --ranks, or a start by mpirun, srun or"
+                            + " torchrun.")
     @Nullable String rendezvous;
 
     @Option(
@@ -262,7 +270,8 @@ final class BenchOptions {
             names = "--join-timeout",
             defaultValue = "5m",
             paramLabel = "DURATION",
-            description = "Limit of the wait for all processes, and of the initialisation of NCCL (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Limit of the wait for all processes, and of the initialisation of NCCL (default: ${DEFAULT-VALUE}).")
     Duration joining = Duration.ofMinutes(5);
 
     @Option(

@@ -156,7 +156,8 @@ final class PlanReader {
 
     private static int within(String name, int value, int least, int most) {
         if (value < least || value > most) {
-            throw new IllegalArgumentException(name + " must be between " + least + " and " + most + ", but was " + value);
+            throw new IllegalArgumentException(
+                    name + " must be between " + least + " and " + most + ", but was " + value);
         }
         return value;
     }

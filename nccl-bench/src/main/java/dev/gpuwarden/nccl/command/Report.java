@@ -107,8 +107,9 @@ final class Report {
 
     private String title(Plan plan, Devices devices) {
         Series series = rows.get(0).series();
-        return plan.collective().label() + ", " + series.type().label() + ", " + series.operator().label() + ", "
-                + devices.ranks().size() + " ranks on " + devices.ranks().get(0).gpuName();
+        return plan.collective().label() + ", " + series.type().label() + ", "
+                + series.operator().label() + ", " + devices.ranks().size() + " ranks on "
+                + devices.ranks().get(0).gpuName();
     }
 
     /** A picture has one line for each kind of buffer, so it shows one series. */

@@ -24,8 +24,7 @@ public final class Pattern {
 
     /** @param value the element at a position below the period */
     static Pattern of(ElementType type, IntToDoubleFunction value) {
-        ByteBuffer bytes =
-                ByteBuffer.allocateDirect(2 * PERIOD * type.bytes()).order(ByteOrder.nativeOrder());
+        ByteBuffer bytes = ByteBuffer.allocateDirect(2 * PERIOD * type.bytes()).order(ByteOrder.nativeOrder());
         for (int i = 0; i < PERIOD; i++) {
             double element = value.applyAsDouble(i);
             Elements.put(type, bytes, i, element);

@@ -78,9 +78,10 @@ public final class TestData {
         long limit = Elements.exactLimit(type);
         return switch (operator) {
             case MAX, MIN -> i -> hash(i) % (limit + 1);
-                // A product of a few twos: of the elements that meet, about two are not one.
+            // A product of a few twos: of the elements that meet, about two are not one.
             case PROD -> i -> hash(i) % Math.max(4, ranks / 2) == 0 ? 2 : 1;
-                // The library may multiply by the reciprocal before it adds: multiples of the number of ranks make that almost exact.
+            // The library may multiply by the reciprocal before it adds: multiples of the number of ranks make that
+            // almost exact.
             case AVG -> multiples(type, ranks, limit / ranks);
             default -> upTo(limit / (operator == Operator.MULSUM ? 2L * ranks : ranks), 4L * ranks / limit + 1);
         };
@@ -153,7 +154,10 @@ public final class TestData {
         return switch (collective) {
             case ALL_REDUCE -> List.of(new Segment(0, part, result, seed));
             case REDUCE_SCATTER -> List.of(new Segment(0, part, result, seed + rank * part));
-            case REDUCE -> rank == root ? List.of(new Segment(0, part, result, seed)) : untouched(layout, rank, repetition, inPlace);
+            case REDUCE ->
+                rank == root
+                        ? List.of(new Segment(0, part, result, seed))
+                        : untouched(layout, rank, repetition, inPlace);
             case BROADCAST -> List.of(new Segment(0, part, input, start(root, repetition)));
             case SENDRECV -> List.of(new Segment(0, part, input, start((rank + ranks - 1) % ranks, repetition)));
             case SCATTER -> List.of(new Segment(0, part, input, start(root, repetition) + rank * part));

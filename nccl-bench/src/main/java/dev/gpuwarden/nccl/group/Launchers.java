@@ -11,8 +11,7 @@ final class Launchers {
     private Launchers() {}
 
     static Optional<Place> place(Optional<String> meeting, Map<String, String> environment) {
-        return Stream.of(
-                        openMpi(meeting, environment), torchrun(meeting, environment), slurm(meeting, environment))
+        return Stream.of(openMpi(meeting, environment), torchrun(meeting, environment), slurm(meeting, environment))
                 .flatMap(Optional::stream)
                 .findFirst();
     }
@@ -22,11 +21,11 @@ final class Launchers {
         return place(meeting, environment, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", () -> {
             String local = environment.getOrDefault("OMPI_COMM_WORLD_LOCAL_SIZE", "");
             if (!local.equals(environment.get("OMPI_COMM_WORLD_SIZE"))) {
-                throw new IllegalArgumentException("mpirun on several nodes needs --rendezvous HOST:PORT, a free port"
-                        + " on the host of rank 0");
+                throw new IllegalArgumentException(
+                        "mpirun on several nodes needs --rendezvous HOST:PORT, a free port" + " on the host of rank 0");
             }
-            String job = environment.getOrDefault(
-                    "PMIX_NAMESPACE", environment.getOrDefault("OMPI_MCA_ess_base_jobid", ""));
+            String job =
+                    environment.getOrDefault("PMIX_NAMESPACE", environment.getOrDefault("OMPI_MCA_ess_base_jobid", ""));
             return new Meeting("127.0.0.1", Place.derivedPort(job));
         });
     }
@@ -49,13 +48,14 @@ final class Launchers {
     private static Optional<Place> slurm(Optional<String> meeting, Map<String, String> environment) {
         String count = environment.containsKey("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
         return place(meeting, environment, "SLURM_PROCID", count, () -> {
-            String nodes = environment.getOrDefault(
-                    "SLURM_STEP_NODELIST", environment.getOrDefault("SLURM_JOB_NODELIST", ""));
+            String nodes =
+                    environment.getOrDefault("SLURM_STEP_NODELIST", environment.getOrDefault("SLURM_JOB_NODELIST", ""));
             if (nodes.isEmpty()) {
                 throw new IllegalArgumentException(
                         "SLURM_PROCID is set, but no list of nodes: --rendezvous HOST:PORT is needed");
             }
-            String job = environment.getOrDefault("SLURM_JOB_ID", "") + "." + environment.getOrDefault("SLURM_STEP_ID", "");
+            String job =
+                    environment.getOrDefault("SLURM_JOB_ID", "") + "." + environment.getOrDefault("SLURM_STEP_ID", "");
             return new Meeting(firstNode(nodes), Place.derivedPort(job));
         });
     }

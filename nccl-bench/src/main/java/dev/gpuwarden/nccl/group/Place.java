@@ -62,7 +62,10 @@ public record Place(int process, int processes, Optional<Meeting> meeting) {
         }
         return processes == 1
                 ? alone()
-                : new Place(process, processes, Optional.of(meeting.map(Place::meeting).orElseGet(otherwise)));
+                : new Place(
+                        process,
+                        processes,
+                        Optional.of(meeting.map(Place::meeting).orElseGet(otherwise)));
     }
 
     private static Meeting meeting(String text) {

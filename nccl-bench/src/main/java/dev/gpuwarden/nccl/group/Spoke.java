@@ -52,8 +52,9 @@ final class Spoke implements Exchange {
             } catch (IOException e) {
                 Hub.closeQuietly(socket);
                 if (System.nanoTime() + RETRY_NANOS > end) {
-                    throw new Rendezvous.LateException("no answer of rank 0 at " + meeting.host() + ":" + meeting.port() + " within "
-                            + limit.toSeconds() + " s: " + e.getMessage() + "; another rank may be missing");
+                    throw new Rendezvous.LateException(
+                            "no answer of rank 0 at " + meeting.host() + ":" + meeting.port() + " within "
+                                    + limit.toSeconds() + " s: " + e.getMessage() + "; another rank may be missing");
                 }
                 LockSupport.parkNanos(RETRY_NANOS);
             }

@@ -25,9 +25,7 @@ public enum Collective {
 
     /** Returns the collective of a name, with or without the suffix of nccl-tests' programs. */
     public static Optional<Collective> of(String name) {
-        String bare = name.endsWith(PROGRAM_SUFFIX)
-                ? name.substring(0, name.length() - PROGRAM_SUFFIX.length())
-                : name;
+        String bare = name.endsWith(PROGRAM_SUFFIX) ? name.substring(0, name.length() - PROGRAM_SUFFIX.length()) : name;
         return Stream.of(values()).filter(one -> one.label().equals(bare)).findFirst();
     }
 

@@ -11,8 +11,7 @@ import dev.gpuwarden.core.port.ElementType;
  * @param sendStep offset of the data to send in the receive buffer when it works in place, times the rank
  * @param receiveStep offset of the received data in it, times the rank
  */
-public record Layout(
-        ElementType type, long sendCount, long receiveCount, long count, long sendStep, long receiveStep) {
+public record Layout(ElementType type, long sendCount, long receiveCount, long count, long sendStep, long receiveStep) {
 
     /** Returns the size of the larger buffer, which is the size of a row. */
     public long bytes() {

@@ -26,13 +26,12 @@ public record MessageSizes(long least, long most, long step, long factor) {
         if (!size.matches()) {
             return OptionalLong.empty();
         }
-        long unit =
-                switch (size.group(2)) {
-                    case "k", "K" -> 1L << 10;
-                    case "m", "M" -> 1L << 20;
-                    case "g", "G" -> 1L << 30;
-                    default -> 1;
-                };
+        long unit = switch (size.group(2)) {
+            case "k", "K" -> 1L << 10;
+            case "m", "M" -> 1L << 20;
+            case "g", "G" -> 1L << 30;
+            default -> 1;
+        };
         BigDecimal bytes = new BigDecimal(size.group(1)).multiply(BigDecimal.valueOf(unit));
         return bytes.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0
                 ? OptionalLong.empty()

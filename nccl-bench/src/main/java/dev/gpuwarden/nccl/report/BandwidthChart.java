@@ -27,7 +27,8 @@ public final class BandwidthChart {
         largest = rows.stream().mapToDouble(row -> log(row.bytes())).max().orElse(1);
         double most = rows.stream()
                 .mapToDouble(row -> Math.max(
-                        row.outOfPlace().bandwidth().bus(), row.inPlace().bandwidth().bus()))
+                        row.outOfPlace().bandwidth().bus(),
+                        row.inPlace().bandwidth().bus()))
                 .filter(Double::isFinite)
                 .max()
                 .orElse(0);

@@ -32,7 +32,12 @@ public final class JsonReport {
      * @param errors messages of failures
      */
     public static Map<String, Object> tree(
-            Facts facts, Plan plan, List<RankLine> ranks, List<Row> rows, Optional<Verdict> verdict, List<String> errors) {
+            Facts facts,
+            Plan plan,
+            List<RankLine> ranks,
+            List<Row> rows,
+            Optional<Verdict> verdict,
+            List<String> errors) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("version", FILE_VERSION);
         tree.put("start_time", facts.started());
@@ -115,7 +120,8 @@ public final class JsonReport {
 
     /** Returns the statistics without the iterations that are skipped. */
     static IterationStats statistics(IterationTimes times) {
-        return IterationStats.of(times.all().subList(times.skipped(), times.all().size()));
+        return IterationStats.of(
+                times.all().subList(times.skipped(), times.all().size()));
     }
 
     private static Map<String, Object> iterations(IterationTimes times) {

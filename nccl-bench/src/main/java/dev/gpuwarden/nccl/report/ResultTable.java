@@ -66,7 +66,8 @@ public final class ResultTable {
 
     /** Returns the beginning of a row. */
     public String lead(Series series, long bytes, long count) {
-        return right(bytes, 12) + "  " + right(count, 12) + "  " + right(series.type().label(), 8) + "  "
+        return right(bytes, 12) + "  " + right(count, 12) + "  "
+                + right(series.type().label(), 8) + "  "
                 + right(series.operator().label(), 6) + "  " + right(series.root(), 6);
     }
 
@@ -79,7 +80,10 @@ public final class ResultTable {
                 .append(column(half.bandwidth().algorithm(), 6))
                 .append("  ")
                 .append(column(half.bandwidth().bus(), 6))
-                .append(half.wrong().isPresent() ? "  " + right(general(half.wrong().getAsLong()), 6) : "    N/A");
+                .append(
+                        half.wrong().isPresent()
+                                ? "  " + right(general(half.wrong().getAsLong()), 6)
+                                : "    N/A");
         half.iterations().ifPresent(times -> {
             IterationStats stats = JsonReport.statistics(times);
             for (double value : new double[] {stats.least(), stats.most(), stats.p99(), stats.deviationPercent()}) {

@@ -21,8 +21,7 @@ public record Row(Series series, long bytes, long count, Half outOfPlace, Half i
      * @param wrong wrong elements of all ranks; empty where data was not checked
      * @param iterations statistics of single iterations; empty where they were not measured
      */
-    public record Half(
-            double seconds, Bandwidth bandwidth, OptionalLong wrong, Optional<IterationTimes> iterations) {}
+    public record Half(double seconds, Bandwidth bandwidth, OptionalLong wrong, Optional<IterationTimes> iterations) {}
 
     /**
      * Times of single iterations.

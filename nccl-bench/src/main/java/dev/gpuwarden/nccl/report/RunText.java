@@ -33,8 +33,9 @@ public final class RunText {
         switch (plan.blocking()) {
             case 1 -> lines.add("# Blocking Enabled: wait and barrier after each inner iteration (-m) ");
             case 2 -> lines.add("# Blocking Enabled: wait after each inner iteration (-m), no barrier ");
-            case 3 -> lines.add(
-                    "# Blocking Enabled: wait and barrier after each outer iteration (-n); time excludes barrier ");
+            case 3 ->
+                lines.add(
+                        "# Blocking Enabled: wait and barrier after each outer iteration (-n); time excludes barrier ");
             default -> {}
         }
         if (plan.switches().perIteration()) {

@@ -34,8 +34,7 @@ public final class Bench {
     private final String host;
 
     /** @param host name of this machine, which is the same in all its processes */
-    public Bench(
-            Plan plan, CollectiveDriver driver, Exchange exchange, int process, int processes, String host) {
+    public Bench(Plan plan, CollectiveDriver driver, Exchange exchange, int process, int processes, String host) {
         this.plan = plan;
         this.driver = driver;
         this.exchange = exchange;
@@ -90,7 +89,12 @@ public final class Bench {
             for (String line : text(lineOfProcess).split("\n")) {
                 String[] parts = line.split(SEPARATOR, 6);
                 ranks.add(new RankLine(
-                        ranks.size(), Long.parseLong(parts[1]), parts[0], Integer.parseInt(parts[2]), parts[3], parts[5]));
+                        ranks.size(),
+                        Long.parseLong(parts[1]),
+                        parts[0],
+                        Integer.parseInt(parts[2]),
+                        parts[3],
+                        parts[5]));
                 memory = Math.min(memory, Long.parseLong(parts[4]));
             }
         }

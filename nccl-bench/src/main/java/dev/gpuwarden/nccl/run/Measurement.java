@@ -145,9 +145,6 @@ final class Measurement {
         buffers.prepare(layout, data.input(layout, rank, repetition), inPlace);
         once(layout, inPlace);
         return buffers.wrong(
-                layout,
-                data.expected(layout, rank, operation.root(), repetition, inPlace),
-                inPlace,
-                data.tolerance());
+                layout, data.expected(layout, rank, operation.root(), repetition, inPlace), inPlace, data.tolerance());
     }
 }

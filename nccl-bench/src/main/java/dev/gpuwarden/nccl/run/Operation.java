@@ -29,8 +29,7 @@ record Operation(Collective collective, int rank, int ranks, int operator, int r
         }
     }
 
-    private void grouped(Communicator communicator, Layout layout, long send, long receive)
-            throws CollectiveException {
+    private void grouped(Communicator communicator, Layout layout, long send, long receive) throws CollectiveException {
         ElementType type = layout.type();
         long count = layout.count();
         if (count == 0) {

@@ -66,7 +66,8 @@ final class Rank {
             patience.end();
             joined = communicator;
             long free = communicator.freeBytes();
-            Buffers buffers = new Buffers(communicator, member.rank(), plan.sizes().most());
+            Buffers buffers =
+                    new Buffers(communicator, member.rank(), plan.sizes().most());
             if (plan.switches().register()) {
                 buffers.register();
             }
@@ -75,9 +76,8 @@ final class Rank {
                 series(communicator, buffers, series);
             }
             MemoryUse memory = new MemoryUse(
-                    (long) times.most(communicator.joiningBytes()),
-                    (long) times.most(free - afterBuffers),
-                    (long) times.most(afterBuffers - communicator.freeBytes()));
+                    (long) times.most(communicator.joiningBytes()), (long) times.most(free - afterBuffers), (long)
+                            times.most(afterBuffers - communicator.freeBytes()));
             patience.begin(plan.timeout());
             return new Result(outOfBounds, memory);
         }
@@ -86,10 +86,8 @@ final class Rank {
     private void series(Communicator communicator, Buffers buffers, Series series)
             throws CollectiveException, Team.Left {
         int operator = operator(communicator, series);
-        Operation operation =
-                new Operation(plan.collective(), member.rank(), member.ranks(), operator, series.root());
-        Measurement measurement =
-                new Measurement(plan, communicator, operation, buffers, team, localRank, patience);
+        Operation operation = new Operation(plan.collective(), member.rank(), member.ranks(), operator, series.root());
+        Measurement measurement = new Measurement(plan, communicator, operation, buffers, team, localRank, patience);
         TestData data = TestData.of(plan.collective(), series.operator(), series.type(), member.ranks());
         buffers.fill(data.pattern());
         team.meet(localRank);
@@ -147,7 +145,8 @@ final class Rank {
             long failed = wrong.stream().filter(count -> count > 0).count();
             if (failed > 0) {
                 outOfBounds += failed;
-                return OptionalLong.of((long) wrong.stream().mapToDouble(count -> count).sum());
+                return OptionalLong.of(
+                        (long) wrong.stream().mapToDouble(count -> count).sum());
             }
         }
         return OptionalLong.of(0);

@@ -29,7 +29,8 @@ class BenchCommandTest {
     private static Run run(CollectiveOpening opening, Map<String, String> environment, String... arguments) {
         CommandGroup group = () -> List.of(new NamedCommand(
                 "bench", () -> new BenchCommand(() -> options -> opening, environment, Clock.systemUTC())));
-        CommandLine line = Main.commandLine(SettingSources.none(), List.of(group).iterator());
+        CommandLine line =
+                Main.commandLine(SettingSources.none(), List.of(group).iterator());
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         line.setOut(new PrintWriter(out));
@@ -96,8 +97,8 @@ class BenchCommandTest {
         Run nccl = run("all_reduce", "-g", "8");
         assertThat(nccl.code()).isEqualTo(3);
         assertThat(nccl.err()).contains("no libnccl.so.2 in /x", "--nccl.library-path", "nvidia-nccl-cu12");
-        Run cuda = run(
-                new Unavailable(Reason.LIBRARY_MISSING, 0, "no libcuda.so.1 in /x"), Map.of(), "all_reduce_perf");
+        Run cuda =
+                run(new Unavailable(Reason.LIBRARY_MISSING, 0, "no libcuda.so.1 in /x"), Map.of(), "all_reduce_perf");
         assertThat(cuda.code()).isEqualTo(2);
         assertThat(cuda.err()).contains("no libcuda.so.1 in /x", "--driver.library-path");
     }

@@ -94,14 +94,17 @@ class SimulatedBenchTest {
             assertThat(row[8]).isEqualTo("0");
             assertThat(row[12]).isEqualTo(inPlace);
         });
-        assertThat(run.out()).contains("# Out of bounds values : 0 OK\n", "device  3 [0000:5b:00] NVIDIA H100 80GB HBM3\n");
+        assertThat(run.out())
+                .contains("# Out of bounds values : 0 OK\n", "device  3 [0000:5b:00] NVIDIA H100 80GB HBM3\n");
     }
 
     @Test
     void everyTypeAndOperatorHasTheRightData() {
         Run run = run("all_reduce -g 3 -b 12K -e 12K -n 1 -w 0 -d all -o all");
         assertThat(run.code()).as(run.out() + run.err()).isZero();
-        assertThat(run.rows()).hasSize(10 * 6).allSatisfy(row -> assertThat(row[8]).isEqualTo("0"));
+        assertThat(run.rows())
+                .hasSize(10 * 6)
+                .allSatisfy(row -> assertThat(row[8]).isEqualTo("0"));
     }
 
     @Test
@@ -141,12 +144,12 @@ class SimulatedBenchTest {
         Path json = folder.resolve("result.json");
         Files.writeString(json, "an older result");
         Path svg = folder.resolve("picture.svg");
-        Run run = run("all_reduce -t 2 -g 1 -b 1K -e 2K -f 2 -n 3 -m 2 -w 2 -N 2 -c 2 -z 3 -y 1 -p 1 -a 3 -C 1 -S 1 -R 1 -M 1"
-                + " -I 1 -K 1 -T 30 -J " + json + " --svg " + svg);
+        Run run = run(
+                "all_reduce -t 2 -g 1 -b 1K -e 2K -f 2 -n 3 -m 2 -w 2 -N 2 -c 2 -z 3 -y 1 -p 1 -a 3 -C 1 -S 1 -R 1 -M 1"
+                        + " -I 1 -K 1 -T 30 -J " + json + " --svg " + svg);
         assertThat(run.code()).as(run.out() + run.err()).isZero();
         assertThat(json).hasContent("an older result");
-        Map<String, Object> tree =
-                JsonReader.ofDepth(8).readObject(Files.readString(folder.resolve("result.json.0")));
+        Map<String, Object> tree = JsonReader.ofDepth(8).readObject(Files.readString(folder.resolve("result.json.0")));
         assertThat((List<?>) tree.get("results")).hasSize(4);
         assertThat((List<?>) tree.get("devices")).hasSize(2);
         assertThat(svg).content().startsWith("<svg ").contains("all_reduce, float, sum, 2 ranks");

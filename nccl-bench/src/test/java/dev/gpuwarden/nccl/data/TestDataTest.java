@@ -65,7 +65,9 @@ class TestDataTest {
             }
             Segment result = data.expected(layout, 0, -1, 3, false).get(0);
             assertThat(values(result)).as(type + " in " + ranks).isEqualTo(sum);
-            assertThat(Arrays.stream(sum).anyMatch(value -> value != 0)).as("inputs that are not all zero").isTrue();
+            assertThat(Arrays.stream(sum).anyMatch(value -> value != 0))
+                    .as("inputs that are not all zero")
+                    .isTrue();
         }
     }
 
@@ -89,8 +91,7 @@ class TestDataTest {
                 };
             }
         }
-        double[] expected =
-                values(data.expected(layout, 0, -1, 1, false).get(0));
+        double[] expected = values(data.expected(layout, 0, -1, 1, false).get(0));
         for (int i = 0; i < COUNT; i++) {
             assertThat(expected[i]).isEqualTo(operator == Operator.AVG ? reduced[i] / ranks : reduced[i]);
         }
@@ -104,7 +105,8 @@ class TestDataTest {
         Segment own = data.input(layout, 2, 1);
         ByteBuffer seen = ByteBuffer.allocate((int) own.count() * 4).order(ByteOrder.nativeOrder());
         seen.put(own.pattern().slice(own.position(), (int) own.count())).flip();
-        assertThat(parts.get(2).pattern().wrong(seen, parts.get(2).position(), 0)).isZero();
+        assertThat(parts.get(2).pattern().wrong(seen, parts.get(2).position(), 0))
+                .isZero();
         assertThat(parts.get(1).pattern().wrong(seen, parts.get(1).position(), 0))
                 .as("data of another rank")
                 .isGreaterThan(3900);
@@ -131,10 +133,18 @@ class TestDataTest {
     /** Bits of the formats as IEEE 754 and the OCP's FP8 define them. */
     @ParameterizedTest
     @CsvSource({
-        "HALF, 1, 0x3c00", "HALF, 2048, 0x6800", "HALF, 0.000000059604644775390625, 0x0001", "HALF, -2, 0xc000",
-        "BFLOAT16, 1, 0x3f80", "BFLOAT16, 256, 0x4380",
-        "F8E4M3, 1, 0x38", "F8E4M3, 15, 0x57", "F8E4M3, 448, 0x7e",
-        "F8E5M2, 1, 0x3c", "F8E5M2, 7, 0x47", "F8E5M2, 9, 0x48"
+        "HALF, 1, 0x3c00",
+        "HALF, 2048, 0x6800",
+        "HALF, 0.000000059604644775390625, 0x0001",
+        "HALF, -2, 0xc000",
+        "BFLOAT16, 1, 0x3f80",
+        "BFLOAT16, 256, 0x4380",
+        "F8E4M3, 1, 0x38",
+        "F8E4M3, 15, 0x57",
+        "F8E4M3, 448, 0x7e",
+        "F8E5M2, 1, 0x3c",
+        "F8E5M2, 7, 0x47",
+        "F8E5M2, 9, 0x48"
     })
     void smallFloatsHaveTheBitsOfTheirStandard(ElementType type, double value, String bits) {
         ByteBuffer element = ByteBuffer.allocate(8).order(ByteOrder.nativeOrder());

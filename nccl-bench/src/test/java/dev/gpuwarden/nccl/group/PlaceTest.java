@@ -52,8 +52,18 @@ class PlaceTest {
     @Test
     void srunNamesTheNodes() {
         Map<String, String> first = Map.of(
-                "SLURM_PROCID", "0", "SLURM_NTASKS", "16", "SLURM_STEP_NUM_TASKS", "2", "SLURM_JOB_ID", "77",
-                "SLURM_STEP_ID", "0", "SLURM_STEP_NODELIST", "gpu[007-008]");
+                "SLURM_PROCID",
+                "0",
+                "SLURM_NTASKS",
+                "16",
+                "SLURM_STEP_NUM_TASKS",
+                "2",
+                "SLURM_JOB_ID",
+                "77",
+                "SLURM_STEP_ID",
+                "0",
+                "SLURM_STEP_NODELIST",
+                "gpu[007-008]");
         Place place = Place.of(NOTHING, first);
         assertThat(place.processes()).isEqualTo(2);
         assertThat(place.meeting().orElseThrow().host()).isEqualTo("gpu007");
@@ -63,11 +73,17 @@ class PlaceTest {
     @Test
     void mpirunOnOneNodeNeedsNoAddress() {
         Map<String, String> local = Map.of(
-                "OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_LOCAL_SIZE", "2",
-                "PMIX_NAMESPACE", "prterun-a-1");
+                "OMPI_COMM_WORLD_RANK",
+                "1",
+                "OMPI_COMM_WORLD_SIZE",
+                "2",
+                "OMPI_COMM_WORLD_LOCAL_SIZE",
+                "2",
+                "PMIX_NAMESPACE",
+                "prterun-a-1");
         assertThat(Place.of(NOTHING, local).meeting().orElseThrow().host()).isEqualTo("127.0.0.1");
-        Map<String, String> remote = Map.of(
-                "OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+        Map<String, String> remote =
+                Map.of("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_LOCAL_SIZE", "1");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Place.of(NOTHING, remote))
                 .withMessageContaining("--rendezvous");

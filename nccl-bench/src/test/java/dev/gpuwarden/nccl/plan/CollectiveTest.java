@@ -60,6 +60,7 @@ class CollectiveTest {
         assertThat(layout.shift(0, 1000)).isZero();
         assertThat(layout.shift(2, 1000)).isEqualTo(512);
         assertThat(layout.shift(3, 1000)).isZero();
-        assertThat(Collective.ALL_GATHER.layout(8, ElementType.FLOAT, 8).shift(5, 1000)).isZero();
+        assertThat(Collective.ALL_GATHER.layout(8, ElementType.FLOAT, 8).shift(5, 1000))
+                .isZero();
     }
 }

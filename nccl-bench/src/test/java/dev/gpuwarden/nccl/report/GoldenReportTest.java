@@ -74,7 +74,11 @@ class GoldenReportTest {
             long wrong = bytes > 1 << 26 ? 1_234_567 : 0;
             Half outOfPlace = half(plan, layout, seconds, wrong);
             rows.add(new Row(
-                    plan.series(2).get(0), layout.bytes(), layout.count(), outOfPlace, half(plan, layout, seconds * 0.97, 0)));
+                    plan.series(2).get(0),
+                    layout.bytes(),
+                    layout.count(),
+                    outOfPlace,
+                    half(plan, layout, seconds * 0.97, 0)));
         }
         return rows;
     }
@@ -154,7 +158,8 @@ class GoldenReportTest {
         Verdict fast = new Verdict(0, 95, OptionalDouble.of(100));
         assertThat(fast.exitCode()).isEqualTo(Verdict.OK);
         assertThat(new Verdict(0, 89.9, OptionalDouble.of(100)).exitCode()).isEqualTo(Verdict.FAILED);
-        assertThat(new Verdict(0, Double.NaN, OptionalDouble.of(100)).exitCode()).isEqualTo(Verdict.FAILED);
+        assertThat(new Verdict(0, Double.NaN, OptionalDouble.of(100)).exitCode())
+                .isEqualTo(Verdict.FAILED);
         assertThat(new Verdict(1, 95, OptionalDouble.empty()).exitCode()).isEqualTo(Verdict.FAILED);
         assertThat(new Verdict(0, 0, OptionalDouble.empty()).exitCode()).isEqualTo(Verdict.OK);
     }

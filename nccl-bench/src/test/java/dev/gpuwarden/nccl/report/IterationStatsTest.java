@@ -17,7 +17,8 @@ class IterationStatsTest {
 
     @Test
     void percentilesHaveTheRankOfNcclTests() {
-        List<Double> seconds = IntStream.rangeClosed(1, 20).mapToObj(i -> i / 1e6).toList();
+        List<Double> seconds =
+                IntStream.rangeClosed(1, 20).mapToObj(i -> i / 1e6).toList();
         IterationStats stats = IterationStats.of(seconds);
         assertThat(stats.least()).isEqualTo(1);
         assertThat(stats.most()).isEqualTo(20);
@@ -38,7 +39,8 @@ class IterationStatsTest {
 
     @Test
     void everyRankOfAHundredIsFound() {
-        List<Double> seconds = IntStream.rangeClosed(1, 100).mapToObj(i -> i / 1e3).toList();
+        List<Double> seconds =
+                IntStream.rangeClosed(1, 100).mapToObj(i -> i / 1e3).toList();
         IterationStats stats = IterationStats.of(seconds);
         assertThat(stats.p50()).isCloseTo(51_000, digits(51_000));
         assertThat(stats.p95()).isCloseTo(95_000, digits(95_000));
