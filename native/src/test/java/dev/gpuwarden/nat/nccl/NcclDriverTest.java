@@ -68,7 +68,7 @@ class NcclDriverTest {
         return ((Opened) opening).driver();
     }
 
-    /** What a rank does after it has joined. */
+    /** The work of a rank after it has joined. */
     private interface Part<T> {
         T play(Communicator communicator) throws CollectiveException;
     }

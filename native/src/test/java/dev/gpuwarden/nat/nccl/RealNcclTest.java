@@ -54,7 +54,7 @@ class RealNcclTest {
     }
 
     @Test
-    void eachUniqueIdIsANewOne() throws CollectiveException {
+    void everyUniqueIdIsDifferent() throws CollectiveException {
         byte[] one = NcclDriver.uniqueId(library);
         assertThat(one).hasSize(CollectiveDriver.UNIQUE_ID_BYTES).isNotEqualTo(NcclDriver.uniqueId(library));
         assertThat(one).isNotEqualTo(new byte[CollectiveDriver.UNIQUE_ID_BYTES]);

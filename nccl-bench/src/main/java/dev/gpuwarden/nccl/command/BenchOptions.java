@@ -88,7 +88,7 @@ final class BenchOptions {
             names = {"-N", "--run_cycles"},
             defaultValue = "1",
             paramLabel = "N",
-            description = "Repetitions of all rows; 0 for ever (default: ${DEFAULT-VALUE}).")
+            description = "Repetitions of all rows; 0 without limit (default: ${DEFAULT-VALUE}).")
     int cycles = 1;
 
     @Option(
@@ -239,7 +239,7 @@ final class BenchOptions {
             names = {"-J", "--output_file"},
             paramLabel = "FILE",
             description =
-                    "Write the results as JSON, with the keys of nccl-tests. Of the environment it has NCCL_* and CUDA_* only."
+                    "Write the results as JSON, with the keys of nccl-tests. It contains only NCCL_* and CUDA_* of the environment."
                             + " An existing file is kept, and a number is appended to the name.")
     @Nullable Path json;
 
@@ -253,7 +253,7 @@ final class BenchOptions {
             names = "--rendezvous",
             paramLabel = "HOST:PORT",
             description =
-                    "Where rank 0 listens for the other processes; needs --rank and --ranks, or a start by mpirun, srun or"
+                    "Address at which rank 0 listens for the other processes; needs --rank and --ranks, or a start by mpirun, srun or"
                             + " torchrun.")
     @Nullable String rendezvous;
 

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The file of the results. It is created before the run, so that a wrong path is known at once, and an existing file is kept. */
+/** The file of the results. It is created before the run, so that a wrong path is reported immediately. An existing file is kept. */
 record ResultFile(Path path) {
 
     /** Bound on the numbers that are tried. */

@@ -20,7 +20,7 @@ public interface Exchange extends AutoCloseable {
      */
     List<byte[]> gather(byte[] mine) throws IOException;
 
-    /** Tells nothing to others: their next exchange fails. */
+    /** Closes the connection without a message: the next exchange of the others fails. */
     @Override
     void close();
 

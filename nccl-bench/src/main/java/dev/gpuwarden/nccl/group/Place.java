@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param process number of this process, from 0
  * @param processes their number
- * @param meeting where process 0 listens; empty where there is only one process
+ * @param meeting the address of process 0; empty where there is only one process
  */
 public record Place(int process, int processes, Optional<Meeting> meeting) {
 
@@ -20,10 +20,10 @@ public record Place(int process, int processes, Optional<Meeting> meeting) {
 
     private static final int PORTS = 10_000;
 
-    /** Where processes meet. */
+    /** The address at which processes meet. */
     public record Meeting(String host, int port) {}
 
-    /** What the command line states; absent parts are searched in the environment. */
+    /** The statements of the command line; absent parts are searched in the environment. */
     public record Given(Optional<String> meeting, Optional<Integer> process, Optional<Integer> processes) {}
 
     static Place alone() {

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * The ranks of a run, which are threads of this process and of others. Each exchange is a barrier of all of them. After a failure of one
- * rank each exchange throws, so that no rank waits for ever.
+ * rank each exchange throws, so that each wait ends.
  */
 public final class Team {
 

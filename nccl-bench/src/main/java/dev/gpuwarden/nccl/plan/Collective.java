@@ -38,7 +38,7 @@ public enum Collective {
         return label() + PROGRAM_SUFFIX;
     }
 
-    /** Returns whether rows have an operator. That of sendrecv is printed and not used. */
+    /** Returns whether rows have an operator. sendrecv prints one and does not use it. */
     public boolean hasOperator() {
         return reduces() || this == SENDRECV;
     }

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  */
 public record MessageSizes(long least, long most, long step, long factor) {
 
-    /** Bound on the rows of a run; nccl-tests has none, and runs for ever with a step of zero. */
+    /** Bound on the rows of a run; nccl-tests has none, and does not end with a step of zero. */
     private static final int MOST_SIZES = 100_000;
 
     private static final Pattern SIZE = Pattern.compile("(\\d{1,18}(?:\\.\\d{1,9})?)([kKmMgG]?)");

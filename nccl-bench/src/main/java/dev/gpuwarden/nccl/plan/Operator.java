@@ -13,7 +13,7 @@ public enum Operator {
     AVG,
     /** A sum of elements that each rank multiplies by a number of its own. */
     MULSUM,
-    /** That of a collective that reduces nothing. */
+    /** For a collective that reduces nothing. */
     NONE;
 
     public String label() {

@@ -13,7 +13,7 @@ import java.util.List;
  * @param root -1 for each rank in turn
  * @param iterations measured operations of a row
  * @param aggregated operations in each iteration, in one group
- * @param cycles repetitions of all rows; 0 for ever
+ * @param cycles repetitions of all rows; 0 without limit
  * @param checks repetitions of the check of data; 0 for none
  * @param blocking 0 none, 1 wait and barrier after each operation, 2 wait alone, 3 wait and barrier after each iteration
  * @param timeout limit of a wait; zero for none

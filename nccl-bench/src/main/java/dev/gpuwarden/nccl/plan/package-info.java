@@ -1,2 +1,2 @@
-/** What a run measures: collectives, sizes, operators and bandwidths. All of it is pure. */
+/** The plan of a run: collectives, sizes, operators and bandwidths. All of it is pure. */
 package dev.gpuwarden.nccl.plan;

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file of option `-J`, with the keys of nccl-tests. Of the environment it has only NCCL_* and CUDA_*, since other variables can be
+ * The file of option `-J`, with the keys of nccl-tests. It contains only NCCL_* and CUDA_* of the environment, since other variables can be
  * secrets.
  */
 public final class JsonReport {
@@ -21,7 +21,7 @@ public final class JsonReport {
 
     private JsonReport() {}
 
-    /** What the file states of the run besides its plan and its rows. */
+    /** The content of the file besides the plan and the rows. */
     public record Facts(
             String started, String ended, List<String> arguments, Map<String, String> environment, int ncclVersion) {}
 

@@ -45,7 +45,7 @@ final class Rank {
         times = new TimesOfRanks(plan, team, localRank);
     }
 
-    /** What a rank knows at the end: the same in all ranks. */
+    /** The result of a rank, which is the same in all ranks. */
     record Result(long outOfBounds, MemoryUse memory) {}
 
     Patience patience() {

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** What the command does without a library: usage, and the remedy for a missing one. */
+/** The command without a library: usage, and the remedy for a missing one. */
 class BenchCommandTest {
 
     private record Run(int code, String out, String err) {}
@@ -86,7 +86,7 @@ class BenchCommandTest {
 
     @ParameterizedTest
     @CsvSource({"-G 5, CUDA graphs", "-R 2, symmetric", "-D 1, device implementation", "-x 1, CTA policy"})
-    void whatIsNotImplementedIsNamed(String option, String name) {
+    void optionsThatAreNotImplementedAreNamed(String option, String name) {
         Run run = run(("all_reduce " + option).split(" "));
         assertThat(run.code()).isEqualTo(5);
         assertThat(run.err()).contains(name, "is not implemented");

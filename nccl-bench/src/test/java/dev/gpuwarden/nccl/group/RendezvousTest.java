@@ -60,7 +60,7 @@ class RendezvousTest {
         return processes.submit(() -> exchange.gather(mine.getBytes(UTF_8)));
     }
 
-    /** Connects as soon as somebody listens. */
+    /** Connects as soon as process 0 listens. */
     private Socket stranger() throws IOException {
         long end = System.nanoTime() + LONG.toNanos();
         while (true) {
