@@ -56,6 +56,14 @@ public interface CollectiveDriver {
      * @param uniqueId the id of the group
      * @param deadline for the joining of all members, and for each later call that waits for the library
      * @param defaultStream whether the GPU's default stream is used; else the communicator has a stream of its own
+     * @param abort ends the joining, and each later wait; a call that hangs in the library or in the driver does not return
      */
-    record Member(int ordinal, int rank, int ranks, byte[] uniqueId, Duration deadline, boolean defaultStream) {}
+    record Member(
+            int ordinal,
+            int rank,
+            int ranks,
+            byte[] uniqueId,
+            Duration deadline,
+            boolean defaultStream,
+            AbortSignal abort) {}
 }

@@ -16,7 +16,7 @@ public final class CollectiveException extends Exception {
         COLLECTIVES,
         /** Nothing failed, but the deadline passed; the communicator is aborted. */
         TIMEOUT,
-        /** {@link Communicator#abort} was called. */
+        /** {@link AbortSignal#request} was called. */
         ABORTED,
         /** The library has no such function; its version is too old. */
         NOT_SUPPORTED

@@ -4,10 +4,10 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 
 /**
- * One rank of a group of GPUs, with a stream and memory of its GPU. All methods except {@link #abort} belong to the thread that joined.
+ * One rank of a group of GPUs, with a stream and memory of its GPU. All methods belong to the thread that joined.
  *
  * <p>Collectives are enqueued, and {@link #await} waits for them. Addresses are of the GPU, and counts are of elements. A call that throws
- * leaves the communicator unusable: only {@link #abort} and {@link #close} are permitted.
+ * leaves the communicator unusable: only {@link #close} is permitted.
  */
 public interface Communicator extends AutoCloseable {
 
@@ -82,9 +82,6 @@ public interface Communicator extends AutoCloseable {
 
     /** Returns the free bytes of the GPU. */
     long freeBytes() throws CollectiveException;
-
-    /** Ends all operations of this rank, also hanging ones. Any thread may call it, and more than once. */
-    void abort();
 
     /** Frees everything. After a failure only memory whose use has certainly ended is freed. */
     @Override

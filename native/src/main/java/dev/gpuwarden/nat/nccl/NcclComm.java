@@ -1,5 +1,6 @@
 package dev.gpuwarden.nat.nccl;
 
+import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
@@ -8,14 +9,15 @@ import dev.gpuwarden.nat.lib.NativeMemory;
 import java.time.Duration;
 
 /**
- * A communicator whose calls return before they are done: this polls their state until a deadline. Only the thread that joined calls it,
- * except {@link #requestAbort}: the library frees a communicator when it aborts it, so another thread must not do that.
+ * A communicator whose calls return before they are done: this polls their state until a deadline. Only the thread that joined calls
+ * it: the library frees a communicator when it aborts it, so another thread must not do that.
  */
 final class NcclComm {
 
     private final NcclLibrary library;
     private final int rank;
     private final Duration deadline;
+    private final AbortSignal abort;
     private final NativeMemory state;
     private final int stateAt;
     private final Invocation asyncError;
@@ -23,12 +25,11 @@ final class NcclComm {
     /** True after the handle was given back to the library. */
     private boolean gone;
 
-    private volatile boolean abortRequested;
-
     private NcclComm(NcclLibrary library, Member member, long handle) throws CollectiveException {
         this.library = library;
         this.rank = member.rank();
         this.deadline = member.deadline();
+        abort = member.abort();
         this.handle = handle;
         int call = Invocation.bytes(NcclLibrary.signature(NcclSymbol.ASYNC_ERROR));
         state = NativeMemory.allocate(call + Long.BYTES);
@@ -40,22 +41,22 @@ final class NcclComm {
 
     /** Joins a group. The context of the GPU is current in the calling thread. */
     static NcclComm join(NcclLibrary library, Member member) throws CollectiveException {
-        int result;
-        long handle;
-        // The library copies all three before the call returns.
-        try (NativeMemory id = NativeMemory.allocate(member.uniqueId().length);
-                NativeMemory out = NativeMemory.allocate(Long.BYTES);
-                NativeMemory config = NcclConfig.nonBlocking()) {
-            id.buffer().put(0, member.uniqueId());
-            result = library.call(
-                    NcclSymbol.INIT, out.address(), member.ranks(), id.address(), member.rank(), config.address());
-            handle = out.buffer().getLong(0);
-        }
+        // A thread of the library may use these until the joining is over, and after a failure for an unknown time.
+        NativeMemory id = NativeMemory.allocate(member.uniqueId().length);
+        NativeMemory out = NativeMemory.allocate(Long.BYTES);
+        NativeMemory config = NcclConfig.nonBlocking();
+        id.buffer().put(0, member.uniqueId());
+        int result = library.call(
+                NcclSymbol.INIT, out.address(), member.ranks(), id.address(), member.rank(), config.address());
+        long handle = out.buffer().getLong(0);
         if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS || handle == 0) {
             throw library.failure(NcclSymbol.INIT, result, handle);
         }
         NcclComm comm = new NcclComm(library, member, handle);
         comm.settle(NcclSymbol.INIT, result);
+        id.close();
+        out.close();
+        config.close();
         return comm;
     }
 
@@ -103,7 +104,7 @@ final class NcclComm {
     }
 
     private void checkAbort() throws CollectiveException {
-        if (abortRequested) {
+        if (abort.isRequested()) {
             abort();
             throw new CollectiveException(Kind.ABORTED, 0, "rank " + rank + " was aborted");
         }
@@ -120,11 +121,6 @@ final class NcclComm {
         abort();
         return new CollectiveException(
                 Kind.TIMEOUT, 0, "rank " + rank + ": " + what + " is not done after " + limit.toMillis() + " ms");
-    }
-
-    /** Makes the next poll of the thread that joined abort the communicator. */
-    void requestAbort() {
-        abortRequested = true;
     }
 
     /** Ends all operations of this rank, and gives the communicator back. */

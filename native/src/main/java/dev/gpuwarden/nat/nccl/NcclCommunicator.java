@@ -237,11 +237,6 @@ final class NcclCommunicator implements Communicator {
     }
 
     @Override
-    public void abort() {
-        comm.requestAbort();
-    }
-
-    @Override
     public void close() {
         try {
             if (failed) {

@@ -3,6 +3,7 @@ package dev.gpuwarden.nat.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
 import dev.gpuwarden.core.port.CollectiveException;
@@ -43,6 +44,7 @@ class NcclDriverTest {
     Path folder;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final AbortSignal abort = new AbortSignal();
     private SimNode node;
 
     @BeforeEach
@@ -75,7 +77,7 @@ class NcclDriverTest {
 
     private <T> Future<T> rank(CollectiveDriver driver, byte[] id, int rank, Duration deadline, Part<T> part) {
         return threads.submit(() -> {
-            Member member = new Member(rank, rank, 2, id, deadline, false);
+            Member member = new Member(rank, rank, 2, id, deadline, false, abort);
             try (Communicator communicator = driver.join(member)) {
                 return part.play(communicator);
             }
@@ -142,22 +144,23 @@ class NcclDriverTest {
     }
 
     @Test
-    void anotherThreadAbortsAWait() throws Exception {
+    void aRequestAbortsAWaitAndALaterJoining() throws Exception {
         CollectiveDriver driver = driver();
         byte[] id = driver.newUniqueId();
-        Future<Integer> silent = rank(driver, id, 1, LONG, communicator -> {
-            communicator.await(LONG);
+        Future<Integer> other = rank(driver, id, 1, LONG, communicator -> {
+            communicator.receive(communicator.allocate(8), 1, ElementType.INT64, 0);
             return 1;
         });
         Future<Integer> waiting = rank(driver, id, 0, LONG, communicator -> {
             long memory = communicator.allocate(8);
-            threads.submit(communicator::abort);
+            abort.request();
             communicator.receive(memory, 1, ElementType.INT64, 1);
-            communicator.await(LONG);
             return 0;
         });
         assertThat(failure(waiting).kind()).isEqualTo(Kind.ABORTED);
-        assertThat(silent.get()).isEqualTo(1);
+        assertThat(failure(other).kind()).isIn(Kind.ABORTED, Kind.COLLECTIVES);
+        Future<Integer> joining = rank(driver, driver.newUniqueId(), 0, LONG, communicator -> 0);
+        assertThat(failure(joining).kind()).isEqualTo(Kind.ABORTED);
     }
 
     @Test
@@ -201,7 +204,7 @@ class NcclDriverTest {
     void anUnknownRankIsAWrongArgument() throws CollectiveException {
         CollectiveDriver driver = driver();
         byte[] id = driver.newUniqueId();
-        assertThatThrownBy(() -> driver.join(new Member(0, 5, 2, id, LONG, false)))
+        assertThatThrownBy(() -> driver.join(new Member(0, 5, 2, id, LONG, false, abort)))
                 .isInstanceOfSatisfying(
                         CollectiveException.class,
                         failure -> assertThat(failure.code()).isEqualTo(4));

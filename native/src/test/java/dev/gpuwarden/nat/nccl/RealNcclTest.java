@@ -3,6 +3,7 @@ package dev.gpuwarden.nat.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
 import dev.gpuwarden.core.port.CollectiveException;
@@ -63,7 +64,8 @@ class RealNcclTest {
     /** Without a driver the library goes no further than to its first call of CUDA. */
     @Test
     void joiningWithoutADriverFailsInCuda() throws CollectiveException {
-        Member member = new Member(0, 1, 2, NcclDriver.uniqueId(library), Duration.ofSeconds(20), false);
+        Member member =
+                new Member(0, 1, 2, NcclDriver.uniqueId(library), Duration.ofSeconds(20), false, new AbortSignal());
         assertThatThrownBy(() -> NcclComm.join(library, member))
                 .isInstanceOfSatisfying(CollectiveException.class, failure -> {
                     assertThat(failure.kind()).isEqualTo(Kind.COLLECTIVES);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.nccl.run;
 
+import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Gpu;
 import dev.gpuwarden.core.port.CollectiveDriver.Member;
@@ -134,7 +135,8 @@ public final class Bench {
                     processes * plan.localRanks(),
                     exchange.id(),
                     plan.joining(),
-                    plan.switches().defaultStream());
+                    plan.switches().defaultStream(),
+                    new AbortSignal());
             ranks.add(new Rank(devices.plan(), member, local, team, local == 0 ? listener : SILENT));
         }
         Ranks.Outcome outcome = new Ranks(ranks, team).run(driver);

@@ -19,7 +19,6 @@ import dev.gpuwarden.nccl.report.RunText.MemoryUse;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /** One rank, in a thread of its own. All ranks take the same steps, and the first one of a process reports the rows. */
 final class Rank {
@@ -31,7 +30,6 @@ final class Rank {
     private final RowListener listener;
     private final TimesOfRanks times;
     private final Patience patience = new Patience();
-    private volatile @Nullable Communicator joined;
     private long outOfBounds;
     private int repetition;
 
@@ -52,19 +50,15 @@ final class Rank {
         return patience;
     }
 
-    /** Makes the calls of this rank throw. Any thread may call it. */
+    /** Makes the waits of this rank throw. Any thread may call it. */
     void abort() {
-        Communicator communicator = joined;
-        if (communicator != null) {
-            communicator.abort();
-        }
+        member.abort().request();
     }
 
     Result run(CollectiveDriver driver) throws CollectiveException, Team.Left {
         patience.begin(plan.joining());
         try (Communicator communicator = driver.join(member)) {
             patience.end();
-            joined = communicator;
             long free = communicator.freeBytes();
             Buffers buffers =
                     new Buffers(communicator, member.rank(), plan.sizes().most());
