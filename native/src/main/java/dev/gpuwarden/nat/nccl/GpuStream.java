@@ -41,7 +41,12 @@ final class GpuStream {
     static GpuStream open(CudaLibrary cuda, int device, boolean defaultStream) throws CollectiveException {
         GpuStream opened = new GpuStream(cuda, device);
         opened.require(CudaSymbol.CONTEXT_RETAIN, opened.out.address(), device);
-        opened.releases.push(() -> cuda.call(CudaSymbol.CONTEXT_RELEASE, device));
+        opened.releases.push(() -> {
+            // Memory and events before it need the context.
+            cuda.call(CudaSymbol.CONTEXT_SET, 0);
+            cuda.call(CudaSymbol.CONTEXT_RELEASE, device);
+            opened.out.close();
+        });
         opened.require(CudaSymbol.CONTEXT_SET, opened.out.buffer().getLong(0));
         if (!defaultStream) {
             opened.stream = opened.take(CudaSymbol.STREAM_CREATE, CudaSymbol.STREAM_DESTROY, NON_BLOCKING);
@@ -143,7 +148,6 @@ final class GpuStream {
 
     /** Frees memory, events, stream and context. No operation is running. */
     void close() {
-        cuda.call(CudaSymbol.CONTEXT_SET, 0);
         releases.forEach(Runnable::run);
         releases.clear();
     }

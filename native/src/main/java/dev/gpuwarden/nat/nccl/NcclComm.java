@@ -145,6 +145,7 @@ final class NcclComm {
             settle(NcclSymbol.FINALIZE, library.call(NcclSymbol.FINALIZE, handle));
             gone = true;
             library.call(NcclSymbol.DESTROY, handle);
+            state.close();
         }
     }
 }
