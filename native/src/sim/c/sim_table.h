@@ -25,6 +25,7 @@
     I(cuda_client_count, 0) /* written by libcuda: rows of cuda_client that were ever in use */  \
     I(event_head, 0)        /* events written so far; event n lies at event[n % EVENT_MAX] */    \
     I(cuda_version, SIM_NA) /* 12040 for 12.4 */                                                 \
+    I(nccl_version, SIM_NA) /* 22105 for 2.21.5; NA: that */                                     \
     I(process_stride, 0)    /* bytes per _v3 process entry; 0: as this generation does */        \
     I(cc_environment, SIM_NA)                                                                    \
     I(cc_feature, 0)                                                                             \

@@ -250,12 +250,22 @@
     I(wrong_launches, 0)   /* written by the library: launches that met the other conditions */ \
     S(wrong_kernel, 32)    /* launches of this kernel; empty: of any that writes */
 
+/* The GPU in libnccl, also as a wrong, slow or silent rank of a collective. Rates in MB/s. */
+#define SIM_GPU_NCCL(I, A, S, T)                                                                 \
+    I(nccl_mbps, SIM_NA)         /* to ranks of its node; NA: as copies to their GPUs */          \
+    I(nccl_network_mbps, SIM_NA) /* to ranks of other nodes; NA: nccl_time.c */                  \
+    I(nccl_delay_us, 0)          /* it begins each operation so much later */                    \
+    I(nccl_dead, 0)              /* 1: it takes part in nothing until this is 0 again */         \
+    I(nccl_wrong, 0)             /* so many first elements of its results are wrong */           \
+    I(nccl_error, 0)             /* the ncclResult of its communicators; 0: none */
+
 #define SIM_GPU(I, A, S, T)                                                                      \
     SIM_GPU_IDENTITY(I, A, S, T)                                                                 \
     SIM_GPU_LOAD(I, A, S, T)                                                                     \
     SIM_GPU_POWER(I, A, S, T)                                                                    \
     SIM_GPU_FAULTS(I, A, S, T)                                                                   \
     SIM_GPU_LINKS(I, A, S, T)                                                                    \
-    SIM_GPU_CUDA(I, A, S, T)
+    SIM_GPU_CUDA(I, A, S, T)                                                                     \
+    SIM_GPU_NCCL(I, A, S, T)
 
 #endif

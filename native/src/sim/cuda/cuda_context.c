@@ -63,6 +63,7 @@ static void close_context(sim_table_t *table, cu_context_t *context)
 {
     cu_memory_end(context);
     pthread_mutex_lock(&cu_lock);
+    cu_pending_end(context, NULL);
     cu_object_end(context);
     context->standard = (cu_stream_t){0};
     pthread_mutex_unlock(&cu_lock);
@@ -159,10 +160,8 @@ CUresult cuCtxSynchronize(void)
     cu_call_t call;
     CUresult result = cu_enter(&call, FN_cuCtxSynchronize, CU_CURRENT, cu_current());
     if (result == CUDA_SUCCESS) {
-        pthread_mutex_lock(&cu_lock);
-        int64_t end_ns = cu_context_end(call.context);
-        pthread_mutex_unlock(&cu_lock);
-        result = cu_wait(&call, end_ns);
+        result = cu_settle(&call, NULL);
+        result = result == CUDA_SUCCESS ? cu_wait(&call, cu_work_end(call.context)) : result;
     }
     return cu_leave(&call, result);
 }

@@ -19,6 +19,10 @@ static CUresult run(cu_call_t *call, const copy_t *copy, CUstream handle, bool w
     if (!stream) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    CUresult result = cu_settle(call, stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
     int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
     memmove(copy->target, copy->source, copy->bytes);
     cu_spent_since(began_ns);

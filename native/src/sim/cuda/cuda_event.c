@@ -19,6 +19,7 @@ CU_IN_CONTEXT(cuEventDestroy_v2, (CUevent handle), (handle))
     pthread_mutex_lock(&cu_lock);
     CUresult result = cu_call_about(call, CU_IS_EVENT, handle);
     if (result == CUDA_SUCCESS) {
+        cu_pending_forget(handle);
         cu_object_remove(call->context, CU_IS_EVENT, handle);
     }
     pthread_mutex_unlock(&cu_lock);
@@ -31,12 +32,16 @@ CU_IN_CONTEXT(cuEventRecord, (CUevent event, CUstream handle), (event, handle))
     pthread_mutex_lock(&cu_lock);
     cu_stream_t *stream = cu_stream(call, handle);
     bool known = stream && cu_object_owner(CU_IS_EVENT, event) == call->context;
-    if (known) {
+    CUresult result = known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (known && !cu_settled(call->context, stream)) {
+        bool added = cu_pending_record(call->context, stream, event, enqueued_ns);
+        result = added ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    } else if (known) {
         cu_enqueue(call->context, stream, enqueued_ns, 0, NULL, NULL);
         event->time_ns = stream->end_ns;
     }
     pthread_mutex_unlock(&cu_lock);
-    return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result;
 }
 
 static CUresult time_of(cu_call_t *call, CUevent event, int64_t *time_ns)
@@ -44,6 +49,9 @@ static CUresult time_of(cu_call_t *call, CUevent event, int64_t *time_ns)
     pthread_mutex_lock(&cu_lock);
     CUresult result = cu_call_about(call, CU_IS_EVENT, event);
     *time_ns = result == CUDA_SUCCESS ? event->time_ns : 0;
+    if (result == CUDA_SUCCESS && event->record) {
+        result = CUDA_ERROR_NOT_READY;
+    }
     pthread_mutex_unlock(&cu_lock);
     return result;
 }
@@ -59,6 +67,10 @@ CU_IN_CONTEXT(cuEventSynchronize, (CUevent event), (event))
 {
     int64_t time_ns;
     CUresult result = time_of(call, event, &time_ns);
+    if (result == CUDA_ERROR_NOT_READY) {
+        result = cu_settle_event(call, event);
+        result = result == CUDA_SUCCESS ? time_of(call, event, &time_ns) : result;
+    }
     return result != CUDA_SUCCESS ? result : cu_wait(call, time_ns);
 }
 

@@ -28,6 +28,18 @@ static CUresult allocate(void **address, size_t bytes)
     return CUDA_SUCCESS;
 }
 
+bool cu_host_owns(const void *address, size_t bytes)
+{
+    bool found = false;
+    pthread_mutex_lock(&cu_lock);
+    for (const host_t *host = allocations; host; host = host->next) {
+        uintptr_t offset = (uintptr_t)address - (uintptr_t)host->address;
+        found = found || (offset <= host->bytes && bytes <= host->bytes - offset);
+    }
+    pthread_mutex_unlock(&cu_lock);
+    return found;
+}
+
 /* The flags (1 portable, 2 mapped, 4 write-combined) change nothing that a copy shows. */
 CU_IN_CONTEXT(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags), (address, bytes, flags))
 {

@@ -126,11 +126,11 @@ CU_IN_CONTEXT(cuMemFree_v2, (CUdeviceptr address), (address))
     }
     pthread_mutex_lock(&cu_lock);
     cu_context_t *context = holder(address);
-    int64_t end_ns = context ? cu_context_end(context) : 0;
     pthread_mutex_unlock(&cu_lock);
     CU_NEED(context)
     call->context = context;
-    CUresult result = cu_wait(call, end_ns);
+    CUresult result = cu_settle(call, NULL);
+    result = result == CUDA_SUCCESS ? cu_wait(call, cu_work_end(context)) : result;
     if (result != CUDA_SUCCESS) {
         return result;
     }
@@ -157,6 +157,10 @@ cu_context_t *cu_memory_owner(CUdeviceptr address, size_t bytes)
 void cu_memory_end(cu_context_t *context)
 {
     pthread_mutex_lock(&cu_lock);
+    if (context->begun > 0) { /* a thread of another library reads and writes it */
+        context->blocks = NULL;
+        context->range = 0;
+    }
     while (context->blocks) {
         remove_block(context, context->blocks->address);
     }

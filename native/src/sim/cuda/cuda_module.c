@@ -160,6 +160,10 @@ static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, cuda_launch
     if (shape->block[0] > kernel->block_threads || shape->block[1] * shape->block[2] != 1) {
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
+    CUresult result = cu_settle(call, stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
     int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
     int64_t duration_ns = LAUNCH_NS + cu_kernel_ns(call, kernel->cost(shape->args[0]));
     cu_wrong_t wrong = {.gpu = cu_gpu(call), .kernel = kernel->name, .blocks = shape->grid[0], .sm_count = shape->sm_count};

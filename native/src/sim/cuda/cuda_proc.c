@@ -12,7 +12,7 @@ static const char *const names[] = {SIM_FUNCTIONS(SIM_FUNCTION_NAME)};
 static bool exported(const char *name)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strncmp(names[i], "nvml", 4) != 0 && strcmp(names[i], name) == 0) {
+        if (strncmp(names[i], "cu", 2) == 0 && strcmp(names[i], name) == 0) {
             return true;
         }
     }

@@ -22,6 +22,10 @@ static CUresult fill(cu_call_t *call, CUdeviceptr to, uint32_t value, size_t wid
     if (!stream) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    CUresult result = cu_settle(call, stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
     int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
     if (width == 1) {
         memset((void *)to, (int)value, bytes);

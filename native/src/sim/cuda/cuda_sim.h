@@ -36,6 +36,8 @@ typedef struct cu_object {
     cu_kind_t kind;
 } cu_object_t;
 
+typedef struct cu_pending cu_pending_t;
+
 typedef struct cu_stream {
     cu_object_t object;
     int64_t end_ns; /* when its last operation ends, on the host's monotonic clock */
@@ -45,7 +47,8 @@ typedef struct cu_stream {
 
 typedef struct cu_event {
     cu_object_t object;
-    int64_t time_ns; /* 0: not recorded */
+    int64_t time_ns;        /* 0: not recorded */
+    cu_pending_t *record;   /* NULL: none behind an operation that still runs */
     bool no_timing;
 } cu_event_t;
 
@@ -71,7 +74,19 @@ typedef struct cu_context {
     int64_t engine_end_ns[CU_ENGINES];
     int64_t epoch; /* how often the host has seen the end of its work */
     bool peer[SIM_GPU_MAX];
+    cu_pending_t *pending; /* in the order of enqueueing */
+    int begun;             /* operations of another library that use its memory now */
 } cu_context_t;
+
+/* An operation that another library carries out, or an event recorded behind one (cuda_pending.c). */
+struct cu_pending {
+    cu_pending_t *next;
+    cu_context_t *context; /* NULL: it has ended */
+    cu_stream_t *stream;   /* NULL: destroyed */
+    cu_event_t *event;
+    int64_t floor_ns; /* begins no earlier */
+    bool operation, begun;
+};
 
 typedef struct {
     sim_table_t *table;
@@ -122,6 +137,12 @@ CUresult cu_poison(cu_context_t *context, CUresult result);
 
 /* ---- devices and contexts (cuda_init.c, cuda_visible.c, cuda_context.c) ---- */
 
+CUresult cuInit(unsigned flags);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
+CUresult cuMemFree_v2(CUdeviceptr address);
+
 extern int cu_device_count;
 extern cu_context_t cu_devices[SIM_GPU_MAX];
 bool cu_initialised(void);
@@ -155,6 +176,8 @@ void cu_account_forget(void);
 void cu_memory_end(cu_context_t *context);
 /* Returns the context with a live allocation around these bytes, or NULL. */
 cu_context_t *cu_memory_owner(CUdeviceptr address, size_t bytes);
+/* True if the bytes are in a live allocation of pinned memory of the host (cuda_host.c). */
+bool cu_host_owns(const void *address, size_t bytes);
 
 /* ---- handles (cuda_object.c); with cu_lock held ---- */
 
@@ -168,6 +191,23 @@ void cu_object_end(cu_context_t *context);
 /* Returns the stream of a handle; the default stream for its three handles; NULL for one of another context. */
 cu_stream_t *cu_stream(cu_call_t *call, CUstream handle);
 
+/* ---- operations of another library (cuda_pending.c) ---- */
+
+/* Waits until no such operation delays the stream; NULL: any stream of the context. Without cu_lock. */
+CUresult cu_settle(cu_call_t *call, const cu_stream_t *stream);
+/* Waits until the last record of the event has its time. Without cu_lock. */
+CUresult cu_settle_event(cu_call_t *call, const cu_event_t *event);
+/* The next five with cu_lock held. */
+bool cu_settled(const cu_context_t *context, const cu_stream_t *stream);
+cu_pending_t *cu_pending_begin(cu_context_t *context, cu_stream_t *stream, int64_t enqueued_ns);
+bool cu_pending_record(cu_context_t *context, cu_stream_t *stream, cu_event_t *event, int64_t enqueued_ns);
+void cu_pending_forget(cu_event_t *event);
+/* Takes all operations from a stream, or from the context for NULL, before it ends. */
+void cu_pending_end(cu_context_t *context, const cu_stream_t *stream);
+/* Returns whether it is the operation's turn, after waiting for that at most so long. Without cu_lock, as the next one. */
+bool cu_pending_ready(cu_pending_t *operation, int milliseconds, int64_t *ready_ns);
+void cu_pending_finish(cu_pending_t *operation, int64_t end_ns);
+
 /* ---- time (cuda_time.c) ---- */
 
 int64_t cu_host_ns(void);
@@ -180,8 +220,8 @@ void cu_enqueue(cu_context_t *context, cu_stream_t *stream, int64_t enqueued_ns,
                 int64_t *engine, int64_t *other_engine);
 /* Returns when the next operation of a stream may begin. With cu_lock held. */
 int64_t cu_stream_ready(const cu_context_t *context, const cu_stream_t *stream, int64_t enqueued_ns);
-/* Returns when all work of the context ends. With cu_lock held. */
-int64_t cu_context_end(const cu_context_t *context);
+/* Returns when all work of the context ends. Without cu_lock. */
+int64_t cu_work_end(const cu_context_t *context);
 /* Returns NOT_READY before that time. */
 CUresult cu_reached(cu_call_t *call, int64_t end_ns);
 /* Sleeps until the host's clock shows that time. Returns early if the context fails. */

@@ -19,42 +19,49 @@ CU_IN_CONTEXT(cuStreamDestroy_v2, (CUstream handle), (handle))
     pthread_mutex_lock(&cu_lock);
     CUresult result = cu_call_about(call, CU_IS_STREAM, handle);
     if (result == CUDA_SUCCESS) {
+        cu_pending_end(call->context, handle);
         cu_object_remove(call->context, CU_IS_STREAM, handle);
     }
     pthread_mutex_unlock(&cu_lock);
     return result;
 }
 
-/* The stream may belong to another context than the current one. */
-static CUresult end_of(cu_call_t *call, CUstream handle, int64_t *end_ns)
+/* The stream may belong to another context than the current one. With cu_lock held. */
+static CUresult find_stream(cu_call_t *call, CUstream handle, cu_stream_t **stream)
 {
-    pthread_mutex_lock(&cu_lock);
-    CUresult result = CUDA_SUCCESS;
-    cu_stream_t *stream = cu_stream(call, handle);
-    if (!stream) {
-        result = cu_call_about(call, CU_IS_STREAM, handle);
-        stream = handle;
+    *stream = cu_stream(call, handle);
+    if (*stream) {
+        return CUDA_SUCCESS;
     }
-    *end_ns = result == CUDA_SUCCESS ? stream->end_ns : 0;
-    pthread_mutex_unlock(&cu_lock);
-    return result;
+    *stream = handle;
+    return cu_call_about(call, CU_IS_STREAM, handle);
 }
 
 CU_IN_CONTEXT(cuStreamQuery, (CUstream handle), (handle))
 {
-    int64_t end_ns;
-    CUresult result = end_of(call, handle, &end_ns);
+    cu_stream_t *stream;
+    int64_t end_ns = 0;
+    pthread_mutex_lock(&cu_lock);
+    CUresult result = find_stream(call, handle, &stream);
+    if (result == CUDA_SUCCESS) {
+        end_ns = stream->end_ns;
+        result = cu_settled(call->context, stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    }
+    pthread_mutex_unlock(&cu_lock);
     return result != CUDA_SUCCESS ? result : cu_reached(call, end_ns);
 }
 
 CU_IN_CONTEXT(cuStreamSynchronize, (CUstream handle), (handle))
 {
-    int64_t end_ns;
-    CUresult result = end_of(call, handle, &end_ns);
-    return result != CUDA_SUCCESS ? result : cu_wait(call, end_ns);
+    cu_stream_t *stream;
+    pthread_mutex_lock(&cu_lock);
+    CUresult result = find_stream(call, handle, &stream);
+    pthread_mutex_unlock(&cu_lock);
+    result = result == CUDA_SUCCESS ? cu_settle(call, stream) : result;
+    return result != CUDA_SUCCESS ? result : cu_wait(call, stream->end_ns);
 }
 
-/* An event that was never recorded delays nothing. The flags must be 0. */
+/* An event that was never recorded delays nothing. Waits for operations of other libraries, unlike the real one. The flags must be 0. */
 CU_IN_CONTEXT(cuStreamWaitEvent, (CUstream handle, CUevent event, unsigned flags),
               (handle, event, flags))
 {
@@ -62,9 +69,16 @@ CU_IN_CONTEXT(cuStreamWaitEvent, (CUstream handle, CUevent event, unsigned flags
     pthread_mutex_lock(&cu_lock);
     cu_stream_t *stream = cu_stream(call, handle);
     bool known = stream && cu_object_owner(CU_IS_EVENT, event);
-    if (known && event->time_ns > stream->end_ns) {
+    pthread_mutex_unlock(&cu_lock);
+    if (!known) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    CUresult result = cu_settle_event(call, event);
+    result = result == CUDA_SUCCESS ? cu_settle(call, stream) : result;
+    pthread_mutex_lock(&cu_lock);
+    if (result == CUDA_SUCCESS && event->time_ns > stream->end_ns) {
         stream->end_ns = event->time_ns;
     }
     pthread_mutex_unlock(&cu_lock);
-    return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result;
 }

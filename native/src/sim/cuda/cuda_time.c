@@ -71,14 +71,16 @@ void cu_enqueue(cu_context_t *context, cu_stream_t *stream, int64_t enqueued_ns,
     }
 }
 
-int64_t cu_context_end(const cu_context_t *context)
+int64_t cu_work_end(const cu_context_t *context)
 {
+    pthread_mutex_lock(&cu_lock);
     int64_t end_ns = context->standard.end_ns;
     for (const cu_object_t *object = context->objects; object; object = object->next) {
         if (object->kind == CU_IS_STREAM) {
             end_ns = later(end_ns, ((const cu_stream_t *)object)->end_ns);
         }
     }
+    pthread_mutex_unlock(&cu_lock);
     return end_ns;
 }
 

@@ -120,9 +120,9 @@ get_from_wheel() {
     return $got
 }
 
-# NVIDIA's compilers, which run on x86-64 alone. Arguments like get_from_wheel's.
-get_compiler() {
-    [ "$(uname -m)" = x86_64 ] || { echo "$1 is a program for x86_64, and this is $(uname -m)" >>"$tools_log" && return 1; }
+# NVIDIA's programs and libraries for x86-64 alone. Arguments like get_from_wheel's.
+get_for_x86() {
+    [ "$(uname -m)" = x86_64 ] || { echo "$1 is for x86_64, and this is $(uname -m)" >>"$tools_log" && return 1; }
     get_from_wheel "$@"
 }
 
@@ -216,6 +216,12 @@ need_test_tools() {
         folder=cuda/${package/==//}
         # shellcheck disable=SC2086 # files are a list
         tool "$package" "the PTX of the kernels is not compared with its source" "$folder/${files%% *}" \
-            get_compiler "$package" "$hash" "$tools/$folder" $files
+            get_for_x86 "$package" "$hash" "$tools/$folder" $files
     done 3< <(grep -v '^#' "$root/native/src/build/cuda-wheels.txt")
+    while read -r -u 3 package hash files; do
+        folder=nccl/${package/==//}
+        # shellcheck disable=SC2086 # files are a list
+        tool "$package" "the binding of NCCL is not tried on NVIDIA's library" "$folder/${files%% *}" \
+            get_for_x86 "$package" "$hash" "$tools/$folder" $files
+    done 3< <(grep -v '^#' "$root/native/src/build/nccl-wheels.txt")
 }

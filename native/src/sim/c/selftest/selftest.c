@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "selftest.h"
+#include "table_defaults.h"
 
 static const char *current_generation, *current_case;
 static int failures;
@@ -58,23 +59,6 @@ void begin(test_t *test)
 }
 
 /* ---- the table --------------------------------------------------------------------------- */
-
-#define DEFAULT_I(name, standard) row->name = (standard);
-#define DEFAULT_A(name, count, standard)      \
-    for (int i = 0; i < (count); i++) {       \
-        row->name[i] = (standard);            \
-    }
-#define DEFAULT_S(name, bytes) memset(row->name, 0, bytes);
-#define DEFAULT_T(name, type, count)          \
-    for (int i = 0; i < (count); i++) {       \
-        default_##type(&row->name[i]);        \
-    }
-#define DEFAULTS(name, LIST)                          \
-    static void default_##name(sim_##name##_t *row)   \
-    {                                                 \
-        LIST(DEFAULT_I, DEFAULT_A, DEFAULT_S, DEFAULT_T) \
-    }
-SIM_STRUCTS(DEFAULTS)
 
 void add_process(const test_t *test, int gpu, int pid, int64_t bytes, int type)
 {

@@ -146,7 +146,11 @@ final class Program extends CommandLine {
         CommandLine line = e.getCommandLine();
         complain(Table.escape(String.valueOf(e.getMessage())));
         PrintWriter err = getErr();
-        if (!UnmatchedArgumentException.printSuggestions(e, err) && line == this && args.length == 0) {
+        int code = line.getCommandSpec().exitCodeOnInvalidInput();
+        if (code != dev.gpuwarden.cli.ExitCode.USAGE) {
+            // A command with the exit codes of another program; that one prints its usage too.
+            line.usage(err);
+        } else if (!UnmatchedArgumentException.printSuggestions(e, err) && line == this && args.length == 0) {
             usage(err);
         } else {
             err.println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
@@ -155,7 +159,7 @@ final class Program extends CommandLine {
             reportMissing();
         }
         err.flush();
-        return dev.gpuwarden.cli.ExitCode.USAGE;
+        return code;
     }
 
     private int onException(Exception e, CommandLine line, ParseResult parsed) {

@@ -25,7 +25,7 @@ class ArchitectureTest {
                         .map(JavaClass::getPackageName)
                         .map(name -> name.split("\\.")[2])
                         .collect(Collectors.toSet()))
-                .contains("core", "cli", "nat", "testkit", "daemon", "aggregator");
+                .contains("core", "cli", "nat", "testkit", "nccl", "daemon", "aggregator");
     }
 
     @Test

@@ -87,7 +87,8 @@ final class CommandReference {
                 # Commands and exit codes
 
                 `gpuwarden COMMAND --help` prints the options. The exit codes of all commands follow one scheme: 0 fit or done, 1 not
-                fit or not done, 2 wrong usage or configuration (nothing was started), 3 could not decide.
+                fit or not done, 2 wrong usage or configuration (nothing was started), 3 could not decide. `bench` alone has those of
+                nccl-tests.
                 """);
         list(PROGRAM, text);
         return text.toString();

@@ -12,7 +12,8 @@ public sealed interface DriverOpening {
      * @param code the library's return code; 0 where it was never called
      * @param detail file or function and its answer, in words
      */
-    record Unavailable(Reason reason, int code, String detail) implements DriverOpening, ComputeOpening {}
+    record Unavailable(Reason reason, int code, String detail)
+            implements DriverOpening, ComputeOpening, CollectiveOpening {}
 
     /** The reason for a missing driver. */
     enum Reason {

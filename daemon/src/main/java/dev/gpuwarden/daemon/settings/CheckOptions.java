@@ -54,8 +54,9 @@ public final class CheckOptions {
             defaultValue = "none",
             paramLabel = "LOAD",
             converter = LoadConverter.class,
-            description = "Largest load on GPUs of the checks that the daemon runs by itself: none, or light (at most"
-                    + " 100 ms of a GPU, beside workloads too). 'gpuwarden check' runs any check (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Largest load on GPUs of the checks that the daemon runs by itself: none, or light (at most"
+                            + " 100 ms of a GPU, beside workloads too). 'gpuwarden check' runs any check (default: ${DEFAULT-VALUE}).")
     GpuLoad load = GpuLoad.NONE;
 
     @Mixin

@@ -9,9 +9,7 @@ import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.nat.lib.NativeMemory;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,9 +23,6 @@ import java.util.function.Supplier;
 /** NVIDIA's CUDA driver library, started. The GPUs are those that the library listed at its start. */
 final class CudaDriver implements ComputeDriver {
 
-    private static final int UUID_BYTES = 16;
-    private static final HexFormat HEX = HexFormat.of();
-
     private final CudaLibrary library;
     private final Map<String, CudaContext> contexts;
 
@@ -39,27 +34,10 @@ final class CudaDriver implements ComputeDriver {
     /** Returns a driver with the GPUs of a library that has been initialised. */
     static CudaDriver of(CudaLibrary library) throws CudaException {
         Map<String, CudaContext> contexts = new LinkedHashMap<>();
-        try (NativeMemory out = NativeMemory.allocate(UUID_BYTES)) {
-            library.require(CudaSymbol.DEVICE_COUNT, out.address());
-            int count = out.buffer().getInt(0);
-            for (int ordinal = 0; ordinal < count; ordinal++) {
-                library.require(CudaSymbol.DEVICE, out.address(), ordinal);
-                int device = out.buffer().getInt(0);
-                library.require(CudaSymbol.DEVICE_UUID, out.address(), device);
-                byte[] bytes = new byte[UUID_BYTES];
-                out.buffer().get(0, bytes);
-                String uuid = uuid(bytes);
-                contexts.put(uuid, new CudaContext(library, device, uuid));
-            }
+        for (CudaDevices.Device gpu : CudaDevices.list(library)) {
+            contexts.put(gpu.uuid(), new CudaContext(library, gpu.device(), gpu.uuid()));
         }
         return new CudaDriver(library, contexts);
-    }
-
-    /** Returns the UUID in the form of NVML: "GPU-" and five groups of hex digits. */
-    private static String uuid(byte[] bytes) {
-        String hex = HEX.formatHex(bytes);
-        return "GPU-" + hex.substring(0, 8) + "-" + hex.substring(8, 12) + "-" + hex.substring(12, 16) + "-"
-                + hex.substring(16, 20) + "-" + hex.substring(20);
     }
 
     @Override

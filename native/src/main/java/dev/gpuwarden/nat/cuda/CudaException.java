@@ -1,7 +1,7 @@
 package dev.gpuwarden.nat.cuda;
 
 /** A function that returned another result than success. */
-final class CudaException extends Exception {
+public final class CudaException extends Exception {
 
     private static final long serialVersionUID = 1;
 
@@ -14,11 +14,11 @@ final class CudaException extends Exception {
         this.result = result;
     }
 
-    CudaSymbol symbol() {
+    public CudaSymbol symbol() {
         return symbol;
     }
 
-    int result() {
+    public int result() {
         return result;
     }
 }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The loaded library with the address of each function. Immutable and thread-safe. */
-final class CudaLibrary {
+public final class CudaLibrary {
 
     private final SharedLibrary library;
     private final long[] addresses = new long[CudaSymbol.values().length];
@@ -36,32 +36,32 @@ final class CudaLibrary {
     }
 
     /** Calls a function that the library has, and returns its CUresult. */
-    int call(CudaSymbol symbol, long... arguments) {
+    public int call(CudaSymbol symbol, long... arguments) {
         return (int) Invocation.once(signature(symbol), addresses[symbol.ordinal()], arguments);
     }
 
     /** Calls a function, and throws where it returns another result than success. */
-    void require(CudaSymbol symbol, long... arguments) throws CudaException {
+    public void require(CudaSymbol symbol, long... arguments) throws CudaException {
         check(symbol, call(symbol, arguments));
     }
 
-    static void check(CudaSymbol symbol, int result) throws CudaException {
+    public static void check(CudaSymbol symbol, int result) throws CudaException {
         if (result != CudaResult.SUCCESS) {
             throw new CudaException(symbol, result);
         }
     }
 
     /** Returns a function with memory for its arguments, for calls in a row. */
-    Invocation prepare(CudaSymbol symbol, NativeMemory memory, int at) {
+    public Invocation prepare(CudaSymbol symbol, NativeMemory memory, int at) {
         return new Invocation(signature(symbol), addresses[symbol.ordinal()], memory, at);
     }
 
-    static Signature signature(CudaSymbol symbol) {
+    public static Signature signature(CudaSymbol symbol) {
         return Signature.of(symbol.signature());
     }
 
     /** Returns a result in words: "2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)". */
-    String describe(int result) {
+    public String describe(int result) {
         String words = Stream.of(CudaSymbol.ERROR_NAME, CudaSymbol.ERROR_STRING)
                 .map(symbol -> text(symbol, result))
                 .filter(text -> !text.isEmpty())

@@ -3,11 +3,12 @@ package dev.gpuwarden.nat.cuda;
 import dev.gpuwarden.core.model.Absence;
 
 /** The results that need special handling (cuda.h 13.0, CUresult). */
-final class CudaResult {
+public final class CudaResult {
 
-    static final int SUCCESS = 0;
+    public static final int SUCCESS = 0;
     static final int OUT_OF_MEMORY = 2;
     static final int NO_DEVICE = 100;
+    public static final int NOT_READY = 600;
     static final int PEER_ACCESS_ALREADY_ENABLED = 704;
 
     private CudaResult() {}

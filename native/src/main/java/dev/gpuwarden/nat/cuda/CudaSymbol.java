@@ -4,7 +4,7 @@ package dev.gpuwarden.nat.cuda;
  * The functions of libcuda.so.1 that are called, with their signatures for libffi. A function with a `_v2` name is called by that name:
  * the plain one is the 32-bit interface from before CUDA 4.0 and corrupts memory silently.
  */
-enum CudaSymbol {
+public enum CudaSymbol {
     INIT("cuInit", "u"),
     DRIVER_VERSION("cuDriverGetVersion", "p"),
     ERROR_NAME("cuGetErrorName", "up"),
@@ -13,6 +13,9 @@ enum CudaSymbol {
     DEVICE("cuDeviceGet", "pu"),
     DEVICE_UUID("cuDeviceGetUuid", "pu"),
     DEVICE_ATTRIBUTE("cuDeviceGetAttribute", "puu"),
+    DEVICE_NAME("cuDeviceGetName", "puu"),
+    DEVICE_PCI("cuDeviceGetPCIBusId", "puu"),
+    DEVICE_MEMORY("cuDeviceTotalMem_v2", "pu"),
     CONTEXT_RETAIN("cuDevicePrimaryCtxRetain", "pu"),
     CONTEXT_RELEASE("cuDevicePrimaryCtxRelease_v2", "u"),
     CONTEXT_SET("cuCtxSetCurrent", "p"),
@@ -30,8 +33,11 @@ enum CudaSymbol {
     CAN_ACCESS_PEER("cuDeviceCanAccessPeer", "puu"),
     ENABLE_PEER("cuCtxEnablePeerAccess", "pu"),
     READ_MEMORY("cuMemcpyDtoH_v2", "ppp"),
+    COPY_WITHIN("cuMemcpyDtoDAsync_v2", "pppp"),
     STREAM_CREATE("cuStreamCreate", "pu"),
     STREAM_DESTROY("cuStreamDestroy_v2", "p"),
+    STREAM_QUERY("cuStreamQuery", "p"),
+    STREAM_SYNCHRONIZE("cuStreamSynchronize", "p"),
     EVENT_CREATE("cuEventCreate", "pu"),
     EVENT_DESTROY("cuEventDestroy_v2", "p"),
     EVENT_RECORD("cuEventRecord", "pp"),
@@ -51,12 +57,12 @@ enum CudaSymbol {
     }
 
     /** Returns the exported name. */
-    String symbol() {
+    public String symbol() {
         return symbol;
     }
 
     /** Returns the arguments in the form of {@link dev.gpuwarden.nat.lib.Signature}. */
-    String signature() {
+    public String signature() {
         return signature;
     }
 }

@@ -14,6 +14,8 @@ public final class Invocation {
     private final long callInterface;
     private final long function;
     private final ByteBuffer memory;
+    private final Signature signature;
+    private final int at;
     private final int cellsAt;
     private final int resultAt;
     private final long resultAddress;
@@ -33,6 +35,8 @@ public final class Invocation {
         this.callInterface = signature.callInterface();
         this.function = function;
         this.memory = memory.buffer();
+        this.signature = signature;
+        this.at = at;
         this.cellsAt = at + 8 * count;
         this.resultAt = at + 16 * count;
         this.argumentsAddress = memory.address() + at;
@@ -47,8 +51,13 @@ public final class Invocation {
         return 16 * signature.count() + 8;
     }
 
+    /** Sets an argument: a word, or the address of a structure that is passed by value. */
     public void set(int argument, long word) {
-        memory.putLong(cellsAt + 8 * argument, word);
+        if (signature.isStructure(argument)) {
+            memory.putLong(at + 8 * argument, word);
+        } else {
+            memory.putLong(cellsAt + 8 * argument, word);
+        }
     }
 
     /** Calls the function and returns the lower 32 bits of its result. */

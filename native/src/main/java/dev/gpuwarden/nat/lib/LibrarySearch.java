@@ -7,12 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The search for a library of the driver by its SONAME. The name without suffix is a development link and no evidence of a driver. */
 public final class LibrarySearch {
 
     public static final String NVML = "libnvidia-ml.so.1";
     public static final String CUDA = "libcuda.so.1";
+    public static final String NCCL = "libnccl.so.2";
 
     /** Folders of drivers, container toolkits, GKE and the GPU operator that the loader's own search may miss. */
     private static final List<String> FOLDERS = List.of(
@@ -44,17 +46,22 @@ public final class LibrarySearch {
      * @param first files or folders that are searched before the loader's own search
      */
     public static Found search(String soname, List<String> first) {
+        return search(soname, first, List.of());
+    }
+
+    /** @param last folders that are searched after all others */
+    public static Found search(String soname, List<String> first, List<String> last) {
         try {
-            return tried(soname, first);
+            return tried(soname, first, last);
         } catch (LinkageError e) {
             return missing(Reason.FAILED, "JNA's own library does not load: " + e.getMessage());
         }
     }
 
-    private static Found tried(String soname, List<String> first) {
+    private static Found tried(String soname, List<String> first, List<String> last) {
         List<String> unusable = new ArrayList<>();
         List<String> looked = new ArrayList<>();
-        for (String candidate : candidates(soname, first)) {
+        for (String candidate : candidates(soname, first, last)) {
             boolean path = candidate.indexOf('/') >= 0;
             if (path && !Files.exists(Path.of(candidate))) {
                 looked.add(candidate);
@@ -78,16 +85,14 @@ public final class LibrarySearch {
         return new Found.Missing(new Unavailable(reason, 0, detail));
     }
 
-    private static List<String> candidates(String soname, List<String> first) {
+    private static List<String> candidates(String soname, List<String> first, List<String> last) {
         List<String> candidates = new ArrayList<>();
         for (String given : first) {
             Path path = Path.of(given).toAbsolutePath();
             candidates.add((Files.isDirectory(path) ? path.resolve(soname) : path).toString());
         }
         candidates.add(soname);
-        for (String folder : FOLDERS) {
-            candidates.add(folder + "/" + soname);
-        }
+        Stream.concat(FOLDERS.stream(), last.stream()).forEach(folder -> candidates.add(folder + "/" + soname));
         return candidates;
     }
 }

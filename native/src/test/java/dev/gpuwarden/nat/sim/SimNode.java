@@ -32,6 +32,7 @@ public final class SimNode {
         try {
             Files.copy(library(built, generation), folder.resolve("libnvidia-ml.so.1"));
             Files.copy(built.resolve("sim/libcuda.so.1"), folder.resolve("libcuda.so.1"));
+            Files.copy(built.resolve("sim/libnccl.so.2"), folder.resolve("libnccl.so.2"));
             SimNode node = new SimNode(
                     folder, new SimTable(built.resolve("sim-layout.tsv"), folder.resolve("gpuwarden-sim.table")));
             node.fill();

@@ -12,7 +12,7 @@ import java.util.Set;
  *
  * @param functions names as the library exports them; empty for every function
  * @param gpu index; {@link #EVERY_GPU} also affects calls without a GPU, such as nvmlInit_v2
- * @param code of {@link Mode#ERROR}: an nvmlReturn, or a CUresult of functions of libcuda
+ * @param code of {@link Mode#ERROR}: an nvmlReturn, a CUresult of functions of libcuda, or an ncclResult
  * @param delay of {@link Mode#DELAY}
  * @param lie of {@link Mode#LIE}: the name of a constant of the table without "LIE_"
  */
@@ -35,16 +35,17 @@ public record Fault(String name, Mode mode, List<String> functions, int gpu, int
     /** Describes the effect in words. */
     public String effect() {
         return switch (mode) {
-            case ERROR -> "error " + (ofCuda() ? code : Form.of("code").write(List.of((long) code)));
+            case ERROR ->
+                "error " + (ofAnotherLibrary() ? code : Form.of("code").write(List.of((long) code)));
             case HANG -> "hang";
             case DELAY -> "delay " + Durations.text(delay);
             case LIE -> "lie " + lie;
         };
     }
 
-    /** Returns true if the code is a CUresult, of which {@link Form} has no names. */
-    private boolean ofCuda() {
-        return functions.stream().anyMatch(function -> function.startsWith("cu"));
+    /** Returns true if the code is a CUresult or an ncclResult, of which {@link Form} has no names. */
+    private boolean ofAnotherLibrary() {
+        return functions.stream().anyMatch(function -> !function.startsWith("nvml"));
     }
 
     private static final List<String> MODES = List.of("error", "hang", "delay", "lie");

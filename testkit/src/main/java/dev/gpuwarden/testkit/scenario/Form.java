@@ -82,6 +82,7 @@ public final class Form {
                     "class",
                     pair("a PCI class, for example 0x0302", "0x([0-9a-fA-F]{2})([0-9a-fA-F]{2})", 16, "0x%02x%02x")),
             Map.entry("cuda-version", cudaVersion()),
+            Map.entry("nccl-version", ncclVersion()),
             Map.entry("address", address()),
             Map.entry("instant", instant()));
 
@@ -233,6 +234,22 @@ public final class Form {
                             : Optional.empty();
                 },
                 numbers -> numbers.get(0) / 1000 + "." + numbers.get(0) % 1000 / 10);
+    }
+
+    /** Returns the form of an NCCL version: 2.21.5 is NCCL's 22105. */
+    private static Form ncclVersion() {
+        Pattern version = Pattern.compile("(\\d)\\.(\\d{1,2})\\.(\\d{1,2})");
+        return new Form(
+                "an NCCL version, for example 2.21.5",
+                text -> {
+                    Matcher m = version.matcher(text);
+                    return m.matches()
+                            ? number(Long.parseLong(m.group(1)) * 10_000
+                                    + Long.parseLong(m.group(2)) * 100
+                                    + Long.parseLong(m.group(3)))
+                            : Optional.empty();
+                },
+                numbers -> numbers.get(0) / 10_000 + "." + numbers.get(0) % 10_000 / 100 + "." + numbers.get(0) % 100);
     }
 
     /** Returns the form of a PCI address: domain, bus and device. */

@@ -66,6 +66,11 @@ public final class NativeFiles {
         return require("CUDA", "libcuda.so.1");
     }
 
+    /** Returns the simulated libnccl.so.2, which opens the libcuda.so.1 beside it. */
+    Path ncclLibrary() {
+        return require("NCCL", "libnccl.so.2");
+    }
+
     private Path require(String subject, String name) {
         Path library = folder.resolve("sim").resolve(name);
         if (!Files.isRegularFile(library)) {

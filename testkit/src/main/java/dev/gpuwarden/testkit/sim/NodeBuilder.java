@@ -48,8 +48,12 @@ final class NodeBuilder {
             // library.
             Files.copy(files.library(scenario.driver()), folder.library);
             Files.copy(files.cudaLibrary(), folder.cudaLibrary);
+            Files.copy(files.ncclLibrary(), folder.ncclLibrary);
             Files.copy(files.layoutFile(), folder.layout);
         });
+        scenario.node().stream()
+                .filter(setting -> setting.key().name().equals("nccl-library"))
+                .forEach(setting -> folder.showNccl(number(setting.value()) == 1));
         SimTable table = SimTable.create(folder.table, files.layout());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
         table.change(t -> builder.writeDriverAndGpus());

@@ -206,6 +206,7 @@ public final class NodeControl {
                     reboot();
                 }
             }
+            case "nccl-library" -> folder.showNccl(number == 1);
             default -> writer.node(setting);
         }
     }

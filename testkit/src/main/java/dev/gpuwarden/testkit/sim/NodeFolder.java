@@ -1,5 +1,7 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Unchecked;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The paths in a simulated node's folder. */
@@ -9,6 +11,7 @@ final class NodeFolder {
     final Path lib;
     final Path library;
     final Path cudaLibrary;
+    final Path ncclLibrary;
     /** The table, beside the libraries that read it. */
     final Path table;
     /** A copy of the table's layout, so that any process can change the node. */
@@ -36,13 +39,18 @@ final class NodeFolder {
     /** Scenario and owner, one `key=value` a line. */
     final Path about;
 
+    /** The place of libnccl.so.2 on a node without it. */
+    private final Path hiddenNccl;
+
     NodeFolder(Path root) {
         this.root = root;
         lib = root.resolve("lib");
         library = lib.resolve("libnvidia-ml.so.1");
         cudaLibrary = lib.resolve("libcuda.so.1");
+        ncclLibrary = lib.resolve("libnccl.so.2");
         table = lib.resolve("gpuwarden-sim.table");
         layout = lib.resolve("sim-layout.tsv");
+        hiddenNccl = root.resolve("hidden-libnccl.so.2");
         proc = root.resolve("proc");
         sys = root.resolve("sys");
         kernelLog = root.resolve("dev/kmsg");
@@ -55,5 +63,13 @@ final class NodeFolder {
         run = root.resolve("run");
         faults = root.resolve("faults.tsv");
         about = root.resolve("node.properties");
+    }
+
+    /** Installs or removes libnccl.so.2. Programs that have it open keep it. */
+    void showNccl(boolean present) {
+        Path from = present ? hiddenNccl : ncclLibrary;
+        if (Files.exists(from)) {
+            Unchecked.run(() -> Files.move(from, present ? ncclLibrary : hiddenNccl));
+        }
     }
 }

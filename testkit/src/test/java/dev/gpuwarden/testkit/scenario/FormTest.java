@@ -33,6 +33,7 @@ class FormTest {
         "reasons, hw-slowdown+hw-thermal, 72",
         "reasons, 0x48, 72",
         "cuda-version, 12.4, 12040",
+        "nccl-version, 2.21.5, 22105",
     })
     void readsNumber(String form, String text, long number) {
         assertThat(Form.of(form).parse(text)).contains(Value.Numbers.of(number));

@@ -14,21 +14,20 @@ import java.util.Optional;
 /** The verdict on one GPU's product by the closed form. */
 final class EqualProducts {
 
-    private static final EqualBoard ANY = new EqualBoard(
-            "",
-            Reading.absent(Absence.OFF),
-            Reading.absent(Absence.OFF),
-            Reading.absent(Absence.OFF));
+    private static final EqualBoard ANY =
+            new EqualBoard("", Reading.absent(Absence.OFF), Reading.absent(Absence.OFF), Reading.absent(Absence.OFF));
 
     private EqualProducts() {}
 
     /** Returns the verdict by the comparisons that the GPU made itself. */
     static ResultVerdict judge(String what, Reading<ProductResult> product) {
-        return EqualWork.judge(List.of(new Part(what, ANY, product)), Optional.empty()).get(0);
+        return EqualWork.judge(List.of(new Part(what, ANY, product)), Optional.empty())
+                .get(0);
     }
 
     /** Returns the verdict that also compares the digest of the product's bits. */
     static ResultVerdict judge(String what, ProductResult product, Digest expected) {
-        return EqualWork.judge(List.of(new Part(what, ANY, Reading.of(product))), Optional.of(expected)).get(0);
+        return EqualWork.judge(List.of(new Part(what, ANY, Reading.of(product))), Optional.of(expected))
+                .get(0);
     }
 }

@@ -65,8 +65,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
     }
 
     /** The results of one GPU. */
-    record Measured(
-            Reading<MemoryResult> memory, Reading<VectorResult> vectors, Reading<ProductResult> product) {
+    record Measured(Reading<MemoryResult> memory, Reading<VectorResult> vectors, Reading<ProductResult> product) {
 
         Reading<Double> bandwidth() {
             return vectors.map(result -> result.bytesPerSecond() / 1e9);
@@ -79,7 +78,8 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpumem", "GPU", "Memory holds what is written, and memory and FP64 units reach their rates.")
+        return CheckInfo.of(
+                        "gpumem", "GPU", "Memory holds what is written, and memory and FP64 units reach their rates.")
                 .every(Duration.ofHours(4))
                 .damped(1, 3);
     }
@@ -110,7 +110,9 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         List<Reading<Measured>> all = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
             all.add(Reading.of(new Measured(
-                    memory.get(i).result(), vectors.get(i).result(), products.get(i).result())));
+                    memory.get(i).result(),
+                    vectors.get(i).result(),
+                    products.get(i).result())));
         }
         return all;
     }
@@ -127,14 +129,16 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         absences(builder, measured.product());
         slow(builder, "DAXPY", "GB/s", measured, siblings, Measured::bandwidth);
         slow(builder, "DGEMM", "TFLOP/s", measured, siblings, Measured::rate);
-        measured.bandwidth().asOptional().ifPresent(rate -> builder.limit("daxpy_gigabytes_per_second")
-                .filter(limit -> rate < limit.value())
-                .ifPresent(limit -> builder.warn(
-                        "gpu-memory-slow",
-                        String.format(Locale.ROOT, "memory reached %.0f GB/s, expected at least ", rate)
-                                + LimitText.brief(limit),
-                        "check clocks, temperature and ECC by 'gpuwarden check all'; run NVIDIA's field diagnostic",
-                        LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))));
+        measured.bandwidth()
+                .asOptional()
+                .ifPresent(rate -> builder.limit("daxpy_gigabytes_per_second")
+                        .filter(limit -> rate < limit.value())
+                        .ifPresent(limit -> builder.warn(
+                                "gpu-memory-slow",
+                                String.format(Locale.ROOT, "memory reached %.0f GB/s, expected at least ", rate)
+                                        + LimitText.brief(limit),
+                                "check clocks, temperature and ECC by 'gpuwarden check all'; run NVIDIA's field diagnostic",
+                                LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))));
         passed(builder, measured);
     }
 
@@ -167,11 +171,13 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         List<Measurement> evidence = new ArrayList<>();
         measured.memory()
                 .asOptional()
-                .ifPresent(test -> evidence.add(
-                        new Measurement("memory_tested_mebibytes", test.bytes() / (double) MEBIBYTE, "")));
-        measured.bandwidth().asOptional().ifPresent(rate -> evidence.add(builder.limit("daxpy_gigabytes_per_second")
-                .map(limit -> LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))
-                .orElse(new Measurement("daxpy_gigabytes_per_second", rate, ""))));
+                .ifPresent(test ->
+                        evidence.add(new Measurement("memory_tested_mebibytes", test.bytes() / (double) MEBIBYTE, "")));
+        measured.bandwidth()
+                .asOptional()
+                .ifPresent(rate -> evidence.add(builder.limit("daxpy_gigabytes_per_second")
+                        .map(limit -> LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))
+                        .orElse(new Measurement("daxpy_gigabytes_per_second", rate, ""))));
         measured.rate()
                 .asOptional()
                 .ifPresent(rate -> evidence.add(new Measurement("dgemm_teraflops_per_second", rate, "")));

@@ -10,7 +10,8 @@ import java.util.Map;
 /** Wrong results as parts of a finding: a fault only after they repeated, in one run or in several runs of a daemon. */
 final class RepeatedWrongNotes {
 
-    private static final String REMEDY = "take the GPU out of service, run the check again, and run NVIDIA's field diagnostic";
+    private static final String REMEDY =
+            "take the GPU out of service, run the check again, and run NVIDIA's field diagnostic";
 
     private RepeatedWrongNotes() {}
 

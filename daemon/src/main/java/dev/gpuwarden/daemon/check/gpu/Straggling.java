@@ -16,8 +16,8 @@ import java.util.Locale;
 /** A rate that falls behind equal boards in the same run, as a part of a finding. */
 final class Straggling {
 
-    private static final EqualBoard EQUAL = new EqualBoard(
-            "", Reading.absent(Absence.OFF), Reading.absent(Absence.OFF), Reading.absent(Absence.OFF));
+    private static final EqualBoard EQUAL =
+            new EqualBoard("", Reading.absent(Absence.OFF), Reading.absent(Absence.OFF), Reading.absent(Absence.OFF));
 
     private Straggling() {}
 

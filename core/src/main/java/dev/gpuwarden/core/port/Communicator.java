@@ -1,0 +1,89 @@
+package dev.gpuwarden.core.port;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/**
+ * One rank of a group of GPUs, with a stream and memory of its GPU. All methods belong to the thread that joined.
+ *
+ * <p>Collectives are enqueued, and {@link #await} waits for them. Addresses are of the GPU, and counts are of elements. A call that throws
+ * leaves the communicator unusable: only {@link #close} is permitted.
+ */
+public interface Communicator extends AutoCloseable {
+
+    /** Returns the address of new memory, which {@link #close} frees. Its content is undefined. */
+    long allocate(long bytes) throws CollectiveException;
+
+    /** Fills memory with one byte, and waits until it is done. */
+    void fill(long to, long bytes, byte value) throws CollectiveException;
+
+    /** Copies the remaining bytes of a direct buffer to the GPU, and waits until it is done. */
+    void write(long to, ByteBuffer from) throws CollectiveException;
+
+    /** Copies from the GPU until the direct buffer has no room, and waits until it is done. */
+    void read(long from, ByteBuffer to) throws CollectiveException;
+
+    /** Enqueues a copy within the GPU. */
+    void copy(long to, long from, long bytes) throws CollectiveException;
+
+    /** Begins a group: the operations up to {@link #endGroup} are one for the library. Groups nest. */
+    void startGroup() throws CollectiveException;
+
+    void endGroup() throws CollectiveException;
+
+    /** @param operator of {@link ReduceOperator} or {@link #scaledSum} */
+    void allReduce(long send, long receive, long count, ElementType type, int operator) throws CollectiveException;
+
+    void allGather(long send, long receive, long sendCount, ElementType type) throws CollectiveException;
+
+    void reduceScatter(long send, long receive, long receiveCount, ElementType type, int operator)
+            throws CollectiveException;
+
+    void broadcast(long send, long receive, long count, ElementType type, int root) throws CollectiveException;
+
+    void reduce(long send, long receive, long count, ElementType type, int operator, int root)
+            throws CollectiveException;
+
+    void send(long from, long count, ElementType type, int peer) throws CollectiveException;
+
+    void receive(long to, long count, ElementType type, int peer) throws CollectiveException;
+
+    /**
+     * Returns an operator that multiplies this rank's elements by a number before they are added.
+     *
+     * @param scalar one element of the type, in the machine's byte order
+     */
+    int scaledSum(byte[] scalar, ElementType type) throws CollectiveException;
+
+    /** Gives an operator of {@link #scaledSum} back. */
+    void release(int operator) throws CollectiveException;
+
+    /** Registers memory with the library, which may then use it without copies, until {@link #close}. */
+    void register(long address, long bytes) throws CollectiveException;
+
+    /**
+     * Waits until the stream is empty. An error of another rank ends the wait.
+     *
+     * @param limit after which the communicator is aborted and TIMEOUT is thrown; zero waits without limit
+     */
+    void await(Duration limit) throws CollectiveException;
+
+    /** Returns a mark of the GPU's clock; at most as many exist as are recorded at the same time. */
+    long newMark() throws CollectiveException;
+
+    /** Enqueues a mark. */
+    void record(long mark) throws CollectiveException;
+
+    /** Returns the time between two recorded marks, in seconds. */
+    double seconds(long from, long to) throws CollectiveException;
+
+    /** Returns the memory of the GPU that became used while this rank joined, in bytes. */
+    long joiningBytes();
+
+    /** Returns the free bytes of the GPU. */
+    long freeBytes() throws CollectiveException;
+
+    /** Frees everything. After a failure only memory whose use has certainly ended is freed. */
+    @Override
+    void close();
+}

@@ -1,0 +1,159 @@
+package dev.gpuwarden.nat.nccl;
+
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import dev.gpuwarden.core.SuppressForbidden;
+import dev.gpuwarden.core.port.CollectiveException;
+import dev.gpuwarden.core.port.CollectiveException.Kind;
+import dev.gpuwarden.nat.cuda.CudaException;
+import dev.gpuwarden.nat.cuda.CudaLibrary;
+import dev.gpuwarden.nat.cuda.CudaResult;
+import dev.gpuwarden.nat.cuda.CudaSymbol;
+import dev.gpuwarden.nat.lib.Invocation;
+import dev.gpuwarden.nat.lib.NativeMemory;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** The primary context of a GPU, current in one thread, with a stream, memory and events. Only that thread calls it. */
+final class GpuStream {
+
+    // cuda.h 13.0: CU_STREAM_NON_BLOCKING and CU_EVENT_DEFAULT.
+    private static final int NON_BLOCKING = 1;
+    private static final int DEFAULT = 0;
+
+    private final CudaLibrary cuda;
+    private final int device;
+    private final Deque<Runnable> releases = new ArrayDeque<>();
+    private final NativeMemory out;
+    private final Invocation query;
+    private long stream;
+
+    private GpuStream(CudaLibrary cuda, int device) {
+        this.cuda = cuda;
+        this.device = device;
+        int call = Invocation.bytes(CudaLibrary.signature(CudaSymbol.STREAM_QUERY));
+        out = NativeMemory.allocate(2 * Long.BYTES + call);
+        query = cuda.prepare(CudaSymbol.STREAM_QUERY, out, 2 * Long.BYTES);
+    }
+
+    /** Retains the primary context and makes it current in this thread. */
+    static GpuStream open(CudaLibrary cuda, int device, boolean defaultStream) throws CollectiveException {
+        GpuStream opened = new GpuStream(cuda, device);
+        opened.require(CudaSymbol.CONTEXT_RETAIN, opened.out.address(), device);
+        opened.releases.push(() -> {
+            // Memory and events before it need the context.
+            cuda.call(CudaSymbol.CONTEXT_SET, 0);
+            cuda.call(CudaSymbol.CONTEXT_RELEASE, device);
+            opened.out.close();
+        });
+        opened.require(CudaSymbol.CONTEXT_SET, opened.out.buffer().getLong(0));
+        if (!defaultStream) {
+            opened.stream = opened.take(CudaSymbol.STREAM_CREATE, CudaSymbol.STREAM_DESTROY, NON_BLOCKING);
+        }
+        opened.query.set(0, opened.stream);
+        return opened;
+    }
+
+    /** Returns the handle for the library of collectives. */
+    long handle() {
+        return stream;
+    }
+
+    long allocate(long bytes) throws CollectiveException {
+        return take(CudaSymbol.MEMORY_ALLOCATE, CudaSymbol.MEMORY_FREE, bytes);
+    }
+
+    long newEvent() throws CollectiveException {
+        return take(CudaSymbol.EVENT_CREATE, CudaSymbol.EVENT_DESTROY, DEFAULT);
+    }
+
+    /** Calls the release when this is closed, before those that were added before. */
+    void onClose(Runnable release) {
+        releases.push(release);
+    }
+
+    private long take(CudaSymbol create, CudaSymbol destroy, long argument) throws CollectiveException {
+        require(create, out.address(), argument);
+        long taken = out.buffer().getLong(0);
+        releases.push(() -> cuda.call(destroy, taken));
+        return taken;
+    }
+
+    void record(long event) throws CollectiveException {
+        require(CudaSymbol.EVENT_RECORD, event, stream);
+    }
+
+    double seconds(long from, long to) throws CollectiveException {
+        require(CudaSymbol.EVENT_ELAPSED, out.address(), from, to);
+        return out.buffer().getFloat(0) / 1e3;
+    }
+
+    void fill(long to, long bytes, byte value) throws CollectiveException {
+        require(CudaSymbol.MEMORY_SET, to, value & 0xff, bytes, stream);
+        synchronize();
+    }
+
+    void write(long to, ByteBuffer from) throws CollectiveException {
+        require(CudaSymbol.COPY_TO_DEVICE, to, address(from), from.remaining(), stream);
+        synchronize();
+    }
+
+    void read(long from, ByteBuffer to) throws CollectiveException {
+        require(CudaSymbol.COPY_TO_HOST, address(to), from, to.remaining(), stream);
+        synchronize();
+    }
+
+    void copy(long to, long from, long bytes) throws CollectiveException {
+        require(CudaSymbol.COPY_WITHIN, to, from, bytes, stream);
+    }
+
+    long freeBytes() throws CollectiveException {
+        require(CudaSymbol.MEMORY_INFO, out.address(), out.address() + Long.BYTES);
+        return out.buffer().getLong(0);
+    }
+
+    /** Returns whether all operations of the stream are done. */
+    boolean isIdle() throws CollectiveException {
+        int result = query.callInt();
+        if (result != CudaResult.NOT_READY) {
+            check(CudaSymbol.STREAM_QUERY, result);
+        }
+        return result == CudaResult.SUCCESS;
+    }
+
+    private void synchronize() throws CollectiveException {
+        require(CudaSymbol.STREAM_SYNCHRONIZE, stream);
+    }
+
+    private void require(CudaSymbol symbol, long... arguments) throws CollectiveException {
+        check(symbol, cuda.call(symbol, arguments));
+    }
+
+    private void check(CudaSymbol symbol, int result) throws CollectiveException {
+        try {
+            CudaLibrary.check(symbol, result);
+        } catch (CudaException e) {
+            throw new CollectiveException(
+                    Kind.COMPUTE,
+                    result,
+                    "GPU " + device + ": " + symbol.symbol() + " answered " + cuda.describe(result));
+        }
+    }
+
+    @SuppressForbidden("finds the address of a direct buffer")
+    private static long address(ByteBuffer direct) {
+        return Pointer.nativeValue(Native.getDirectBufferPointer(direct)) + direct.position();
+    }
+
+    /** Frees memory, events, stream and context. No operation is running. */
+    void close() {
+        releases.forEach(Runnable::run);
+        releases.clear();
+    }
+
+    /** Takes the context from this thread and frees nothing, since an operation may still run. */
+    void leave() {
+        cuda.call(CudaSymbol.CONTEXT_SET, 0);
+    }
+}

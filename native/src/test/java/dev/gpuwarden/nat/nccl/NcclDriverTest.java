@@ -1,0 +1,212 @@
+package dev.gpuwarden.nat.nccl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.core.port.AbortSignal;
+import dev.gpuwarden.core.port.CollectiveDriver;
+import dev.gpuwarden.core.port.CollectiveDriver.Member;
+import dev.gpuwarden.core.port.CollectiveException;
+import dev.gpuwarden.core.port.CollectiveException.Kind;
+import dev.gpuwarden.core.port.CollectiveOpening;
+import dev.gpuwarden.core.port.CollectiveOpening.Opened;
+import dev.gpuwarden.core.port.CollectiveOptions;
+import dev.gpuwarden.core.port.CollectiveProvider;
+import dev.gpuwarden.core.port.Communicator;
+import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.ElementType;
+import dev.gpuwarden.nat.sim.SimNode;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class NcclDriverTest {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    @TempDir
+    Path folder;
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final AbortSignal abort = new AbortSignal();
+    private SimNode node;
+
+    @BeforeEach
+    void start() {
+        node = SimNode.of("550", folder).set("header.cuda_version", 12040);
+    }
+
+    @AfterEach
+    void end() {
+        threads.shutdownNow();
+    }
+
+    private CollectiveOpening open() {
+        CollectiveProvider provider =
+                ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow();
+        List<String> paths = List.of(node.folder().toString());
+        return provider.open(new CollectiveOptions(paths, new DriverOptions(paths, SamplerPath.AUTO)));
+    }
+
+    private CollectiveDriver driver() {
+        CollectiveOpening opening = open();
+        assertThat(opening).as(opening.toString()).isInstanceOf(Opened.class);
+        return ((Opened) opening).driver();
+    }
+
+    /** The work of a rank after it has joined. */
+    private interface Part<T> {
+        T play(Communicator communicator) throws CollectiveException;
+    }
+
+    private <T> Future<T> rank(CollectiveDriver driver, byte[] id, int rank, Duration deadline, Part<T> part) {
+        return threads.submit(() -> {
+            Member member = new Member(rank, rank, 2, id, deadline, false, abort);
+            try (Communicator communicator = driver.join(member)) {
+                return part.play(communicator);
+            }
+        });
+    }
+
+    private static CollectiveException failure(Future<?> rank) {
+        try {
+            throw new AssertionError("no failure but " + rank.get());
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof CollectiveException failure) {
+                return failure;
+            }
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static int[] sum(Communicator communicator, int mine) throws CollectiveException {
+        ByteBuffer memory = ByteBuffer.allocateDirect(8).order(ByteOrder.nativeOrder());
+        memory.putInt(0, mine).putInt(4, 10 * mine);
+        long send = communicator.allocate(8);
+        long receive = communicator.allocate(8);
+        communicator.write(send, memory);
+        communicator.allReduce(send, receive, 2, ElementType.INT32, 0);
+        communicator.await(LONG);
+        communicator.read(receive, memory);
+        return new int[] {memory.getInt(0), memory.getInt(4)};
+    }
+
+    @Test
+    void gpusHaveNameAndAddress() {
+        CollectiveDriver driver = driver();
+        assertThat(driver.version()).isEqualTo(22105);
+        assertThat(driver.libraryPath())
+                .isEqualTo(node.folder().resolve("libnccl.so.2").toString());
+        CollectiveDriver.Gpu second = driver.gpu("1").orElseThrow();
+        assertThat(second.name()).isEqualTo("NVIDIA H100 80GB HBM3");
+        assertThat(second.pciAddress()).isEqualTo("0000:2b:00");
+        assertThat(second.computeCapability()).isEqualTo(90);
+        assertThat(driver.gpu(second.uuid())).contains(second);
+        assertThat(driver.gpu("2")).isEmpty();
+    }
+
+    @Test
+    void ranksAddTheirNumbers() throws Exception {
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        Future<int[]> other = rank(driver, id, 1, LONG, communicator -> sum(communicator, 2));
+        assertThat(rank(driver, id, 0, LONG, communicator -> sum(communicator, 1))
+                        .get())
+                .containsExactly(3, 30);
+        assertThat(other.get()).containsExactly(3, 30);
+    }
+
+    @Test
+    void aMissingRankEndsTheJoiningAtItsDeadline() throws Exception {
+        CollectiveDriver driver = driver();
+        CollectiveException failure =
+                failure(rank(driver, driver.newUniqueId(), 0, Duration.ofMillis(300), communicator -> 0));
+        assertThat(failure.kind()).isEqualTo(Kind.TIMEOUT);
+        assertThat(failure).hasMessage("rank 0: ncclCommInitRankConfig is not done after 300 ms");
+    }
+
+    @Test
+    void aRequestAbortsAWaitAndALaterJoining() throws Exception {
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        Future<Integer> other = rank(driver, id, 1, LONG, communicator -> {
+            communicator.receive(communicator.allocate(8), 1, ElementType.INT64, 0);
+            return 1;
+        });
+        Future<Integer> waiting = rank(driver, id, 0, LONG, communicator -> {
+            long memory = communicator.allocate(8);
+            abort.request();
+            communicator.receive(memory, 1, ElementType.INT64, 1);
+            return 0;
+        });
+        assertThat(failure(waiting).kind()).isEqualTo(Kind.ABORTED);
+        assertThat(failure(other).kind()).isIn(Kind.ABORTED, Kind.COLLECTIVES);
+        Future<Integer> joining = rank(driver, driver.newUniqueId(), 0, LONG, communicator -> 0);
+        assertThat(failure(joining).kind()).isEqualTo(Kind.ABORTED);
+    }
+
+    @Test
+    void anErrorNamesRankFunctionResultAndCause() throws Exception {
+        node.error(0, "ncclAllReduce", 3);
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        Future<int[]> other = rank(driver, id, 1, LONG, communicator -> sum(communicator, 2));
+        CollectiveException failure = failure(rank(driver, id, 0, LONG, communicator -> sum(communicator, 1)));
+        assertThat(failure.kind()).isEqualTo(Kind.COLLECTIVES);
+        assertThat(failure.code()).isEqualTo(3);
+        assertThat(failure.getMessage())
+                .startsWith("rank 0: ncclAllReduce answered 3 (internal error")
+                .contains("NCCL_DEBUG=WARN", "planned error");
+        assertThat(failure(other).code()).isIn(3, 6);
+        node.heal(0);
+    }
+
+    @Test
+    void memoryThatIsNotThereIsAnErrorOfCuda() throws Exception {
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        Future<Long> other = rank(driver, id, 1, LONG, Communicator::freeBytes);
+        CollectiveException failure =
+                failure(rank(driver, id, 0, LONG, communicator -> communicator.allocate(1L << 40)));
+        assertThat(failure.code()).isEqualTo(1);
+        assertThat(failure.getMessage()).contains("ncclMemAlloc", "out of memory");
+        assertThat(other.get()).isPositive();
+    }
+
+    @Test
+    void anOldLibraryIsUnusable() {
+        node.set("header.nccl_version", 21701);
+        assertThat(open()).isInstanceOfSatisfying(Unavailable.class, none -> {
+            assertThat(none.reason()).isEqualTo(Reason.LIBRARY_UNUSABLE);
+            assertThat(none.detail()).contains("21701", "2.18");
+        });
+    }
+
+    @Test
+    void anUnknownRankIsAWrongArgument() throws CollectiveException {
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        assertThatThrownBy(() -> driver.join(new Member(0, 5, 2, id, LONG, false, abort)))
+                .isInstanceOfSatisfying(
+                        CollectiveException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(4));
+    }
+}

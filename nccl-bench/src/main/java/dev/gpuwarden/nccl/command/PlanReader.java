@@ -1,0 +1,164 @@
+package dev.gpuwarden.nccl.command;
+
+import dev.gpuwarden.core.port.CollectiveException;
+import dev.gpuwarden.core.port.CollectiveException.Kind;
+import dev.gpuwarden.core.port.ElementType;
+import dev.gpuwarden.nccl.plan.Averaging;
+import dev.gpuwarden.nccl.plan.Collective;
+import dev.gpuwarden.nccl.plan.MessageSizes;
+import dev.gpuwarden.nccl.plan.Operator;
+import dev.gpuwarden.nccl.plan.Plan;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The plan that options state. Pure. An {@link IllegalArgumentException} has the mistake in words. */
+final class PlanReader {
+
+    /** Bound on ranks of a process, above any machine. */
+    private static final int MOST_LOCAL = 1024;
+
+    /** Bound on counts of iterations; their product still fits into an int. */
+    private static final int MOST_ITERATIONS = 1_000_000;
+
+    private static final int MOST_AGGREGATED = 1000;
+
+    /** The first architecture with FP8. */
+    private static final int FP8_CAPABILITY = 90;
+
+    private static final int OLDEST_LIBRARY_WITH_REGISTRATION = 21900;
+
+    private final BenchOptions options;
+
+    PlanReader(BenchOptions options) {
+        this.options = options;
+    }
+
+    /** Throws where the plan requires something that is not implemented. */
+    void checkImplemented(Map<String, String> environment) throws CollectiveException {
+        refuse(options.graphs != 0, "-G " + options.graphs + " (CUDA graphs)");
+        refuse(options.unalign != 0, "-u " + options.unalign + " (unaligned buffers)");
+        refuse(options.ctaPolicy != -1, "-x " + options.ctaPolicy + " (CTA policy)");
+        refuse(options.deviceKernel != 0, "-D " + options.deviceKernel + " (device implementation)");
+        refuse(options.register == 2, "-R 2 (symmetric registration)");
+        for (String variable : List.of("NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK")) {
+            refuse(environment.containsKey(variable), variable);
+        }
+    }
+
+    private static void refuse(boolean used, String what) throws CollectiveException {
+        if (used) {
+            throw new CollectiveException(Kind.NOT_SUPPORTED, 0, what + " is not implemented");
+        }
+    }
+
+    /**
+     * @param version of the library: types that it lacks are not among all types
+     * @param capability compute capability of the oldest GPU
+     */
+    Plan plan(int version, int capability) {
+        Collective collective = Collective.of(options.collective)
+                .orElseThrow(() -> new IllegalArgumentException("no collective '" + options.collective + "'"));
+        within("-t", options.threads, 1, MOST_LOCAL);
+        within("-g", options.gpus, 1, MOST_LOCAL / options.threads);
+        within("-n", options.iterations, 1, MOST_ITERATIONS);
+        within("-m", options.aggregated, 1, MOST_AGGREGATED);
+        within("-w", options.warmUps, 0, MOST_ITERATIONS);
+        within("-N", options.cycles, 0, Integer.MAX_VALUE);
+        within("-c", options.checks, 0, MOST_ITERATIONS);
+        within("-z", options.blocking, 0, 3);
+        within("-T", options.timeout, 0, Integer.MAX_VALUE);
+        within("-R", options.register, 0, 2);
+        within("-K", options.skipped, 0, options.iterations - 1);
+        within("-r", options.root, -1, Integer.MAX_VALUE);
+        if (options.register > 0 && version < OLDEST_LIBRARY_WITH_REGISTRATION) {
+            throw new IllegalArgumentException("-R needs NCCL 2.19, and this is " + version);
+        }
+        return new Plan(
+                collective,
+                options.threads,
+                options.gpus,
+                sizes(),
+                operators(),
+                types(version, capability),
+                options.root,
+                options.iterations,
+                options.warmUps,
+                options.aggregated,
+                options.cycles,
+                options.checks,
+                options.blocking,
+                Averaging.values()[within("-a", options.averaging, 0, 3)],
+                Duration.ofSeconds(options.timeout),
+                options.timeout > 0 ? least(options.joining, Duration.ofSeconds(options.timeout)) : options.joining,
+                new Plan.Switches(
+                        isOn("-y", options.defaultStream),
+                        isOn("-C", options.processorTime),
+                        isOn("-S", options.timestamps),
+                        options.register > 0,
+                        isOn("-M", options.memoryReport),
+                        isOn("-p", options.parallelInit),
+                        isOn("-I", options.perIteration),
+                        options.skipped));
+    }
+
+    private static Duration least(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    private MessageSizes sizes() {
+        MessageSizes sizes = new MessageSizes(
+                size("minbytes", options.minBytes),
+                size("maxbytes", options.maxBytes),
+                size("stepbytes", options.stepBytes),
+                options.stepFactor);
+        if (sizes.least() > sizes.most()) {
+            throw new IllegalArgumentException(
+                    "invalid sizes for 'minbytes' and 'maxbytes': " + sizes.least() + " > " + sizes.most());
+        }
+        // It refuses too many.
+        sizes.all();
+        return sizes;
+    }
+
+    private static long size(String name, String text) {
+        return MessageSizes.parse(text)
+                .orElseThrow(() -> new IllegalArgumentException("invalid size specified for '" + name + "': " + text));
+    }
+
+    private List<Operator> operators() {
+        return options.operator.equals("all")
+                ? Operator.choices().toList()
+                : List.of(Operator.of(options.operator)
+                        .orElseThrow(() -> new IllegalArgumentException("no operator '" + options.operator + "'")));
+    }
+
+    private List<ElementType> types(int version, int capability) {
+        if (options.type.equals("all")) {
+            return Stream.of(ElementType.values())
+                    .filter(type -> type.since() <= version)
+                    .filter(type -> type.since() < ElementType.F8E4M3.since() || capability >= FP8_CAPABILITY)
+                    .toList();
+        }
+        ElementType type = ElementType.of(options.type)
+                .orElseThrow(() -> new IllegalArgumentException("no type '" + options.type + "'"));
+        if (type.since() > version) {
+            throw new IllegalArgumentException(
+                    "type " + options.type + " needs NCCL " + type.since() + ", and this is " + version);
+        }
+        return List.of(type);
+    }
+
+    private static boolean isOn(String name, int value) {
+        return within(name, value, 0, 1) == 1;
+    }
+
+    private static int within(String name, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    name + " must be between " + least + " and " + most + ", but was " + value);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,2 @@
+/** The command `bench`. */
+package dev.gpuwarden.nccl.command;

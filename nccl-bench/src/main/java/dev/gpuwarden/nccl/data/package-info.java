@@ -1,0 +1,2 @@
+/** The data of the check: inputs with exact results, and the comparison. All of it is pure. */
+package dev.gpuwarden.nccl.data;

@@ -1,0 +1,40 @@
+package dev.gpuwarden.nccl.group;
+
+import java.io.IOException;
+import java.time.Duration;
+
+/** The meeting of all processes of a run. */
+public final class Rendezvous {
+
+    private Rendezvous() {}
+
+    /**
+     * Waits for all processes.
+     *
+     * @param id makes the id of the run; called in process 0 alone
+     * @param limit of the wait
+     * @throws LateException after the limit
+     */
+    public static Exchange join(Place place, IdSource id, Duration limit) throws IOException {
+        if (place.meeting().isEmpty()) {
+            return Exchange.alone(id.next());
+        }
+        return place.process() == 0
+                ? Hub.open(place.meeting().get(), place.processes(), id.next(), limit)
+                : Spoke.open(place, place.meeting().get(), limit);
+    }
+
+    /** Not all processes came within the limit. */
+    public static final class LateException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        LateException(String message) {
+            super(message);
+        }
+    }
+
+    /** A maker of ids. */
+    public interface IdSource {
+        byte[] next() throws IOException;
+    }
+}

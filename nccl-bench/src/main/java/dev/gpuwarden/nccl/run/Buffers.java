@@ -1,0 +1,87 @@
+package dev.gpuwarden.nccl.run;
+
+import dev.gpuwarden.core.port.CollectiveException;
+import dev.gpuwarden.core.port.Communicator;
+import dev.gpuwarden.nccl.data.Pattern;
+import dev.gpuwarden.nccl.data.Segment;
+import dev.gpuwarden.nccl.plan.Layout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** The buffers of a rank, with the data of the check. Data goes to the GPU and back in pieces. */
+final class Buffers {
+
+    /** Least size, so that a message of no bytes has an address. */
+    private static final long LEAST = 16;
+
+    private final Communicator communicator;
+    private final int rank;
+    private final long bytes;
+    private final long send;
+    private final long receive;
+    private final ByteBuffer seen =
+            ByteBuffer.allocateDirect(Pattern.PERIOD * Double.BYTES).order(ByteOrder.nativeOrder());
+
+    Buffers(Communicator communicator, int rank, long bytes) throws CollectiveException {
+        this.communicator = communicator;
+        this.rank = rank;
+        this.bytes = Math.max(LEAST, bytes);
+        send = communicator.allocate(this.bytes);
+        receive = communicator.allocate(this.bytes);
+    }
+
+    void register() throws CollectiveException {
+        communicator.register(send, bytes);
+        communicator.register(receive, bytes);
+    }
+
+    /** Returns the address of the data to send. */
+    long send(Layout layout, long iteration, boolean inPlace) {
+        return (inPlace ? receive : send) + layout.shift(iteration, bytes) + layout.sendOffset(rank, inPlace);
+    }
+
+    /** Returns the address of the data to receive. */
+    long receive(Layout layout, long iteration, boolean inPlace) {
+        return receive + layout.shift(iteration, bytes) + layout.receiveOffset(rank, inPlace);
+    }
+
+    /** Writes data to all of both buffers. */
+    void fill(Pattern pattern) throws CollectiveException {
+        long count = bytes / pattern.type().bytes();
+        write(send, new Segment(0, count, pattern, 0));
+        write(receive, new Segment(0, count, pattern, 0));
+    }
+
+    /** Writes zeros to the receive buffer, and the input to its place. */
+    void prepare(Layout layout, Segment input, boolean inPlace) throws CollectiveException {
+        if (layout.bytes() > 0) {
+            communicator.fill(receive, layout.bytes(), (byte) 0);
+        }
+        write(send(layout, 0, inPlace), input);
+    }
+
+    private void write(long to, Segment segment) throws CollectiveException {
+        int size = segment.pattern().type().bytes();
+        for (long done = 0; done < segment.count(); done += Pattern.PERIOD) {
+            int count = (int) Math.min(Pattern.PERIOD, segment.count() - done);
+            communicator.write(
+                    to + (segment.at() + done) * size, segment.pattern().slice(segment.position() + done, count));
+        }
+    }
+
+    /** Returns the wrong elements of the receive buffer. */
+    long wrong(Layout layout, Iterable<Segment> expected, boolean inPlace, int tolerance) throws CollectiveException {
+        long wrong = 0;
+        for (Segment segment : expected) {
+            int size = segment.pattern().type().bytes();
+            long from = receive(layout, 0, inPlace) + segment.at() * size;
+            for (long done = 0; done < segment.count(); done += Pattern.PERIOD) {
+                int count = (int) Math.min(Pattern.PERIOD, segment.count() - done);
+                seen.clear().limit(count * size);
+                communicator.read(from + done * size, seen);
+                wrong += segment.pattern().wrong(seen, segment.position() + done, tolerance);
+            }
+        }
+        return wrong;
+    }
+}

@@ -1,0 +1,174 @@
+package dev.gpuwarden.nccl.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.cli.JsonReader;
+import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** The command on a simulated node: data really moves, and is checked. */
+@Timeout(60)
+class SimulatedBenchTest {
+
+    @TempDir
+    Path folder;
+
+    private SimulatedNode node;
+    private ExecutorService processes;
+
+    @BeforeEach
+    void start() {
+        node = SimulatedNode.start("h100x8");
+        processes = Executors.newCachedThreadPool();
+    }
+
+    @AfterEach
+    void end() {
+        processes.shutdownNow();
+        node.close();
+    }
+
+    private record Run(int code, String out, String err) {
+
+        /** Returns the columns of the rows. */
+        List<String[]> rows() {
+            return out.lines()
+                    .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                    .map(line -> line.strip().split(" +"))
+                    .toList();
+        }
+    }
+
+    private Run run(String arguments) {
+        CommandLine line = Main.commandLine(SettingSources.none());
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        List<String> words = new ArrayList<>(List.of(("bench " + arguments).split(" ")));
+        words.add("--nccl.library-path=" + node.libraryPath().getParent());
+        words.add("--driver.library-path=" + node.libraryPath());
+        int code = line.execute(words.toArray(String[]::new));
+        return new Run(code, out.toString(), err.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "all_reduce_perf, -1, 0",
+        "all_gather, -1, 0",
+        "reduce_scatter, -1, 0",
+        "broadcast, 1, 0",
+        "reduce, 2, 0",
+        "alltoall, -1, N/A",
+        "sendrecv, -1, N/A",
+        "gather, 3, 0",
+        "scatter, 0, 0",
+        "hypercube, -1, 0"
+    })
+    void everyCollectiveHasTheRightData(String collective, String root, String inPlace) {
+        Run run = run(collective + " -g 4 -b 64K -e 300K -f 4 -n 2 -r " + Math.max(0, Integer.parseInt(root)));
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.rows()).hasSize(2).allSatisfy(row -> {
+            assertThat(row).hasSize(13);
+            assertThat(row[4]).isEqualTo(root);
+            assertThat(row[8]).isEqualTo("0");
+            assertThat(row[12]).isEqualTo(inPlace);
+        });
+        assertThat(run.out())
+                .contains("# Out of bounds values : 0 OK\n", "device  3 [0000:5b:00] NVIDIA H100 80GB HBM3\n");
+    }
+
+    @Test
+    void everyTypeAndOperatorHasTheRightData() {
+        Run run = run("all_reduce -g 3 -b 12K -e 12K -n 1 -w 0 -d all -o all");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.rows())
+                .hasSize(10 * 6)
+                .allSatisfy(row -> assertThat(row[8]).isEqualTo("0"));
+    }
+
+    @Test
+    void wrongDataIsCountedAndFails() {
+        node.set("gpu.1.nccl.wrong", "5");
+        Run run = run("all_reduce -g 2 -b 1K -e 1K -n 1");
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(7);
+        assertThat(run.rows().get(0)[8]).isEqualTo("5");
+        assertThat(run.out()).contains("# Out of bounds values : 2 FAILED\n");
+    }
+
+    @Test
+    void aGpuThatTakesNoPartEndsByTheTimeLimit() {
+        node.set("gpu.1.nccl.dead", "yes");
+        Run run = run("all_reduce -g 2 -b 1K -e 1K -T 1");
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(4);
+        assertThat(run.err()).contains("is not done after 1000 ms");
+    }
+
+    @Test
+    void anErrorOfAGpuIsTheError() {
+        node.set("gpu.0.cuda.error", "ecc-uncorrectable");
+        Run run = run("all_reduce -g 1 -b 1K -e 1K");
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(2);
+        assertThat(run.err()).contains("CUDA_ERROR_ECC_UNCORRECTABLE");
+    }
+
+    @Test
+    void thereMustBeEnoughGpus() {
+        Run run = run("all_reduce -t 3 -g 3");
+        assertThat(run.code()).isEqualTo(5);
+        assertThat(run.err()).contains("9 requested but only 8 were found");
+    }
+
+    @Test
+    void everyOptionOfTheMeasurementIsAccepted() throws Exception {
+        Path json = folder.resolve("result.json");
+        Files.writeString(json, "an older result");
+        Path svg = folder.resolve("picture.svg");
+        Run run = run(
+                "all_reduce -t 2 -g 1 -b 1K -e 2K -f 2 -n 3 -m 2 -w 2 -N 2 -c 2 -z 3 -y 1 -p 1 -a 3 -C 1 -S 1 -R 1 -M 1"
+                        + " -I 1 -K 1 -T 30 -J " + json + " --svg " + svg);
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(json).hasContent("an older result");
+        Map<String, Object> tree = JsonReader.ofDepth(8).readObject(Files.readString(folder.resolve("result.json.0")));
+        assertThat((List<?>) tree.get("results")).hasSize(4);
+        assertThat((List<?>) tree.get("devices")).hasSize(2);
+        assertThat(svg).content().startsWith("<svg ").contains("all_reduce, float, sum, 2 ranks");
+        assertThat(run.out()).contains("# Writing JSON output to " + json + ".0\n", "GPU memory usage");
+    }
+
+    @Test
+    void processesMeetAndOnlyTheFirstPrints() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        String common = "reduce_scatter -g 2 -b 8K -e 8K -n 2 --rendezvous 127.0.0.1:" + port + " --ranks 2 --rank ";
+        Future<Run> second = processes.submit(() -> run(common + 1));
+        Run first = run(common + 0);
+        assertThat(first.code()).as(first.out() + first.err()).isZero();
+        assertThat(first.out()).contains("#  Rank  3 Group  0");
+        assertThat(first.rows()).hasSize(1);
+        assertThat(second.get().code()).isZero();
+        assertThat(second.get().out()).isEmpty();
+    }
+}
