@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.check;
 
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import java.time.Duration;
@@ -22,6 +23,7 @@ final class CheckJob {
     private final long deadlineNanos;
     private final boolean alone;
 
+    private final long epoch;
     private long due;
     private boolean requested;
     private boolean running;
@@ -31,13 +33,23 @@ final class CheckJob {
     private long resultCount;
     private volatile boolean failing;
 
-    CheckJob(CheckPlan.Planned planned, Duration deadline, long due) {
+    /**
+     * A load on GPUs waits for its first point of the time grid, so that restarts of a daemon do not repeat it.
+     *
+     * @param now present time, in {@code System.nanoTime}
+     * @param epoch start of the grid
+     */
+    CheckJob(CheckPlan.Planned planned, Duration deadline, long now, long epoch) {
         check = planned.check();
         info = planned.info();
         Duration own = check.deadline();
         deadlineNanos = (own.compareTo(deadline) > 0 ? own : deadline).toNanos();
         alone = own.compareTo(QUICK) > 0;
-        this.due = due;
+        this.epoch = epoch;
+        due = now;
+        if (loads()) {
+            planAfter(now);
+        }
     }
 
     CheckInfo info() {
@@ -46,6 +58,11 @@ final class CheckJob {
 
     boolean alone() {
         return alone;
+    }
+
+    /** Returns whether it puts a load on GPUs, which take one measurement at a time. */
+    boolean loads() {
+        return check.load() != GpuLoad.NONE;
     }
 
     boolean running() {
@@ -75,6 +92,12 @@ final class CheckJob {
 
     void request() {
         requested = true;
+    }
+
+    /** Makes the check due at the next point of the time grid. */
+    void planAfter(long now) {
+        long every = info.every().toNanos();
+        due = epoch + (Math.floorDiv(now - epoch, every) + 1) * every;
     }
 
     void dueAt(long nanos) {

@@ -4,7 +4,6 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
-import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -85,12 +84,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         this.clock = clock;
         this.threads = threads;
         this.began = clock.getAsLong();
-        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), firstDue(planned))));
-    }
-
-    /** A check that puts a load on GPUs waits for its first time, so that restarts of a daemon do not repeat the load. */
-    private long firstDue(CheckPlan.Planned planned) {
-        return planned.check().load() == GpuLoad.NONE ? began : nextDue(planned.info(), began);
+        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began, epochNanos)));
     }
 
     /** Runs each of these checks once. Blocks until they end or exceed their deadlines. */
@@ -221,12 +215,18 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         long next = now + TimeUnit.HOURS.toNanos(1);
         for (CheckJob job : jobs) {
             if (!job.running()) {
-                next = earlier(next, settled ? job.due() : now + POLL_NANOS);
+                // The end of the check for which this one waits wakes the planner.
+                next = waits(job) ? next : earlier(next, settled ? job.due() : now + POLL_NANOS);
             } else if (!job.hung()) {
                 next = earlier(next, job.overdueAt());
             }
         }
         return next - now;
+    }
+
+    /** Returns whether another check measures GPUs now, so that this one must wait. */
+    private boolean waits(CheckJob job) {
+        return !job.running() && job.loads() && jobs.stream().anyMatch(other -> other.running() && other.loads());
     }
 
     private static long earlier(long a, long b) {
@@ -241,8 +241,8 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             }
             if (job.hung()) {
                 completeHung(job, now);
-                job.dueAt(nextDue(job.info(), now));
-            } else if (!job.running()) {
+                job.planAfter(now);
+            } else if (!job.running() && !waits(job)) {
                 due.add(job);
             }
         }
@@ -254,24 +254,21 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         if (!settled) {
             due.removeIf(job -> !job.requested());
         }
-        start(due.stream().filter(job -> !job.alone()).toList(), node, now);
-        due.stream().filter(CheckJob::alone).forEach(job -> start(List.of(job), node, now));
+        start(due.stream().filter(job -> !job.alone() && !job.loads()).toList(), node, now);
+        due.stream().filter(job -> job.alone() && !job.loads()).forEach(job -> start(List.of(job), node, now));
+        start(due.stream().filter(CheckJob::loads).toList(), node, now);
     }
 
     private void start(List<CheckJob> due, NodeSnapshot node, long now) {
         if (!due.isEmpty()) {
-            due.forEach(job -> job.dueAt(nextDue(job.info(), now)));
             CheckRound round = new CheckRound(this, due, node, environment);
             rounds.add(round);
-            due.forEach(job -> job.begin(now));
+            due.forEach(job -> {
+                job.planAfter(now);
+                job.begin(now);
+            });
             threads.newThread(round).start();
         }
-    }
-
-    /** Returns the next point of the time grid, in {@code System.nanoTime}. */
-    private long nextDue(CheckInfo info, long now) {
-        long every = info.every().toNanos();
-        return epoch + (Math.floorDiv(now - epoch, every) + 1) * every;
     }
 
     /** Returns whether the driver and all GPUs were read once. Before that, every check would be UNKNOWN. */

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.event.Entity;
@@ -28,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -279,6 +281,43 @@ class CheckRunnerTest {
             assertThat(findings).hasSize(CheckExecution.MOST_FINDINGS + 1);
             assertThat(findings.get(CheckExecution.MOST_FINDINGS).code()).isEqualTo("too-many-findings");
             assertThat(runner.run(List.of("twice")).get(0).findings()).containsExactly(BAD);
+        }
+    }
+
+    @Test
+    void checksWithALoadOnGpusRunOneAfterTheOther() {
+        AtomicInteger atWork = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        HealthCheck[] checks = IntStream.range(0, 4)
+                .mapToObj(i ->
+                        new ScriptedCheck(
+                                CheckInfo.of("load-" + i, "GPU", "Load.").every(Duration.ofHours(1)),
+                                Duration.ofSeconds(20),
+                                context -> {
+                                    most.accumulateAndGet(atWork.incrementAndGet(), Math::max);
+                                    sleep(20);
+                                    atWork.decrementAndGet();
+                                    return List.of(GOOD);
+                                }) {
+                            @Override
+                            public GpuLoad load() {
+                                return GpuLoad.LIGHT;
+                            }
+                        })
+                .toArray(HealthCheck[]::new);
+        try (CheckRunner runner = runner(CheckPlan.DEFAULT_DEADLINE, checks)) {
+            Thread first = new Thread(() -> runner.run(List.of("load-0")));
+            first.start();
+            assertThat(runner.run(List.of())).hasSize(4);
+            assertThat(most).hasValue(1);
+        }
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

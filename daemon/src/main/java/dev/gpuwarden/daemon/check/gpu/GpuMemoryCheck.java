@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /**
  * A measurement of each GPU's memory and FP64 arithmetic: patterns that memory must hold, its bandwidth by y = a x + y
@@ -41,13 +43,16 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
 
     private static final double SHARE_OF_FREE = 0.5;
 
-    private static final List<MemoryWork> MEMORY =
-            List.of(memory(32 * MEBIBYTE), memory(1024 * MEBIBYTE), memory(Long.MAX_VALUE));
-    private static final List<VectorWork> VECTORS = List.of(
-            new VectorWork(1 << 20, 2, SEED, WORK_DEADLINE),
-            new VectorWork(1 << 24, VectorWork.USUAL_ROUNDS, SEED, WORK_DEADLINE),
-            new VectorWork(VectorWork.USUAL_COUNT, VectorWork.USUAL_ROUNDS, SEED, WORK_DEADLINE));
-    private static final List<ProductWork> PRODUCTS = List.of(product(256), product(1024), product(4096));
+    private static final List<MemoryWork> MEMORY = LongStream.of(32, 64, 256, 1024, 8192, Long.MAX_VALUE / MEBIBYTE)
+            .mapToObj(mebibytes -> memory(mebibytes * MEBIBYTE))
+            .toList();
+    private static final List<VectorWork> VECTORS = LongStream.of(
+                    1 << 16, 1 << 20, 1 << 22, 1 << 24, VectorWork.USUAL_COUNT)
+            .mapToObj(count -> new VectorWork(count, VectorWork.USUAL_ROUNDS, SEED, WORK_DEADLINE))
+            .toList();
+    private static final List<ProductWork> PRODUCTS = IntStream.of(128, 256, 512, 1024, 2048, 4096)
+            .mapToObj(n -> new ProductWork(ProductKind.FP64, n, 2, SEED, WORK_DEADLINE))
+            .toList();
 
     private static MemoryWork memory(long mostBytes) {
         return new MemoryWork(
@@ -58,10 +63,6 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                 List.of(MemoryPattern.values()),
                 SEED,
                 WORK_DEADLINE);
-    }
-
-    private static ProductWork product(int n) {
-        return new ProductWork(ProductKind.FP64, n, 2, SEED, WORK_DEADLINE);
     }
 
     /** The results of one GPU. */

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * The same product of FP16 matrices on the tensor cores of every GPU, several times: each bit must be that of the closed
@@ -30,11 +31,9 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
     private static final long SEED = 7;
     private static final int ROUNDS = 4;
-    private static final List<ProductWork> SIZES = List.of(work(256), work(1024), work(4096), work(8192));
-
-    private static ProductWork work(int n) {
-        return new ProductWork(ProductKind.MIXED, n, ROUNDS, SEED, WORK_DEADLINE);
-    }
+    private static final List<ProductWork> SIZES = IntStream.of(128, 256, 512, 1024, 2048, 4096, 8192)
+            .mapToObj(n -> new ProductWork(ProductKind.MIXED, n, ROUNDS, SEED, WORK_DEADLINE))
+            .toList();
 
     /**
      * The result of one GPU.

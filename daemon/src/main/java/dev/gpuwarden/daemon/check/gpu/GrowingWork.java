@@ -9,9 +9,10 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * Work of growing sizes: a fast GPU needs much of it for a rate that counts, and a slow one little. It grows until a run
- * takes long enough by the host's clock. A GPU that cannot take the next size keeps its result of the size before, and so does
- * one whose result is wrong.
+ * Work of growing sizes: a fast GPU needs much of it for a rate that counts, and a slow one little. The first size shows
+ * the time that any work takes, such as the compilation of a kernel. The others grow until a run takes 100 ms longer, by
+ * the host's clock. A GPU that cannot take the next size keeps its result of the size before, and so does one whose
+ * result is wrong.
  */
 final class GrowingWork {
 
@@ -29,12 +30,13 @@ final class GrowingWork {
     /**
      * Returns the results of the largest size that ran, in the order of the GPUs.
      *
-     * @param sizes from the smallest, at least one
+     * @param sizes from the smallest, at least two
      * @param measure runs work on all GPUs; blocks
      * @param right whether a result is right: a wrong one stays, since a larger size may not repeat it
      */
     <W, R> List<Sized<W, R>> run(List<W> sizes, Function<W, List<Reading<R>>> measure, Predicate<R> right) {
         List<Sized<W, R>> kept = new ArrayList<>();
+        long least = Long.MAX_VALUE;
         for (W work : sizes) {
             long began = nanos.getAsLong();
             List<Reading<R>> results = measure.apply(work);
@@ -48,7 +50,8 @@ final class GrowingWork {
                     kept.set(i, sized);
                 }
             }
-            if (took >= LONG_ENOUGH_NANOS || results.stream().noneMatch(Reading.Present.class::isInstance)) {
+            least = Math.min(least, took);
+            if (took - least >= LONG_ENOUGH_NANOS || results.stream().noneMatch(Reading.Present.class::isInstance)) {
                 break;
             }
         }
