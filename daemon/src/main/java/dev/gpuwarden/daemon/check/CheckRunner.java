@@ -42,7 +42,6 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private final Consumer<List<CheckResult>> consumer;
     private final LongSupplier clock;
     private final ThreadFactory threads;
-    private final long epoch;
     private final long began;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -80,7 +79,6 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             ThreadFactory threads) {
         this.environment = environment;
         this.consumer = consumer;
-        this.epoch = epochNanos;
         this.clock = clock;
         this.threads = threads;
         this.began = clock.getAsLong();
