@@ -37,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,7 +105,10 @@ class QuarantineReconcilerClusterTest {
     @BeforeEach
     void start() throws IOException {
         api = connect();
-        nodes = api.informer(NodeCache.NODES, cache.nodes());
+        AtomicBoolean listed = new AtomicBoolean();
+        nodes = api.informer(NodeCache.NODES, cache.nodes(), () -> listed.set(true));
+        // The breaker counts the Nodes of the tests before, too.
+        until(listed::get);
     }
 
     @AfterEach

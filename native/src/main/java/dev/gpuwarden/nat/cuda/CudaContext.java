@@ -49,15 +49,22 @@ final class CudaContext {
 
     /**
      * Starts work; {@link #await} returns its result. Refused while earlier work has not returned, and after an error that stays.
+     *
+     * @param ended runs when the work has ended, also if it failed before its first call
      */
-    synchronized <T> Reading<FutureTask<T>> start(Work<T> work) {
+    synchronized <T> Reading<FutureTask<T>> start(Work<T> work, Runnable ended) {
         if (poison.isPresent()) {
             return library.absent(poison.get());
         }
         if (!last.isDone()) {
             return Reading.absent(Absence.STALE, 0, "an earlier call on " + uuid + " has not returned yet");
         }
-        FutureTask<T> task = new FutureTask<>(() -> held(work));
+        FutureTask<T> task = new FutureTask<>(() -> held(work)) {
+            @Override
+            protected void done() {
+                ended.run();
+            }
+        };
         last = task;
         Threads.daemon("gpuwarden-cuda", STACK_BYTES, task).start();
         return Reading.of(task);

@@ -127,7 +127,7 @@ final class CudaDriver implements ComputeDriver {
         CudaContext context = contexts.get(uuid);
         Reading<FutureTask<T>> task = context == null || work.isEmpty()
                 ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " or its peer in this process")
-                : context.start(work.get());
+                : context.start(work.get(), start::arrive);
         if (context != null && task instanceof Reading.Present<FutureTask<T>> present) {
             return () -> context.await(present.value(), stop);
         }

@@ -166,6 +166,17 @@ class CudaDriverTest {
         node.heal(0);
     }
 
+    /** The deadline is so long that the test would pass its own limit if the others waited for half of it. */
+    @Test
+    void aGpuThatRefusesItsContextKeepsNoOtherWaiting() {
+        ComputeDriver driver = opened();
+        node.set("gpu[0].cuda_result", 46);
+        CopyWork patient = new CopyWork(SMALL.bytes(), SMALL.busy(), Duration.ofMinutes(30));
+        List<Reading<CopyRates>> rates = driver.copy(driver.gpus(), patient);
+        assertThat(absent(rates.get(0)).code()).isEqualTo(46);
+        rates(rates.get(1), 20e9, 10e9);
+    }
+
     @Test
     void aGpuThatHangsBeforeTheOthersBeginDoesNotTakeThemWithIt() {
         ComputeDriver driver = opened();

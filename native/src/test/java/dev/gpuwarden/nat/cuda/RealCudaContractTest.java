@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The contract of a driver that the loader finds. `benchmarks/gpu-acceptance` runs it on a machine with GPUs. */
+/**
+ * The contract of a driver that the loader finds. `benchmarks/gpu-acceptance` runs it on a machine with GPUs, and on eight simulated ones,
+ * whose memory is this machine's: sizes are small therefore. `gpuwarden check gpumem` grows to the size of a GPU.
+ */
 @Tag("gpu")
 class RealCudaContractTest {
 
@@ -76,7 +79,7 @@ class RealCudaContractTest {
     void memoryOfEachGpuHoldsEachPattern() {
         ComputeDriver driver = driver();
         List<MemoryPattern> patterns = List.of(MemoryPattern.values());
-        MemoryWork work = new MemoryWork(0.5, 1L << 30, 4L << 30, 256L << 20, patterns, 1, LONG);
+        MemoryWork work = new MemoryWork(0.5, 1L << 30, 64L << 20, 32L << 20, patterns, 1, LONG);
         for (Reading<MemoryResult> reading : driver.testMemory(driver.gpus(), work, () -> false)) {
             MemoryResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));
             assertThat(result.complete()).isTrue();
@@ -87,7 +90,7 @@ class RealCudaContractTest {
     @Test
     void vectorsOfEachGpuAreRight() {
         ComputeDriver driver = driver();
-        VectorWork work = new VectorWork(VectorWork.USUAL_COUNT, VectorWork.USUAL_ROUNDS, 1, LONG);
+        VectorWork work = new VectorWork(1 << 20, 4, 1, LONG);
         for (Reading<VectorResult> reading : driver.measureVectors(driver.gpus(), work, () -> false)) {
             VectorResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));
             assertThat(result.verification().isRight()).as(result.toString()).isTrue();
@@ -99,7 +102,7 @@ class RealCudaContractTest {
     @EnumSource
     void productsOfEachGpuAreThoseOfTheHost(ProductKind kind) {
         ComputeDriver driver = driver();
-        ProductWork work = new ProductWork(kind, 4096, 3, 1, LONG);
+        ProductWork work = new ProductWork(kind, 256, 3, 1, LONG);
         Digest expected = ExpectedProduct.digest(kind, work.n(), work.seed());
         for (Reading<ProductResult> reading : driver.measureProducts(driver.gpus(), work, () -> false)) {
             ProductResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));

@@ -3,6 +3,12 @@ package dev.gpuwarden.daemon.check.gpu;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.compute.Digest;
+import dev.gpuwarden.core.compute.EqualBoard;
+import dev.gpuwarden.core.compute.EqualWork;
+import dev.gpuwarden.core.compute.EqualWork.Part;
+import dev.gpuwarden.core.compute.ProductResult;
+import dev.gpuwarden.core.compute.ResultVerdict;
 import dev.gpuwarden.core.health.EachGpu;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.model.Reading;
@@ -28,9 +34,6 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private static final int DEVICE_UNAVAILABLE = 46;
     private static final int UNSUPPORTED_PTX = 222;
     private static final int SYSTEM_NOT_READY = 802;
-
-    /** Boards with other settings differ for a good reason. */
-    private static final List<GpuMetric> SETTINGS = List.of(GpuMetric.POWER_LIMIT_ENFORCED, GpuMetric.ECC_MODE);
 
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
     abstract List<Reading<M>> measure(ComputeDriver driver, List<String> uuids);
@@ -71,10 +74,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
             unmeasured(builder, absent);
         } else {
             List<M> siblings = builder.peers().stream()
-                    .filter(peer -> SETTINGS.stream()
-                            .allMatch(setting -> peer.frame()
-                                    .reading(setting)
-                                    .equals(builder.frame().reading(setting))))
+                    .filter(peer -> EqualBoard.of(peer).equals(EqualBoard.of(builder.gpu())))
                     .flatMap(peer -> Optional.ofNullable(measured.get(peer)).stream())
                     .flatMap(peer -> peer.asOptional().stream())
                     .toList();
@@ -94,6 +94,17 @@ abstract class ComputeCheck<M> implements HealthCheck {
         return load() == GpuLoad.INVASIVE && busy(gpu)
                 ? Optional.of("the GPU has a workload, and this check needs a GPU without one")
                 : Optional.empty();
+    }
+
+    /**
+     * Returns the verdict on a GPU's own product: by its comparison with the closed form, and by the digest.
+     *
+     * @param expected the digest of the right product; empty if only the comparison counts
+     */
+    static ResultVerdict verdict(
+            String what, FindingBuilder builder, Reading<ProductResult> product, Optional<Digest> expected) {
+        Part part = new Part(what, EqualBoard.of(builder.gpu()), product);
+        return EqualWork.judge(List.of(part), expected).get(0);
     }
 
     /** Returns whether the GPU had work when the node was read, so that a low rate is no sign of a defect. */

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -123,7 +124,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         List<ResultVerdict> verdicts = List.of(
                 WrongResults.ofMemory("memory", measured.memory()),
                 WrongResults.ofVectors("DAXPY", measured.vectors()),
-                EqualProducts.judge("DGEMM", measured.product()));
+                verdict("DGEMM", builder, measured.product(), Optional.empty()));
         RepeatedWrongNotes.add(builder, verdicts);
         absences(builder, measured.memory());
         absences(builder, measured.vectors());

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -83,7 +84,9 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     @Override
     void evaluate(FindingBuilder builder, Measured measured, List<Measured> siblings) {
         RepeatedWrongNotes.add(
-                builder, List.of(EqualProducts.judge("tensor cores", measured.product(), measured.expected())));
+                builder,
+                List.of(verdict(
+                        "tensor cores", builder, Reading.of(measured.product()), Optional.of(measured.expected()))));
         Straggling.add(
                 builder,
                 "tensor cores",

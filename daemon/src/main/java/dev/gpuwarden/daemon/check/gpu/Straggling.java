@@ -5,7 +5,6 @@ import dev.gpuwarden.core.compute.StragglerVerdict;
 import dev.gpuwarden.core.compute.StragglerVerdict.Outcome;
 import dev.gpuwarden.core.compute.Stragglers;
 import dev.gpuwarden.core.compute.Stragglers.Sample;
-import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
@@ -16,17 +15,15 @@ import java.util.Locale;
 /** A rate that falls behind equal boards in the same run, as a part of a finding. */
 final class Straggling {
 
-    private static final EqualBoard EQUAL =
-            new EqualBoard("", Reading.absent(Absence.OFF), Reading.absent(Absence.OFF), Reading.absent(Absence.OFF));
-
     private Straggling() {}
 
     /** @param siblings rates of equal boards in this run, in the same unit */
     static void add(FindingBuilder builder, String work, String unit, double rate, List<Double> siblings) {
         builder.limit("straggler_share").ifPresent(limit -> {
             List<Sample> samples = new ArrayList<>();
-            samples.add(sample(rate));
-            siblings.forEach(other -> samples.add(sample(other)));
+            EqualBoard board = EqualBoard.of(builder.gpu());
+            samples.add(sample(board, rate));
+            siblings.forEach(other -> samples.add(sample(board, other)));
             StragglerVerdict verdict = Stragglers.judge(
                             samples, new Stragglers.Limits(limit.value(), limit.value(), 1), unit)
                     .get(0);
@@ -39,8 +36,8 @@ final class Straggling {
         });
     }
 
-    private static Sample sample(double rate) {
-        return new Sample("", EQUAL, Reading.of(rate), List.of());
+    private static Sample sample(EqualBoard board, double rate) {
+        return new Sample("", board, Reading.of(rate), List.of());
     }
 
     /** Returns the readings that usually explain a slow GPU. */
