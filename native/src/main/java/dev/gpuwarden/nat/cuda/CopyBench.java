@@ -31,8 +31,6 @@ final class CopyBench implements CudaContext.Work<CopyRates> {
             return new CopyRates(
                     copies.rate(CudaSymbol.COPY_TO_DEVICE, device, host, work.bytes(), stream),
                     copies.rate(CudaSymbol.COPY_TO_HOST, host, device, work.bytes(), stream));
-        } finally {
-            start.arrive();
         }
     }
 }

@@ -33,8 +33,6 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
     public MemoryResult run(CudaLibrary library) throws CudaException {
         try (Resources resources = new Resources(library)) {
             return tested(resources);
-        } finally {
-            start.arrive();
         }
     }
 

@@ -30,8 +30,6 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
     public ProductResult run(CudaLibrary library) throws CudaException {
         try (Resources resources = new Resources(library)) {
             return measured(resources);
-        } finally {
-            start.arrive();
         }
     }
 

@@ -33,8 +33,6 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
     public VectorResult run(CudaLibrary library) throws CudaException {
         try (Resources resources = new Resources(library)) {
             return measured(resources);
-        } finally {
-            start.arrive();
         }
     }
 
