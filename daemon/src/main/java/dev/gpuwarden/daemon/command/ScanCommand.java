@@ -63,7 +63,7 @@ public final class ScanCommand extends CheckingCommand {
             throw new UserError("--deadline must be at least " + Durations.text(SHORTEST_DEADLINE) + ", but was "
                     + Durations.text(deadline));
         }
-        Run run = runChecks(checks.plan(checks.all(node.get())).upTo(GpuLoad.NONE), Optional.ofNullable(deadline));
+        Run run = runChecks(checks.plan(checks.all(node.get()), GpuLoad.NONE), Optional.ofNullable(deadline));
         Report report = Report.of(run.node(), run.results());
         show(report.tree(), report::print);
         return exitCode(report.verdict());

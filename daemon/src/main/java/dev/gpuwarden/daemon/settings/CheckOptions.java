@@ -81,7 +81,17 @@ public final class CheckOptions {
 
     /** Returns the plan of a daemon, which runs checks by itself; throws {@link UserError} if an option is wrong. */
     public CheckPlan daemonPlan(CheckPlan all) {
-        return plan(all).upTo(load);
+        return plan(all, load);
+    }
+
+    /** Returns the plan of the selected checks with at most this load; throws {@link UserError} if there is none. */
+    public CheckPlan plan(CheckPlan all, GpuLoad most) {
+        CheckPlan plan = plan(all).upTo(most);
+        if (plan.planned().isEmpty()) {
+            throw new UserError("--check.only selects only checks with a load on GPUs, which do not run here:"
+                    + " run them by 'gpuwarden check NAME', or set --check.load for the daemon");
+        }
+        return plan;
     }
 
     /** Returns the deadline of checks, unless a check sets a longer one. */

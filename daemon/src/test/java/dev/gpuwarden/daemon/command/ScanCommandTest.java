@@ -214,4 +214,11 @@ class ScanCommandTest {
         assertThat(scan.out()).isEmpty();
         assertThat(scan.err()).isNotEmpty();
     }
+
+    @Test
+    void selectionOfNothingThatScanRunsIsAnError() {
+        Program scan = Program.run("scan", "--check.only=pciebw");
+        assertThat(scan.exitCode()).isEqualTo(2);
+        assertThat(scan.err()).contains("only checks with a load on GPUs", "gpuwarden check NAME");
+    }
 }

@@ -55,7 +55,7 @@ class MeasurementsTest {
         driver = ((Opened) opening).driver();
     }
 
-    /** Each measurement gives its memory back, whatever happened to it. */
+    /** Each measurement gives its memory back, also if it failed. */
     @AfterEach
     void noMemoryIsLeft() {
         try (Driver nvml = node.open(SamplerPath.AUTO)) {

@@ -102,7 +102,7 @@ public final class TestData {
         if (type.isInteger()) {
             return values;
         }
-        // A power of two is exact in each type, whatever the number of ranks is.
+        // A power of two is exact in each type, for any number of ranks.
         int factor = share >= 1 ? ranks : Integer.highestOneBit(ranks);
         return i -> factor * values.applyAsDouble(i);
     }
