@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -47,7 +48,7 @@ public record NodeAssessment(
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(
                     fault -> !fault.cause().fatal())
             .thenComparing(Fault::since)
-            .thenComparing(fault -> fault.key().toString());
+            .thenComparing(Fault::key, FaultKey.ORDER);
 
     static final Comparator<NodeAssessment> WORST_NODE_FIRST = Comparator.comparing(NodeAssessment::state)
             .thenComparing(node -> node.since().orElse(Instant.MAX))

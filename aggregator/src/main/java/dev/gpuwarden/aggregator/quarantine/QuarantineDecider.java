@@ -132,12 +132,13 @@ public final class QuarantineDecider {
         if (passed.isPresent() && !passed.get().allowed()) {
             return new Decision.Leave(passed.get().reason(), true);
         }
+        String reason = Explanation.of(held, effects, report.names());
         NodePatch patch = new NodePatch(node);
         boolean cordons = effects.cordon() && !session.cordoned();
         boolean preExisting = session.cordoned() ? session.cordonPreExisting() : cordons && node.unschedulable();
         patch.unschedulable(effects.cordon() || node.unschedulable());
         patch.annotate(NodeAnnotations.EVENTS, Optional.of(HealthEventJson.write(held.events())));
-        patch.annotate(NodeAnnotations.REASON, Optional.of(Explanation.of(held, effects, report.names())));
+        patch.annotate(NodeAnnotations.REASON, Optional.of(reason));
         patch.annotate(NodeAnnotations.CORDONED, mark(effects.cordon()));
         patch.annotate(NodeAnnotations.CORDON_PRE_EXISTING, mark(preExisting));
         patch.annotate(
@@ -173,13 +174,7 @@ public final class QuarantineDecider {
                 .forEach(applied -> patch.label(
                         applied.label().key(), Optional.of(applied.label().value())));
         Decision.Kind kind = session.active() ? Decision.Kind.CHANGE : Decision.Kind.QUARANTINE;
-        return act(
-                kind,
-                Explanation.of(held, effects, report.names()),
-                patch,
-                passed.map(BreakerPolicy.Answer::reason),
-                held,
-                held.faults());
+        return act(kind, reason, patch, passed.map(BreakerPolicy.Answer::reason), held, held.faults());
     }
 
     private Decision giveBack(QuarantineState session, QuarantineReasons held) {
@@ -245,8 +240,8 @@ public final class QuarantineDecider {
             digests.addAll(session.cancelled());
         } else {
             report.faults().stream()
+                    .filter(session::cancelled)
                     .map(Cancelled::digest)
-                    .filter(session.cancelled()::contains)
                     .forEach(digests::add);
         }
         more.forEach(fault -> digests.add(Cancelled.digest(fault)));

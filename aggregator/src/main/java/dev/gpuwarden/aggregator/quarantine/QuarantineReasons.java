@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.quarantine;
 
-import dev.gpuwarden.aggregator.quarantine.QuarantineState.Cancelled;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.ActionText;
@@ -19,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -36,9 +36,8 @@ public record QuarantineReasons(
         List<RuleEvaluator.Unanswered> unanswered,
         boolean forced) {
 
-    private static final Comparator<Fault> ORDER = Comparator.comparing(Fault::since)
-            .thenComparing(fault -> fault.key().checkName())
-            .thenComparing(fault -> fault.key().toString());
+    private static final Comparator<Fault> ORDER =
+            Comparator.comparing(Fault::since).thenComparing(Fault::key, FaultKey.ORDER);
 
     static QuarantineReasons of(
             List<Fault> current, QuarantineState session, RuleEvaluator rules, Map<String, Object> node) {
@@ -77,9 +76,7 @@ public record QuarantineReasons(
     private static Map<HealthEvent, List<Fault>> byCause(List<Fault> current, QuarantineState session) {
         Map<HealthEvent, List<Fault>> byCause = new LinkedHashMap<>();
         current.stream().sorted(ORDER).forEach(fault -> {
-            boolean left =
-                    fault.cause().quarantine().skip() || session.cancelled().contains(Cancelled.digest(fault));
-            if (!left) {
+            if (!fault.cause().quarantine().skip() && !session.cancelled(fault)) {
                 byCause.computeIfAbsent(fault.cause(), any -> new ArrayList<>()).add(fault);
             }
         });
@@ -123,6 +120,10 @@ public record QuarantineReasons(
         private static final int LEAST_FAULTS = 3;
 
         private static final int LONGEST_MESSAGE = 200;
+
+        /** Everything that ends a line, moves a cursor or is blank. */
+        private static final Pattern BLANKS = Pattern.compile("[\\p{Cntrl}\\s]+");
+
         /** The limit for all messages of one text, in characters: a Kubernetes Event has 1024 for the text. */
         private static final int LONGEST_MESSAGES = 480;
 
@@ -168,7 +169,7 @@ public record QuarantineReasons(
         /** Returns the text of a line, with the advice of its fault. */
         private static String of(FaultSummary.Line line, int room) {
             String message =
-                    line.cause().message().replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
+                    BLANKS.matcher(line.cause().message()).replaceAll(" ").strip();
             return line.text()
                     + " since " + line.raised().get(0).since().truncatedTo(ChronoUnit.SECONDS)
                     + (message.isEmpty() ? "" : ": " + Text.truncate(message, Math.min(room, LONGEST_MESSAGE)))

@@ -147,6 +147,11 @@ record QuarantineState(
         }
     }
 
+    /** Returns true for a fault that an operator accepts. */
+    boolean cancelled(Fault fault) {
+        return !cancelled.isEmpty() && cancelled.contains(Cancelled.digest(fault));
+    }
+
     /**
      * The faults that an operator accepts. A fault that ends and comes back is a new one: its digest contains its start time.
      */

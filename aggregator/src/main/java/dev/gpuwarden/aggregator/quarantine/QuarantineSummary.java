@@ -5,7 +5,6 @@ import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
-import dev.gpuwarden.aggregator.quarantine.QuarantineState.Cancelled;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -56,9 +55,7 @@ public record QuarantineSummary(
                 held.unanswered().stream()
                         .map(each -> each.ruleSet() + ": " + each.why())
                         .toList(),
-                current.stream()
-                        .filter(fault -> session.cancelled().contains(Cancelled.digest(fault)))
-                        .toList(),
+                current.stream().filter(session::cancelled).toList(),
                 NodeAnnotations.OPT_OUT.stream()
                         .filter(label -> "false".equalsIgnoreCase(node.labels().get(label)))
                         .findFirst());

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.event;
 
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,6 +15,15 @@ import java.util.Set;
  */
 public record FaultKey(
         String agent, String componentClass, String checkName, String nodeName, Entity entity, String errorCode) {
+
+    /** By check first. Two keys that are not equal are never in the same place. */
+    public static final Comparator<FaultKey> ORDER = Comparator.comparing(FaultKey::checkName)
+            .thenComparing(FaultKey::agent)
+            .thenComparing(FaultKey::componentClass)
+            .thenComparing(FaultKey::nodeName)
+            .thenComparing(key -> key.entity.type())
+            .thenComparing(key -> key.entity.value())
+            .thenComparing(FaultKey::errorCode);
 
     /** Returns true if both are of one check of one agent on one node. */
     public boolean sameCheck(FaultKey other) {
