@@ -126,7 +126,11 @@ final class CudaDriver implements ComputeDriver {
             String uuid, Optional<CudaContext.Work<T>> work, Rendezvous start, StopSignal stop) {
         CudaContext context = contexts.get(uuid);
         Reading<FutureTask<T>> task = context == null || work.isEmpty()
-                ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + uuid + " or its peer in this process")
+                ? Reading.absent(
+                        Absence.NO_DATA,
+                        0,
+                        "CUDA does not list " + uuid + " or its peer in this process"
+                                + VisibleDevices.hiding(System.getenv()))
                 : context.start(work.get(), start::arrive);
         if (context != null && task instanceof Reading.Present<FutureTask<T>> present) {
             return () -> context.await(present.value(), stop);

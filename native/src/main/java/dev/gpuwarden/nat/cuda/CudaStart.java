@@ -58,10 +58,14 @@ public final class CudaStart {
 
     /** Returns the reason for a library that does not start. */
     public static Unavailable unavailable(CudaLibrary library, CudaException failure) {
-        Reason reason = failure.result() == CudaResult.NO_DEVICE ? Reason.DRIVER_NOT_LOADED : Reason.FAILED;
+        String variable = VisibleDevices.ofStart(failure.result(), System.getenv());
+        Reason reason = failure.result() == CudaResult.NO_DEVICE && variable.isEmpty()
+                ? Reason.DRIVER_NOT_LOADED
+                : Reason.FAILED;
         return new Unavailable(
                 reason,
                 failure.result(),
-                library.path() + ": " + failure.symbol().symbol() + " answered " + library.describe(failure.result()));
+                library.path() + ": " + failure.symbol().symbol() + " answered " + library.describe(failure.result())
+                        + variable);
     }
 }
