@@ -144,7 +144,7 @@ public final class CheckCommand extends CheckingCommand {
             boolean page = report.toString().toLowerCase(Locale.ROOT).endsWith(".html");
             write(report, page ? page(seen, snapshot.get()) : Output.json(seen.tree()));
         }
-        show(seen.tree(), seen::print);
+        show(seen.tree(), out -> seen.print(out, !names.contains(ALL)));
         return ScanCommand.exitCode(seen.verdict());
     }
 
@@ -245,7 +245,8 @@ public final class CheckCommand extends CheckingCommand {
             return tree;
         }
 
-        void print(PrintWriter out) {
+        /** @param skipped whether to print the skipped findings too */
+        void print(PrintWriter out, boolean skipped) {
             Table table = new Table("CHECK", "OUTCOME", "PARTS", "TOOK");
             for (CheckResult result : results) {
                 table.row(
@@ -256,7 +257,11 @@ public final class CheckCommand extends CheckingCommand {
             }
             table.print(out);
             out.println();
-            FindingLines.print(results, out);
+            if (skipped) {
+                FindingLines.printWithSkipped(results, out);
+            } else {
+                FindingLines.print(results, out);
+            }
             long passed = results.stream()
                     .filter(result -> result.outcome() == Outcome.PASS || result.outcome() == Outcome.WARN)
                     .count();

@@ -13,11 +13,24 @@ import java.util.stream.Collectors;
 /** Findings as text: a line for each complaint with its remedy, and the verdict. */
 final class FindingLines {
 
+    private static final List<Outcome> COMPLAINTS = List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN);
+
     private FindingLines() {}
+
+    /** Prints complaints, worst first, and then each skipped finding, for a reader who named the checks. */
+    static void printWithSkipped(List<CheckResult> results, PrintWriter out) {
+        print(results, COMPLAINTS, out);
+        print(results, List.of(Outcome.SKIPPED), out);
+    }
 
     /** Prints complaints, worst first. Prints a skipped finding only if it needs more time. */
     static void print(List<CheckResult> results, PrintWriter out) {
-        for (Outcome outcome : List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN)) {
+        print(results, COMPLAINTS, out);
+        printWaiting(results, out);
+    }
+
+    private static void print(List<CheckResult> results, List<Outcome> outcomes, PrintWriter out) {
+        for (Outcome outcome : outcomes) {
             for (Finding finding : NodeVerdict.findings(results)) {
                 if (finding.outcome() == outcome) {
                     out.println(outcome + "  " + Table.escape(finding.code()) + "  " + Table.escape(finding.message()));
@@ -27,6 +40,9 @@ final class FindingLines {
                 }
             }
         }
+    }
+
+    private static void printWaiting(List<CheckResult> results, PrintWriter out) {
         String waiting = results.stream()
                 .filter(result ->
                         result.findings().stream().anyMatch(f -> f.code().equals("needs-time")))
