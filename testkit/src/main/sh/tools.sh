@@ -81,14 +81,29 @@ get_promtool() {
     "$tools/bin/promtool" --version >/dev/null 2>>"$tools_log"
 }
 
-get_nvidia_smi() {
-    local apt=$tools/apt at=$tools/unpacked/nvidia
+# Unpacks packages of the component non-free. Arguments: target folder, packages.
+unpack_non_free() {
+    local apt=$tools/apt target=$1
+    shift
     mkdir -p "$apt/lists/partial" "$apt/sources.d"
     non_free_sources "$apt/sources.d"
     local options="-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$apt/sources.d -o Dir::State::lists=$apt/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache="
     # shellcheck disable=SC2086 # options are a list
     apt-get -q $options update >>"$tools_log" 2>&1 || return 1
-    unpack "$at" "$options" nvidia-smi libnvidia-ml1 || return 1
+    unpack "$target" "$options" "$@"
+}
+
+# A folder of its own: tests load this library by its path alone.
+get_libcuda() {
+    local at=$tools/unpacked/libcuda
+    unpack_non_free "$at" libcuda1 || return 1
+    mkdir -p "$tools/cuda/driver"
+    ln -sf "$(find "$at" -type f -name 'libcuda.so.*' | head -n 1)" "$tools/cuda/driver/libcuda.so.1"
+}
+
+get_nvidia_smi() {
+    local at=$tools/unpacked/nvidia
+    unpack_non_free "$at" nvidia-smi libnvidia-ml1 || return 1
     mkdir -p "$tools/bin" "$tools/lib"
     ln -sf "$(find "$at" -type f -name nvidia-smi -perm -u+x | head -n 1)" "$tools/bin/nvidia-smi"
     ln -sf "$(find "$at" -type f -name 'libnvidia-ml.so.*' | head -n 1)" "$tools/lib/libnvidia-ml.so.1"
@@ -211,6 +226,12 @@ need_test_tools() {
         tool "nvml.h of $package" "the mirror of NVML is not held to it" "$file" \
             get_from_wheel "$package" "$hash" "$tools/${file%/*}" nvml.h
     done 3< <(grep -v '^#' "$root/native/src/audit/nvml-headers.txt")
+    while read -r -u 3 package hash; do
+        file=cuda/${package/==//}/cuda.h
+        tool "cuda.h of $package" "the mirror of CUDA is not compared with it" "$file" \
+            get_from_wheel "$package" "$hash" "$tools/${file%/*}" cuda.h
+    done 3< <(grep -v '^#' "$root/native/src/audit/cuda-headers.txt")
+    tool libcuda.so.1 "the binding of CUDA is not tried on NVIDIA's library" cuda/driver/libcuda.so.1 get_libcuda
     local files folder
     while read -r -u 3 package hash files; do
         folder=cuda/${package/==//}

@@ -2,7 +2,7 @@ package dev.gpuwarden.nat.cuda;
 
 import dev.gpuwarden.core.model.Absence;
 
-/** The results that need special handling (cuda.h 13.0, CUresult). */
+/** The results that need special handling (cuda.h 13.5, CUresult). */
 public final class CudaResult {
 
     public static final int SUCCESS = 0;
@@ -27,15 +27,14 @@ public final class CudaResult {
     }
 
     /**
-     * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC, 220 NVLink, 226 contained error,
-     * 700 illegal address, 702 time-out of a kernel, 714 to 720 faults of a kernel.
+     * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC and 220 NVLink are published as
+     * such. Of the others cuda.h has it: 226 contained error, 700 illegal address, 702 time-out of a kernel, 710 assertion, 714 to 719 faults
+     * of a kernel, 721 tensor memory, 810 the end of an MPS client, 911 an external device.
      */
     static boolean poisons(int result) {
-        return result == 214
-                || result == 220
-                || result == 226
-                || result == 700
-                || result == 702
-                || result >= 714 && result <= 720;
+        return switch (result) {
+            case 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911 -> true;
+            default -> false;
+        };
     }
 }

@@ -11,7 +11,7 @@ public enum CudaSymbol {
     ERROR_STRING("cuGetErrorString", "up"),
     DEVICE_COUNT("cuDeviceGetCount", "p"),
     DEVICE("cuDeviceGet", "pu"),
-    DEVICE_UUID("cuDeviceGetUuid", "pu"),
+    DEVICE_UUID("cuDeviceGetUuid_v2", "pu"),
     DEVICE_ATTRIBUTE("cuDeviceGetAttribute", "puu"),
     DEVICE_NAME("cuDeviceGetName", "puu"),
     DEVICE_PCI("cuDeviceGetPCIBusId", "puu"),

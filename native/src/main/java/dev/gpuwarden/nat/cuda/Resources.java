@@ -10,9 +10,6 @@ import java.util.Deque;
  */
 final class Resources implements AutoCloseable {
 
-    // cuda.h 13.0: CU_STREAM_NON_BLOCKING, CU_EVENT_BLOCKING_SYNC (a wait does not take the processor).
-    private static final int NON_BLOCKING = 1;
-    private static final int BLOCKING_SYNC = 1;
     private static final int WORDS = 2;
 
     private final CudaLibrary library;
@@ -50,11 +47,11 @@ final class Resources implements AutoCloseable {
 
     /** Returns a stream that does not wait for the default one. */
     long stream() throws CudaException {
-        return take(CudaSymbol.STREAM_CREATE, CudaSymbol.STREAM_DESTROY, NON_BLOCKING);
+        return take(CudaSymbol.STREAM_CREATE, CudaSymbol.STREAM_DESTROY, CudaConstant.CU_STREAM_NON_BLOCKING.number());
     }
 
     long event() throws CudaException {
-        return take(CudaSymbol.EVENT_CREATE, CudaSymbol.EVENT_DESTROY, BLOCKING_SYNC);
+        return take(CudaSymbol.EVENT_CREATE, CudaSymbol.EVENT_DESTROY, CudaConstant.CU_EVENT_BLOCKING_SYNC.number());
     }
 
     /** Returns the primary context of another GPU, which is not current. */
@@ -82,15 +79,11 @@ final class Resources implements AutoCloseable {
         return out.buffer().getLong(0);
     }
 
-    /**
-     * Returns an attribute of the current context's GPU, or 0 if this driver does not have it.
-     *
-     * @param number a CUdevice_attribute
-     */
-    int attribute(int number) throws CudaException {
+    /** Returns an attribute of the current context's GPU, or 0 if this driver does not have it. */
+    int attribute(CudaConstant attribute) throws CudaException {
         int device = device();
         out.buffer().putLong(0, 0);
-        int result = library.call(CudaSymbol.DEVICE_ATTRIBUTE, out.address(), number, device);
+        int result = library.call(CudaSymbol.DEVICE_ATTRIBUTE, out.address(), attribute.number(), device);
         return result == CudaResult.SUCCESS ? out.buffer().getInt(0) : 0;
     }
 

@@ -15,10 +15,6 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
     /** Rounds between two questions for the end. */
     private static final int BATCH = 20;
 
-    // cuda.h 13.0, CUdevice_attribute.
-    private static final int MEMORY_CLOCK_RATE = 36;
-    private static final int GLOBAL_MEMORY_BUS_WIDTH = 37;
-
     private final VectorWork work;
     private final Rendezvous start;
     private final StopSignal stop;
@@ -48,8 +44,9 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
         long y = resources.memory(Double.BYTES * count);
         long sm = resources.memory(Long.BYTES * blocks);
         long factor = Double.doubleToRawLongBits(FACTOR);
-        OptionalDouble limit =
-                Rates.memoryLimit(resources.attribute(MEMORY_CLOCK_RATE), resources.attribute(GLOBAL_MEMORY_BUS_WIDTH));
+        OptionalDouble limit = Rates.memoryLimit(
+                resources.attribute(CudaConstant.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+                resources.attribute(CudaConstant.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
         start.arriveAndWait();
 
         space.kernel(module, "daxpy_fill").launch(blocks, x, y, count, per, work.seed(), 0);

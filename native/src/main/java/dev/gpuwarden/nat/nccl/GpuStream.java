@@ -5,6 +5,7 @@ import com.sun.jna.Pointer;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
+import dev.gpuwarden.nat.cuda.CudaConstant;
 import dev.gpuwarden.nat.cuda.CudaException;
 import dev.gpuwarden.nat.cuda.CudaLibrary;
 import dev.gpuwarden.nat.cuda.CudaResult;
@@ -17,10 +18,6 @@ import java.util.Deque;
 
 /** The primary context of a GPU, current in one thread, with a stream, memory and events. Only that thread calls it. */
 final class GpuStream {
-
-    // cuda.h 13.0: CU_STREAM_NON_BLOCKING and CU_EVENT_DEFAULT.
-    private static final int NON_BLOCKING = 1;
-    private static final int DEFAULT = 0;
 
     private final CudaLibrary cuda;
     private final int device;
@@ -49,7 +46,8 @@ final class GpuStream {
         });
         opened.require(CudaSymbol.CONTEXT_SET, opened.out.buffer().getLong(0));
         if (!defaultStream) {
-            opened.stream = opened.take(CudaSymbol.STREAM_CREATE, CudaSymbol.STREAM_DESTROY, NON_BLOCKING);
+            opened.stream = opened.take(
+                    CudaSymbol.STREAM_CREATE, CudaSymbol.STREAM_DESTROY, CudaConstant.CU_STREAM_NON_BLOCKING.number());
         }
         opened.query.set(0, opened.stream);
         return opened;
@@ -65,7 +63,7 @@ final class GpuStream {
     }
 
     long newEvent() throws CollectiveException {
-        return take(CudaSymbol.EVENT_CREATE, CudaSymbol.EVENT_DESTROY, DEFAULT);
+        return take(CudaSymbol.EVENT_CREATE, CudaSymbol.EVENT_DESTROY, CudaConstant.CU_EVENT_DEFAULT.number());
     }
 
     /** Calls the release when this is closed, before those that were added before. */

@@ -3,6 +3,7 @@ package dev.gpuwarden.nat.nccl;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.Communicator;
+import dev.gpuwarden.nat.cuda.CudaConstant;
 import dev.gpuwarden.nat.cuda.CudaDevices;
 import dev.gpuwarden.nat.cuda.CudaDevices.Device;
 import dev.gpuwarden.nat.cuda.CudaException;
@@ -19,10 +20,6 @@ final class NcclDriver implements CollectiveDriver {
 
     private static final int NAME_BYTES = 256;
     private static final int PCI_BYTES = 32;
-
-    // cuda.h 13.0: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and MINOR.
-    private static final int MAJOR = 75;
-    private static final int MINOR = 76;
 
     private final NcclLibrary library;
     private final int version;
@@ -56,13 +53,14 @@ final class NcclDriver implements CollectiveDriver {
         String address = CText.decode(out.buffer(), 0, PCI_BYTES).toLowerCase(Locale.ROOT);
         cuda.require(CudaSymbol.DEVICE_MEMORY, out.address(), device.device());
         long bytes = out.buffer().getLong(0);
-        int capability = 10 * attribute(MAJOR, device, cuda, out) + attribute(MINOR, device, cuda, out);
+        int capability = 10 * attribute(CudaConstant.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device, cuda, out)
+                + attribute(CudaConstant.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device, cuda, out);
         return new Gpu(ordinal, device.uuid(), name, withoutFunction(address), bytes, capability);
     }
 
-    private static int attribute(int attribute, Device device, CudaLibrary cuda, NativeMemory out)
+    private static int attribute(CudaConstant attribute, Device device, CudaLibrary cuda, NativeMemory out)
             throws CudaException {
-        cuda.require(CudaSymbol.DEVICE_ATTRIBUTE, out.address(), attribute, device.device());
+        cuda.require(CudaSymbol.DEVICE_ATTRIBUTE, out.address(), attribute.number(), device.device());
         return out.buffer().getInt(0);
     }
 

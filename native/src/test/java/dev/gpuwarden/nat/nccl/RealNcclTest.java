@@ -36,8 +36,8 @@ class RealNcclTest {
                 .findFirst()
                 .orElseThrow()
                 .split(" ");
-        Path file =
-                Path.of(System.getProperty("gpuwarden.tools.dir", ""), "nccl", wheel[0].replace("==", "/"), wheel[2]);
+        Path file = Path.of(
+                System.getProperty("gpuwarden.tools.dir", ""), "nccl", wheel[0].replace("==", "/"), "libnccl.so.2");
         Assumptions.assumeTrue(
                 Files.exists(file),
                 () -> "no " + file

@@ -2,22 +2,19 @@ package dev.gpuwarden.nat.nvml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.nat.audit.CompiledHeader;
+import dev.gpuwarden.nat.audit.MirrorAudit;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,7 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 class NvidiaHeadersTest {
 
     private static final Path AUDIT = Path.of(System.getProperty("gpuwarden.repository"), "native/src/audit");
-    private static final Pattern ERROR = Pattern.compile("^[^:\n]*:(\\d+):\\d+: error:", Pattern.MULTILINE);
 
     @TempDir
     Path folder;
@@ -53,7 +49,8 @@ class NvidiaHeadersTest {
     private void compare(String release) throws IOException, InterruptedException {
         Path header = header(release);
         Map<String, String> ours = ours();
-        Map<String, String> theirs = theirs(header, List.copyOf(ours.keySet()));
+        Map<String, String> theirs = layouts(new CompiledHeader(header, List.of(), folder)
+                .output(ours.keySet().stream().map(NvidiaHeadersTest::statement).toList()));
         Set<String> seen = new TreeSet<>();
         ours.forEach((subject, layout) -> {
             String other = theirs.getOrDefault(subject, "absent");
@@ -80,12 +77,7 @@ class NvidiaHeadersTest {
     private static Path header(String release) throws IOException {
         assertThat(Files.readAllLines(AUDIT.resolve("nvml-headers.txt")))
                 .anyMatch(line -> line.contains("==" + release + " "));
-        Path header = Path.of(System.getProperty("gpuwarden.tools.dir", ""), "nvml", release, "nvml.h");
-        Assumptions.assumeTrue(
-                Files.exists(header),
-                () -> "no " + header
-                        + ": ./gpuwarden test gets it, and names the folder of tools in -Dgpuwarden.tools.dir");
-        return header;
+        return MirrorAudit.tool("nvml/" + release + "/nvml.h");
     }
 
     /** "nvmlMemory_t", "nvmlMemory_t.total" and "version nvmlMemory_v2", with what the compiler makes of the mirror. */
@@ -104,37 +96,6 @@ class NvidiaHeadersTest {
             }
         }
         return layouts;
-    }
-
-    /** The same of a header. A function for each subject: those that it lacks do not compile, and are left out. */
-    private Map<String, String> theirs(Path header, List<String> subjects) throws IOException, InterruptedException {
-        List<String> lines = new ArrayList<>(List.of("#include <stddef.h>", "#include <stdio.h>", "#include <nvml.h>"));
-        int first = lines.size();
-        for (int i = 0; i < subjects.size(); i++) {
-            lines.add("static void f" + i + "(void) { " + statement(subjects.get(i)) + " }");
-        }
-        String include = "-I" + header.getParent();
-        Path source = folder.resolve("header.c");
-        Files.write(source, lines);
-        Set<Integer> unknown = ERROR.matcher(run("gcc", "-fsyntax-only", "-w", include, source.toString()))
-                .results()
-                .map(MatchResult::group)
-                .map(error -> Integer.valueOf(error.split(":")[1]) - 1)
-                .collect(Collectors.toSet());
-        String calls = "";
-        for (int line = first; line < first + subjects.size(); line++) {
-            if (unknown.contains(line)) {
-                lines.set(line, "");
-            } else {
-                calls += " f" + (line - first) + "();";
-            }
-        }
-        lines.add("int main(void) {" + calls + " return 0; }");
-        Files.write(source, lines);
-        Path program = folder.resolve("header");
-        assertThat(run("gcc", "-O0", "-w", include, source.toString(), "-o", program.toString()))
-                .isEmpty();
-        return layouts(run(program.toString()));
     }
 
     private static String statement(String subject) {
@@ -157,14 +118,5 @@ class NvidiaHeadersTest {
                 .filter(c -> Arrays.stream(c[0].split(" ")).anyMatch(r -> release.startsWith(r + ".")))
                 .map(c -> c[1] + "\t" + c[2])
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static String run(String... command) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().put("LC_ALL", "C");
-        Process process = builder.start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        process.waitFor();
-        return output;
     }
 }
