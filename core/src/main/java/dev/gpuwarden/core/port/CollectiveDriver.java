@@ -16,6 +16,11 @@ public interface CollectiveDriver {
     /** Returns the version as one number: 22105 is 2.21.5. */
     int version();
 
+    /** Returns the version in the usual form: {@code 2.21.5}. */
+    default String versionText() {
+        return version() / 10_000 + "." + version() / 100 % 100 + "." + version() % 100;
+    }
+
     /** Returns the GPUs that this process may use, in the driver's order. */
     List<Gpu> gpus();
 

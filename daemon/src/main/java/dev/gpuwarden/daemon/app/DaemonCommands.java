@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
+import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.ProcessSignals;
@@ -31,7 +32,10 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock)),
                 new NamedCommand("scan", () -> new ScanCommand(DaemonCommands::driver)),
                 new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver, DaemonCommands::compute)),
-                new NamedCommand("doctor", () -> new DoctorCommand(DaemonCommands::driver, DaemonCommands::compute)),
+                new NamedCommand(
+                        "doctor",
+                        () -> new DoctorCommand(
+                                DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
                 new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),
                 new NamedCommand("xid", () -> XidCommand.create()));
     }
@@ -46,6 +50,10 @@ public final class DaemonCommands implements CommandGroup {
 
     static ComputeProvider compute() {
         return provided(ComputeProvider.class, "compute");
+    }
+
+    static CollectiveProvider collectives() {
+        return provided(CollectiveProvider.class, "collective");
     }
 
     /** Returns the implementation of a port that is on the class path at run time. */

@@ -11,14 +11,17 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.node.NodeFacts;
+import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
@@ -29,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** Reports the driver library, missing functions and their consequences. */
 @Command(
@@ -38,11 +42,23 @@ import picocli.CommandLine.Command;
         exitCodeList = {"0:the driver answers", "2:wrong usage or configuration", "3:the driver does not answer"})
 public final class DoctorCommand extends NodeCommand {
 
-    private final Supplier<ComputeProvider> compute;
+    private static final String NCCL_REMEDY =
+            "install NVIDIA's package libnccl2, run 'pip install nvidia-nccl-cu12', or"
+                    + " name the file by --nccl.library-path";
 
-    public DoctorCommand(Supplier<DriverProvider> provider, Supplier<ComputeProvider> compute) {
+    @Mixin
+    CollectiveSettings collective = new CollectiveSettings();
+
+    private final Supplier<ComputeProvider> compute;
+    private final Supplier<CollectiveProvider> collectives;
+
+    public DoctorCommand(
+            Supplier<DriverProvider> provider,
+            Supplier<ComputeProvider> compute,
+            Supplier<CollectiveProvider> collectives) {
         super(provider);
         this.compute = compute;
+        this.collectives = collectives;
     }
 
     @Override
@@ -62,6 +78,7 @@ public final class DoctorCommand extends NodeCommand {
         all.put("PCI devices", folder(paths.sysfs().resolve("bus/pci/devices")));
         all.put("pod logs", folder(paths.podLogs()));
         all.put("CUDA driver", cudaDriver());
+        all.put("NCCL", nccl());
         all.put("gpuwarden", Reading.of(Version.program()));
         all.put(
                 "Java",
@@ -76,6 +93,17 @@ public final class DoctorCommand extends NodeCommand {
         return new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline())
                 .get()
                 .map(driver -> driver.libraryPath() + ", GPUs: " + driver.gpus().size());
+    }
+
+    private Reading<String> nccl() {
+        Reading<String> library = new LazyCollectiveDriver(
+                        collectives, collective.options(sampling.driverOptions()), sampling.openDeadline())
+                .get()
+                .map(driver -> driver.libraryPath() + ", version " + driver.versionText());
+        return library instanceof Reading.Absent<String> absent
+                        && absent.detail().contains("libnccl")
+                ? Reading.absent(absent.cause(), absent.code(), absent.detail() + ": " + NCCL_REMEDY)
+                : library;
     }
 
     private static String namespaceText(String namespace) {

@@ -3,6 +3,9 @@ package dev.gpuwarden.daemon.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,6 +52,25 @@ class DoctorCommandTest {
                     .contains(output)
                     .contains(node.libraryPath().toString());
         }
+    }
+
+    @Test
+    void showsTheLibraryOfCollectives() {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            String file = node.libraryPath().resolveSibling("libnccl.so.2").toString();
+            assertThat(Program.run(node, "doctor", "--nccl.library-path=" + file)
+                            .out())
+                    .containsPattern("NCCL +" + Pattern.quote(file + ", version 2.21.5"));
+        }
+    }
+
+    /** In a process of its own, since the loader finds a library that is loaded already. */
+    @Test
+    @Tag("programs")
+    void namesTheRemedyWithoutOne() throws IOException, InterruptedException {
+        Program doctor = Program.spawn("doctor", "--nccl.library-path=/nonexistent");
+        assertThat(doctor.out())
+                .contains("no libnccl.so.2 in /nonexistent, the loader's search path", "pip install nvidia-nccl-cu12");
     }
 
     @Test

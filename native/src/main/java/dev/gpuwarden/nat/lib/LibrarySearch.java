@@ -7,9 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The search for a library of the driver by its SONAME. The name without suffix is a development link and no evidence of a driver. */
+/** The search for a library of the driver, or of CUDA, by its SONAME. The name without suffix is a development link and no evidence of a driver. */
 public final class LibrarySearch {
 
     public static final String NVML = "libnvidia-ml.so.1";
@@ -30,6 +31,8 @@ public final class LibrarySearch {
             "/run/nvidia/driver/usr/lib64",
             "/usr/lib/wsl/lib");
 
+    private static final String LOADERS = "the loader's search path";
+
     private LibrarySearch() {}
 
     public sealed interface Found {
@@ -46,38 +49,49 @@ public final class LibrarySearch {
      * @param first files or folders that are searched before the loader's own search
      */
     public static Found search(String soname, List<String> first) {
-        return search(soname, first, List.of());
+        return search(List.of(soname), first, List.of());
     }
 
-    /** @param last folders that are searched after all others */
-    public static Found search(String soname, List<String> first, List<String> last) {
+    /**
+     * Searches for a library with several SONAMEs, by place first: the first place that has one of them counts.
+     *
+     * @param sonames in the order of preference
+     * @param last folders that are searched after all others
+     */
+    public static Found search(List<String> sonames, List<String> first, List<String> last) {
         try {
-            return tried(soname, first, last);
+            return tried(sonames, first, last);
         } catch (LinkageError e) {
             return missing(Reason.FAILED, "JNA's own library does not load: " + e.getMessage());
         }
     }
 
-    private static Found tried(String soname, List<String> first, List<String> last) {
+    private static Found tried(List<String> sonames, List<String> first, List<String> last) {
         List<String> unusable = new ArrayList<>();
         List<String> looked = new ArrayList<>();
-        for (String candidate : candidates(soname, first, last)) {
+        for (String candidate : candidates(sonames, first, last)) {
             boolean path = candidate.indexOf('/') >= 0;
             if (path && !Files.exists(Path.of(candidate))) {
                 looked.add(candidate);
                 continue;
             }
-            Loading loading = SharedLibrary.load(candidate);
+            Loading loading = load(candidate, path);
             if (loading instanceof Loading.Loaded loaded) {
                 return new Found.Library(loaded.library());
             }
             String why = ((Loading.Refused) loading).why();
             // The loader names the file that it took; where it found none, it repeats the bare name.
-            boolean nothingThere = !path && why.startsWith(soname);
-            (nothingThere ? looked : unusable).add(nothingThere ? "the loader's search path" : why);
+            boolean nothingThere = !path && why.startsWith(candidate);
+            if (!nothingThere) {
+                unusable.add(why);
+            } else if (!looked.contains(LOADERS)) {
+                looked.add(LOADERS);
+            }
         }
         return unusable.isEmpty()
-                ? missing(Reason.LIBRARY_MISSING, "no " + soname + " in " + String.join(", ", looked))
+                ? missing(
+                        Reason.LIBRARY_MISSING,
+                        "no " + String.join(" or ", sonames) + " in " + String.join(", ", looked))
                 : missing(Reason.LIBRARY_UNUSABLE, String.join("; ", unusable));
     }
 
@@ -85,14 +99,24 @@ public final class LibrarySearch {
         return new Found.Missing(new Unavailable(reason, 0, detail));
     }
 
-    private static List<String> candidates(String soname, List<String> first, List<String> last) {
+    private static Loading load(String candidate, boolean path) {
+        Optional<String> refusal = path ? LibraryFile.refusal(Path.of(candidate)) : Optional.empty();
+        return refusal.isPresent() ? new Loading.Refused(refusal.get()) : SharedLibrary.load(candidate);
+    }
+
+    private static List<String> candidates(List<String> sonames, List<String> first, List<String> last) {
         List<String> candidates = new ArrayList<>();
         for (String given : first) {
             Path path = Path.of(given).toAbsolutePath();
-            candidates.add((Files.isDirectory(path) ? path.resolve(soname) : path).toString());
+            if (Files.isDirectory(path)) {
+                sonames.forEach(soname -> candidates.add(path.resolve(soname).toString()));
+            } else {
+                candidates.add(path.toString());
+            }
         }
-        candidates.add(soname);
-        Stream.concat(FOLDERS.stream(), last.stream()).forEach(folder -> candidates.add(folder + "/" + soname));
+        candidates.addAll(sonames);
+        Stream.concat(FOLDERS.stream(), last.stream())
+                .forEach(folder -> sonames.forEach(soname -> candidates.add(folder + "/" + soname)));
         return candidates;
     }
 }

@@ -13,6 +13,7 @@ import dev.gpuwarden.nat.cuda.CudaStart;
 import dev.gpuwarden.nat.cuda.CudaStart.Started;
 import dev.gpuwarden.nat.lib.LibrarySearch;
 import dev.gpuwarden.nat.lib.LibrarySearch.Found;
+import dev.gpuwarden.nat.lib.ToolkitFolders;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -38,8 +39,8 @@ public final class NcclProvider implements CollectiveProvider {
     @Override
     public CollectiveOpening open(CollectiveOptions options) {
         Started cuda = CudaStart.start(options.driver());
-        Found nccl =
-                LibrarySearch.search(LibrarySearch.NCCL, options.libraryPaths(), NcclFolders.of(environment, root));
+        List<String> folders = ToolkitFolders.of(List.of(LibrarySearch.NCCL), environment, root);
+        Found nccl = LibrarySearch.search(List.of(LibrarySearch.NCCL), options.libraryPaths(), folders);
         if (nccl instanceof Found.Missing missing) {
             return missing.why();
         }

@@ -1,4 +1,4 @@
-package dev.gpuwarden.nat.nccl;
+package dev.gpuwarden.nat.lib;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,7 +10,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class NcclFoldersTest {
+class ToolkitFoldersTest {
+
+    private static final List<String> NAMES = List.of("libnccl.so.2");
 
     @TempDir
     Path root;
@@ -25,7 +27,7 @@ class NcclFoldersTest {
     @Test
     void foldersOfCudaComeBeforeThoseOfPython() throws IOException {
         Path folder = packaged("usr/local/lib/python3.12/dist-packages");
-        List<String> folders = NcclFolders.of(Map.of(), root);
+        List<String> folders = ToolkitFolders.of(NAMES, Map.of(), root);
         assertThat(folders)
                 .startsWith(root.resolve("usr/local/cuda/lib64").toString())
                 .endsWith(folder.toString());
@@ -41,12 +43,13 @@ class NcclFoldersTest {
                 root.resolve("home/venv").toString(),
                 "PYTHONPATH",
                 root.resolve("nothing") + ":" + root.resolve("home/packages"));
-        assertThat(NcclFolders.of(environment, root)).endsWith(given.toString(), virtual.toString(), system.toString());
+        assertThat(ToolkitFolders.of(NAMES, environment, root))
+                .endsWith(given.toString(), virtual.toString(), system.toString());
     }
 
     @Test
     void aFolderWithoutTheLibraryIsNotListed() throws IOException {
         Files.createDirectories(root.resolve("usr/lib/python3/dist-packages/nvidia/cublas/lib"));
-        assertThat(NcclFolders.of(Map.of(), root)).noneMatch(folder -> folder.contains("cublas"));
+        assertThat(ToolkitFolders.of(NAMES, Map.of(), root)).noneMatch(folder -> folder.contains("cublas"));
     }
 }

@@ -1,4 +1,4 @@
-package dev.gpuwarden.nat.nccl;
+package dev.gpuwarden.nat.lib;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Folders of libnccl.so.2 that the loader does not search: those of CUDA, and those of Python packages. */
-final class NcclFolders {
+/** Folders of libraries that do not come with the driver, and that the loader does not search: those of CUDA, and those of Python packages. */
+public final class ToolkitFolders {
 
     /** Bound on the folders of Python packages. */
     private static final int MOST = 64;
@@ -27,20 +27,21 @@ final class NcclFolders {
     /** Folders that have an environment of Python below. */
     private static final List<String> PREFIXES = List.of("VIRTUAL_ENV", "CONDA_PREFIX");
 
-    private NcclFolders() {}
+    private ToolkitFolders() {}
 
     /**
      * Returns folders in the order of the search. Those of CUDA are listed in any case, those of Python if they exist.
      *
+     * @param sonames a folder of a Python package needs one of them
      * @param root {@code /}, or another root for tests
      */
-    static List<String> of(Map<String, String> environment, Path root) {
+    public static List<String> of(List<String> sonames, Map<String, String> environment, Path root) {
         List<String> folders = new ArrayList<>();
         CUDA.forEach(folder -> folders.add(root.resolve(folder).toString()));
         pythonFolders(environment, root)
                 .flatMap(packages -> children(packages.resolve("nvidia"), "*"))
                 .map(library -> library.resolve("lib"))
-                .filter(library -> Files.exists(library.resolve("libnccl.so.2")))
+                .filter(library -> sonames.stream().anyMatch(name -> Files.exists(library.resolve(name))))
                 .limit(MOST)
                 .forEach(library -> folders.add(library.toString()));
         return folders;
