@@ -6,6 +6,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.ComputeDriver;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,7 +14,8 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The inputs of a check. All are values that were read before, except the two file trees and the compute driver. */
+/** The inputs of a check. All are values that were read before, except the two file trees and the drivers of work
+ * on GPUs. */
 public interface CheckContext {
 
     NodeSnapshot node();
@@ -62,6 +64,11 @@ public interface CheckContext {
      */
     default Reading<ComputeDriver> compute() {
         return Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs");
+    }
+
+    /** Returns the library of collectives between GPUs, with the same conditions as {@link #compute}. */
+    default Reading<CollectiveDriver> collectives() {
+        return Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs");
     }
 
     /** Returns the node's /sys. */

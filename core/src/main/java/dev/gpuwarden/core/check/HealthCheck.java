@@ -15,7 +15,7 @@ public interface HealthCheck {
     /**
      * Returns exactly one finding for each part that was checked, PASS included, since only a PASS clears an earlier
      * fault. No finding means that the check does not apply to this node. It writes nothing, keeps no state, and calls
-     * no driver but {@link CheckContext#compute}: all inputs are in the context. An exception becomes UNKNOWN.
+     * no driver but those of {@link CheckContext#compute} and {@link CheckContext#collectives}: all inputs are in the context. An exception becomes UNKNOWN.
      */
     List<Finding> run(CheckContext context);
 

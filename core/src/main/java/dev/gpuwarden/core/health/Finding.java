@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * One finding of a check.
  *
- * @param code stable name in lower-case words, for example "gpu-lost"; documented in README
+ * @param code stable name in lower-case words, for example "gpu-lost"; that of a specification where it has one, such as
+ *     "NCCL_BW_DEGRADED"; documented in docs/reference/checks.md
  * @param message subject, expected value, seen value
  * @param remedy next action for an operator; may be empty
  * @param action for automation; NONE unless the outcome is FAIL

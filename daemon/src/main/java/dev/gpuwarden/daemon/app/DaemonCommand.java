@@ -24,6 +24,7 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
+import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
@@ -59,6 +60,7 @@ import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentKernelLines;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.sink.SinkSettings;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
@@ -100,6 +102,9 @@ public final class DaemonCommand implements Callable<Integer> {
 
     @Mixin
     SamplingSettings sampling = new SamplingSettings();
+
+    @Mixin
+    CollectiveSettings collective = new CollectiveSettings();
 
     @Mixin
     NodeName node = new NodeName();
@@ -199,7 +204,10 @@ public final class DaemonCommand implements Callable<Integer> {
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
             LazyComputeDriver compute =
                     new LazyComputeDriver(DaemonCommands::compute, sampling.driverOptions(), sampling.openDeadline());
-            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, compute, paths));
+            LazyCollectiveDriver collectives = new LazyCollectiveDriver(
+                    DaemonCommands::collectives, collective.options(sampling.driverOptions()), sampling.openDeadline());
+            CheckRunner runner =
+                    parts.add(wanted.start(sampler, history, store, follower::status, compute, collectives, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);

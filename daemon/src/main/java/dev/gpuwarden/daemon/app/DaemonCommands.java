@@ -31,7 +31,10 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("watch", () -> new WatchCommand(clock)),
                 new NamedCommand("set-healthy", () -> new SetHealthyCommand(clock)),
                 new NamedCommand("scan", () -> new ScanCommand(DaemonCommands::driver)),
-                new NamedCommand("check", () -> new CheckCommand(DaemonCommands::driver, DaemonCommands::compute)),
+                new NamedCommand(
+                        "check",
+                        () -> new CheckCommand(
+                                DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
                 new NamedCommand(
                         "doctor",
                         () -> new DoctorCommand(

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
@@ -34,6 +35,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
             EventStore store,
             Supplier<Reading<KernelLogStatus>> kernelLog,
             Supplier<Reading<ComputeDriver>> compute,
+            Supplier<Reading<CollectiveDriver>> collectives,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
@@ -44,6 +46,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
                 kernelLog,
                 () -> Reading.of(store.leftOut()),
                 compute,
+                collectives,
                 paths,
                 clock);
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.LinkMetric;
@@ -31,6 +32,7 @@ import java.util.function.Supplier;
  * @param kernelLog the state of kernel-log monitoring
  * @param leftOut events for which the current faults had no room
  * @param compute the driver that runs work on GPUs; asked by checks with a load alone
+ * @param collectives the library of collectives; likewise
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,
@@ -40,6 +42,7 @@ public record CheckEnvironment(
         Supplier<Reading<KernelLogStatus>> kernelLog,
         Supplier<Reading<LeftOut>> leftOut,
         Supplier<Reading<ComputeDriver>> compute,
+        Supplier<Reading<CollectiveDriver>> collectives,
         NodePaths paths,
         Clock clock) {
 
@@ -53,16 +56,24 @@ public record CheckEnvironment(
                 () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
                 () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults"),
                 () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs"),
+                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs"),
                 paths,
                 Clock.systemUTC());
     }
 
     public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, compute, paths, clock);
+        return new CheckEnvironment(
+                nodes, histories, limits, expectations, status, leftOut, compute, collectives, paths, clock);
     }
 
     public CheckEnvironment withCompute(Supplier<Reading<ComputeDriver>> driver) {
-        return new CheckEnvironment(nodes, histories, limits, expectations, kernelLog, leftOut, driver, paths, clock);
+        return new CheckEnvironment(
+                nodes, histories, limits, expectations, kernelLog, leftOut, driver, collectives, paths, clock);
+    }
+
+    public CheckEnvironment withCollectives(Supplier<Reading<CollectiveDriver>> driver) {
+        return new CheckEnvironment(
+                nodes, histories, limits, expectations, kernelLog, leftOut, compute, driver, paths, clock);
     }
 
     /** Returns the context of one check at the present time. */
@@ -113,6 +124,11 @@ public record CheckEnvironment(
         @Override
         public Reading<ComputeDriver> compute() {
             return environment.compute.get();
+        }
+
+        @Override
+        public Reading<CollectiveDriver> collectives() {
+            return environment.collectives.get();
         }
 
         @Override

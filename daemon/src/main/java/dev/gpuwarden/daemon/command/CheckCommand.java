@@ -21,13 +21,17 @@ import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.CollectiveDriver;
+import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.ReportPage;
@@ -94,11 +98,25 @@ public final class CheckCommand extends CheckingCommand {
     @Mixin
     ClientOptions client = new ClientOptions();
 
-    private final Supplier<ComputeProvider> compute;
+    @Mixin
+    CollectiveSettings collective = new CollectiveSettings();
 
-    public CheckCommand(Supplier<DriverProvider> provider, Supplier<ComputeProvider> compute) {
+    private final Supplier<ComputeProvider> compute;
+    private final Supplier<CollectiveProvider> collectives;
+
+    public CheckCommand(
+            Supplier<DriverProvider> provider,
+            Supplier<ComputeProvider> compute,
+            Supplier<CollectiveProvider> collectives) {
         super(provider);
         this.compute = compute;
+        this.collectives = collectives;
+    }
+
+    @Override
+    Supplier<Reading<CollectiveDriver>> collectives() {
+        return new LazyCollectiveDriver(
+                collectives, collective.options(sampling.driverOptions()), sampling.openDeadline());
     }
 
     @Override

@@ -17,6 +17,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.util.Threads;
@@ -77,6 +78,11 @@ abstract class CheckingCommand extends NodeCommand {
         return () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs");
     }
 
+    /** Returns the library of collectives, likewise. */
+    Supplier<Reading<CollectiveDriver>> collectives() {
+        return () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs");
+    }
+
     Run runChecks(CheckPlan plan) {
         return runChecks(plan, Optional.empty());
     }
@@ -92,8 +98,9 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        CheckEnvironment around =
-                CheckEnvironment.once(seen, limits, expectations, paths).withCompute(compute());
+        CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths)
+                .withCompute(compute())
+                .withCollectives(collectives());
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,

@@ -10,8 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** The limits of the checks, and the user's file that overrides some of them. */
 public final class LimitOptions {
@@ -23,10 +27,45 @@ public final class LimitOptions {
                     + " or under the beginning of a product name for that board.")
     @Nullable Path file;
 
+    private static final String NCCL_BANDWIDTH = "--check.nccl-bandwidth";
+
+    @Option(
+            names = NCCL_BANDWIDTH,
+            paramLabel = "RATE",
+            converter = RateConverter.class,
+            description =
+                    "Least bus bandwidth of an all-reduce in the check nccl-loopback, for example 150GB/s; 0.1GB/s to"
+                            + " 10000GB/s (default: by board, else 10GB/s, or 5GB/s where no NVLink is up).")
+    @Nullable Double ncclBandwidth;
+
+    /** Gigabytes (1e9) a second, with the unit. */
+    static final class RateConverter implements ITypeConverter<Double> {
+
+        private static final Pattern RATE = Pattern.compile("(\\d{1,5}(?:\\.\\d{1,6})?)GB/s");
+        private static final double LEAST = 0.1;
+        private static final double MOST = 10_000;
+
+        @Override
+        public Double convert(String text) {
+            Matcher rate = RATE.matcher(text);
+            double value = rate.matches() ? Double.parseDouble(rate.group(1)) : 0;
+            if (value < LEAST || value > MOST) {
+                throw new TypeConversionException("expected 0.1GB/s to 10000GB/s, but was '" + text + "'");
+            }
+            return value;
+        }
+    }
+
     /** @throws UserError that names every error in the user's file with its line */
     public Limits limits() {
-        BoardLimits shipped = BoardLimits.shipped();
-        return file == null ? shipped : shipped.overriddenBy(read(file, shipped.names()));
+        BoardLimits limits = BoardLimits.shipped();
+        if (file != null) {
+            limits = limits.overriddenBy(read(file, limits.names()));
+        }
+        return ncclBandwidth == null
+                ? limits
+                : limits.overriddenBy(List.of(new BoardLimits.Row(
+                        BoardLimits.ANY, "nccl_busbw_gigabytes_per_second", ncclBandwidth, NCCL_BANDWIDTH)));
     }
 
     static List<BoardLimits.Row> read(Path file, Set<String> names) {

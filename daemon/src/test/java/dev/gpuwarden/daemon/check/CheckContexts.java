@@ -6,10 +6,13 @@ import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.port.CollectiveOptions;
+import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
@@ -40,15 +43,22 @@ public final class CheckContexts {
                 .context(snapshot, new CounterHistory());
     }
 
-    /** Returns the same context with the node's compute driver. */
+    /** Returns the same context with the node's drivers for work on GPUs. */
     public static CheckContext computing(SimulatedNode node, Limits limits) {
         NodeSnapshot snapshot = snapshot(node);
+        DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
         LazyComputeDriver compute = new LazyComputeDriver(
                 () -> ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow(),
-                new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO),
+                options,
+                Duration.ofSeconds(10));
+        String folder = String.valueOf(node.libraryPath().getParent());
+        LazyCollectiveDriver collectives = new LazyCollectiveDriver(
+                () -> ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow(),
+                new CollectiveOptions(List.of(folder), options),
                 Duration.ofSeconds(10));
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
                 .withCompute(compute)
+                .withCollectives(collectives)
                 .context(snapshot, new CounterHistory());
     }
 

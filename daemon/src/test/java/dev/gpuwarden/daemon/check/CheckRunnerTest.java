@@ -55,6 +55,7 @@ class CheckRunnerTest {
                 once.kernelLog(),
                 once.leftOut(),
                 once.compute(),
+                once.collectives(),
                 once.paths(),
                 once.clock());
     }

@@ -70,6 +70,7 @@ final class ServedNode implements AutoCloseable {
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.NOT_SUPPORTED),
+                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.NOT_SUPPORTED),
                         NodePaths.of(folder, folder, folder),
                         Clock.systemUTC()),
                 results -> {},

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 
 class LimitOptionsTest {
 
@@ -49,6 +51,31 @@ class LimitOptionsTest {
                 .contains(new Limits.Limit("temperature_margin_celsius", 3.5, folder + "/limits.yaml:4"));
         assertThat(limits.of("temperature_margin_celsius").orElseThrow().value())
                 .isZero();
+    }
+
+    @Test
+    void bandwidthOfNcclOverridesThatOfTheBoard() {
+        LimitOptions options = new LimitOptions();
+        new CommandLine(new Holder(options)).parseArgs("--check.nccl-bandwidth=12.5GB/s");
+        assertThat(options.limits().of("nccl_busbw_gigabytes_per_second", Snapshots.identity(0)))
+                .contains(new Limits.Limit("nccl_busbw_gigabytes_per_second", 12.5, "--check.nccl-bandwidth"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"12", "12Gb/s", "0.01GB/s", "10001GB/s", "-5GB/s", "NaNGB/s"})
+    void bandwidthWithoutUnitOrOutOfBoundsIsRefused(String text) {
+        CommandLine line = new CommandLine(new Holder(new LimitOptions()));
+        assertThatThrownBy(() -> line.parseArgs("--check.nccl-bandwidth=" + text))
+                .hasMessageContaining("expected 0.1GB/s to 10000GB/s, but was '" + text + "'");
+    }
+
+    private static final class Holder {
+        @Mixin
+        private final LimitOptions options;
+
+        Holder(LimitOptions options) {
+            this.options = options;
+        }
     }
 
     @ParameterizedTest

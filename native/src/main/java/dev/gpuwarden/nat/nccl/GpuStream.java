@@ -13,6 +13,7 @@ import dev.gpuwarden.nat.cuda.CudaSymbol;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -118,6 +119,22 @@ final class GpuStream {
             check(CudaSymbol.STREAM_QUERY, result);
         }
         return result == CudaResult.SUCCESS;
+    }
+
+    /** Waits until all operations have ended; false after the limit, and after an error of the GPU, which stays. */
+    boolean endsWithin(Duration limit) {
+        Pause pause = Pause.until(limit);
+        try {
+            while (!isIdle()) {
+                if (pause.isOver()) {
+                    return false;
+                }
+                pause.pause();
+            }
+            return true;
+        } catch (CollectiveException e) {
+            return false;
+        }
     }
 
     private void synchronize() throws CollectiveException {

@@ -18,6 +18,9 @@ final class NcclCommunicator implements Communicator {
     /** nccl.h 2.11: ncclScalarHostImmediate. */
     private static final int SCALAR_ON_HOST = 1;
 
+    /** Time for the operations of an aborted communicator to end. */
+    private static final Duration ABORTED = Duration.ofMillis(200);
+
     private final NcclLibrary library;
     private final NcclComm comm;
     private final GpuStream stream;
@@ -251,7 +254,7 @@ final class NcclCommunicator implements Communicator {
             failed = true;
             comm.abort();
         }
-        if (failed) {
+        if (failed && !stream.endsWithin(ABORTED)) {
             stream.leave();
         } else {
             stream.close();

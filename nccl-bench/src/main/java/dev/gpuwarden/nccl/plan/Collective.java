@@ -1,5 +1,6 @@
 package dev.gpuwarden.nccl.plan;
 
+import dev.gpuwarden.core.compute.BusBandwidth;
 import dev.gpuwarden.core.port.ElementType;
 import java.util.Locale;
 import java.util.Optional;
@@ -95,7 +96,7 @@ public enum Collective {
     /** Returns the ratio of the bandwidth of the bus to that of the algorithm. */
     public double busFactor(int ranks) {
         return switch (this) {
-            case ALL_REDUCE -> 2.0 * (ranks - 1) / ranks;
+            case ALL_REDUCE -> BusBandwidth.allReduceFactor(ranks);
             case ALL_GATHER, REDUCE_SCATTER, ALLTOALL, GATHER, SCATTER -> (ranks - 1.0) / ranks;
             default -> 1;
         };

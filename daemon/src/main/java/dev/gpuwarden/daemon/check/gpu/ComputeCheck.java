@@ -44,7 +44,8 @@ abstract class ComputeCheck<M> implements HealthCheck {
     @Override
     public final List<Finding> run(CheckContext context) {
         List<GpuSnapshot> gpus = context.node().gpus().stream()
-                .filter(gpu -> gpu.state() == GpuState.ANSWERING && whyNot(gpu).isEmpty())
+                .filter(gpu ->
+                        gpu.state() == GpuState.ANSWERING && whyNot(gpu, load()).isEmpty())
                 .toList();
         Map<GpuSnapshot, Reading<M>> measured = new LinkedHashMap<>();
         if (!gpus.isEmpty()) {
@@ -69,7 +70,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Reading<M>> measured) {
         Reading<M> reading = measured.get(builder.gpu());
         if (reading == null) {
-            builder.skip("not-measured", whyNot(builder.gpu()).orElse("not among the GPUs of this run"));
+            builder.skip("not-measured", whyNot(builder.gpu(), load()).orElse("not among the GPUs of this run"));
         } else if (reading instanceof Reading.Absent<M> absent) {
             unmeasured(builder, absent);
         } else {
@@ -83,15 +84,15 @@ abstract class ComputeCheck<M> implements HealthCheck {
         return builder.finding();
     }
 
-    /** Returns why a GPU gets no work; empty where it does. */
-    private Optional<String> whyNot(GpuSnapshot gpu) {
+    /** Returns why a GPU gets no work of this load; empty where it does. */
+    static Optional<String> whyNot(GpuSnapshot gpu, GpuLoad load) {
         if (gpu.identity().uuid() instanceof Reading.Absent<String> absent) {
             return Optional.of("the driver gave no UUID, by which CUDA names GPUs: " + absent.text());
         }
         if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
             return Optional.of("the GPU is partitioned (MIG), and a partition is no whole GPU");
         }
-        return load() == GpuLoad.INVASIVE && busy(gpu)
+        return load == GpuLoad.INVASIVE && busy(gpu)
                 ? Optional.of("the GPU has a workload, and this check needs a GPU without one")
                 : Optional.empty();
     }

@@ -138,6 +138,11 @@ final class FindingBuilder {
         part(Outcome.SKIPPED, code, text, "", RecommendedAction.NONE);
     }
 
+    /** Adds a SKIPPED part for what an operator can supply. */
+    void skip(String code, String text, String remedy) {
+        part(Outcome.SKIPPED, code, text, remedy, RecommendedAction.NONE);
+    }
+
     void unknown(String code, String text, String remedy) {
         part(Outcome.UNKNOWN, code, text, remedy, RecommendedAction.NONE);
     }

@@ -1,0 +1,154 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.compute.AllReduceWork;
+import dev.gpuwarden.core.compute.EqualBoard;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.CollectiveDriver;
+import dev.gpuwarden.core.port.CollectiveDriver.Gpu;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.compute.AllReduceBench;
+import dev.gpuwarden.daemon.compute.AllReduceBench.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * All-reduces between the free GPUs of equal boards, from 8 bytes to 256 MiB, by NCCL in this process. The bus bandwidth of
+ * the largest size counts. If it is too low, neighbouring pairs are measured, and only GPUs with slow pairs are faulty.
+ */
+@AutoService(HealthCheck.class)
+public final class NcclLoopbackCheck implements HealthCheck {
+
+    /** The size that limits are for. */
+    private static final long WANTED_BYTES = 256 << 20;
+
+    private static final AllReduceWork WORK =
+            new AllReduceWork(8, WANTED_BYTES, Duration.ofMillis(100), 10, Duration.ofSeconds(60));
+
+    /** Two kinds of boards, and pairs of 16 GPUs after one of them. */
+    private static final Duration DEADLINE = Duration.ofMinutes(5);
+
+    private static final Duration PAIR_DEADLINE = Duration.ofSeconds(10);
+
+    /** Pairs are measured for this long; the rest of the deadline is for the other board's GPUs. */
+    private static final Duration PAIRS_DEADLINE = Duration.ofSeconds(60);
+
+    private final AllReduceBench bench = new AllReduceBench();
+    private final AllReduceWork work;
+
+    public NcclLoopbackCheck() {
+        this(WORK);
+    }
+
+    NcclLoopbackCheck(AllReduceWork work) {
+        this.work = work;
+    }
+
+    @Override
+    public CheckInfo info() {
+        return CheckInfo.of(
+                        "nccl-loopback", "GPU", "An all-reduce between the GPUs of this node reaches its bandwidth.")
+                .every(Duration.ofHours(4))
+                .damped(1, 1);
+    }
+
+    @Override
+    public Duration deadline() {
+        return DEADLINE;
+    }
+
+    @Override
+    public GpuLoad load() {
+        return GpuLoad.INVASIVE;
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        Map<GpuSnapshot, LoopbackRun> runs = new LinkedHashMap<>();
+        List<List<GpuSnapshot>> groups =
+                groups(context).stream().filter(group -> group.size() > 1).toList();
+        if (!groups.isEmpty()) {
+            Reading<CollectiveDriver> driver = context.collectives();
+            groups.forEach(group -> {
+                LoopbackRun run = measured(driver, group, context);
+                group.forEach(gpu -> runs.put(gpu, run));
+            });
+        }
+        return EachGpu.answering(context.node(), gpu -> {
+            FindingBuilder builder = new FindingBuilder(gpu, context);
+            Optional<String> whyNot = ComputeCheck.whyNot(gpu, load());
+            LoopbackRun run = runs.get(gpu);
+            if (whyNot.isPresent()) {
+                builder.skip("not-measured", whyNot.get());
+            } else if (run == null) {
+                builder.skip("one-gpu", "no other free GPU has the same board, and one GPU has no bus bandwidth");
+            } else {
+                run.judge(builder);
+            }
+            return builder.finding();
+        });
+    }
+
+    private List<List<GpuSnapshot>> groups(CheckContext context) {
+        Map<EqualBoard, List<GpuSnapshot>> groups = new LinkedHashMap<>();
+        context.node().gpus().stream()
+                .filter(gpu -> gpu.state() == GpuState.ANSWERING
+                        && ComputeCheck.whyNot(gpu, load()).isEmpty())
+                .forEach(gpu -> groups.computeIfAbsent(EqualBoard.of(gpu), any -> new ArrayList<>())
+                        .add(gpu));
+        return List.copyOf(groups.values());
+    }
+
+    private LoopbackRun measured(Reading<CollectiveDriver> driver, List<GpuSnapshot> group, CheckContext context) {
+        if (driver instanceof Reading.Absent<CollectiveDriver> none) {
+            return new LoopbackRun.NoLibrary(none);
+        }
+        CollectiveDriver nccl = driver.asOptional().orElseThrow();
+        List<GpuSnapshot> members = new ArrayList<>();
+        List<Gpu> gpus = new ArrayList<>();
+        for (GpuSnapshot gpu : group) {
+            nccl.gpu(gpu.identity().selector()).ifPresent(listed -> {
+                members.add(gpu);
+                gpus.add(listed);
+            });
+        }
+        if (gpus.size() < 2) {
+            return new LoopbackRun.NoLibrary(new Reading.Absent<>(
+                    Absence.NO_DATA, 0, "CUDA lists fewer than two of these GPUs in this process"));
+        }
+        Outcome outcome = bench.run(nccl, gpus, work);
+        if (outcome instanceof Outcome.Failed failed) {
+            return new LoopbackRun.Failed(members, failed.causes());
+        }
+        LoopbackRun.Measured all =
+                new LoopbackRun.Measured(members, ((Outcome.Measured) outcome).last(), WANTED_BYTES, Map.of());
+        return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all)) : all;
+    }
+
+    /** Returns the rates of neighbouring pairs by the place of the first GPU; without those that could not be measured. */
+    private Map<Integer, Double> pairs(CollectiveDriver nccl, List<Gpu> gpus, LoopbackRun.Measured all) {
+        Map<Integer, Double> rates = new LinkedHashMap<>();
+        long end = System.nanoTime() + PAIRS_DEADLINE.toNanos();
+        for (int i = 0; i < gpus.size() && System.nanoTime() < end; i++) {
+            int place = i;
+            List<Gpu> pair = List.of(gpus.get(i), gpus.get((i + 1) % gpus.size()));
+            Outcome outcome = bench.run(nccl, pair, work.only(all.rate().bytes(), PAIR_DEADLINE));
+            if (outcome instanceof Outcome.Measured measured) {
+                rates.put(place, measured.last().busBandwidth());
+            }
+        }
+        return rates;
+    }
+}

@@ -1,0 +1,140 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.compute.AllReduceWork;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** All-reduces on simulated nodes, by the real binding: data moves, and times are those of the simulated links. */
+class NcclLoopbackCheckTest {
+
+    /** Eight GPUs share this machine's memory and processors. */
+    private static final AllReduceWork SMALL =
+            new AllReduceWork(16 << 20, 16 << 20, Duration.ofSeconds(5), 2, Duration.ofSeconds(30));
+
+    private static List<Finding> findings(SimulatedNode node, AllReduceWork work) {
+        return new NcclLoopbackCheck(work).run(CheckContexts.computing(node, BoardLimits.shipped()));
+    }
+
+    private static String judged(Finding finding) {
+        return finding.outcome() + " " + finding.code();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"a100x8, 150, 8", "l4x4, 5, 3"})
+    void freeGpusPassWithTheBandwidthOfTheLargestSize(String scenario, String limit, int free) {
+        try (SimulatedNode node = SimulatedNode.start(scenario)) {
+            List<Finding> findings = findings(node, SMALL);
+            List<Finding> measured = findings.subList(findings.size() - free, findings.size());
+            assertThat(measured).allSatisfy(finding -> {
+                assertThat(judged(finding)).as(finding.message()).isEqualTo("PASS nccl-loopback-good");
+                assertThat(finding.evidence().get(0).expected()).startsWith("at least " + limit + " (");
+                assertThat(finding.evidence().get(1).value()).isEqualTo(16 << 20);
+                assertThat(finding.evidence().get(2).value()).isEqualTo(free);
+            });
+            assertThat(findings.subList(0, findings.size() - free))
+                    .extracting(NcclLoopbackCheckTest::judged)
+                    .allMatch("SKIPPED not-measured"::equals);
+        }
+    }
+
+    /** Sizes double until an operation takes long on this machine, and a small size is no evidence of a slow link. */
+    @Test
+    void smallSizesWithoutEvidenceAreNoFault() {
+        try (SimulatedNode node = SimulatedNode.start("a100x8")) {
+            AllReduceWork tiny = new AllReduceWork(8, 1 << 20, Duration.ofNanos(1), 1, Duration.ofSeconds(30));
+            assertThat(findings(node, tiny))
+                    .hasSize(8)
+                    .allSatisfy(finding -> assertThat(judged(finding)).isEqualTo("UNKNOWN size-too-small"));
+        }
+    }
+
+    @Test
+    void gpuWithASlowLinkIsNamedByPairs() {
+        try (SimulatedNode node = SimulatedNode.start("a100x8")) {
+            node.set("gpu.5.nccl.rate", "2000");
+            List<Finding> findings = findings(node, SMALL);
+            assertThat(findings)
+                    .filteredOn(finding -> finding.outcome() != Outcome.PASS)
+                    .singleElement()
+                    .satisfies(slow -> {
+                        assertThat(judged(slow)).isEqualTo("FAIL NCCL_BW_DEGRADED");
+                        assertThat(slow.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
+                        assertThat(slow.subject().label()).startsWith("GPU 5");
+                        assertThat(slow.message())
+                                .matches(
+                                        "GPU 5 .*: 2\\.0 GB/s of bus bandwidth in an all-reduce of 16 MiB"
+                                                + " between 8 GPUs, expected at least 150 \\(limits\\.tsv:\\d+\\); in pairs, GPU 5 .* is slower");
+                    });
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "system, FAIL NCCL_SYSTEM_ERROR, CONTACT_SUPPORT",
+        "internal, FAIL NCCL_INTERNAL_ERROR, RUN_DCGMEUD",
+        "invalid-usage, WARN NCCL_INVALID_USAGE, NONE",
+        "cuda, UNKNOWN not-measured, NONE"
+    })
+    void errorsOfNcclHaveTheSpecifiedActions(String error, String judged, RecommendedAction action) {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.2.nccl.error", error);
+            List<Finding> findings = findings(node, SMALL);
+            assertThat(judged(findings.get(2))).as(findings.get(2).message()).isEqualTo(judged);
+            assertThat(findings.get(2).action()).isEqualTo(action);
+            assertThat(judged(findings.get(1))).isEqualTo("UNKNOWN not-measured");
+            assertThat(findings.get(1).message()).contains("ended by a failure of GPU 2");
+        }
+    }
+
+    @Test
+    void lostConnectionsAreOfAllGpus() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.2.nccl.error", "remote");
+            assertThat(findings(node, SMALL).subList(1, 4))
+                    .extracting(NcclLoopbackCheckTest::judged)
+                    .containsOnly("FAIL NCCL_REMOTE_ERROR");
+        }
+    }
+
+    @Test
+    void gpuThatTakesNoPartEndsTheCheckInTime() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.2.nccl.dead", "yes");
+            AllReduceWork brief = new AllReduceWork(8, 8, Duration.ofSeconds(1), 1, Duration.ofSeconds(2));
+            long began = System.nanoTime();
+            List<Finding> findings = findings(node, brief);
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
+            assertThat(findings.subList(1, 4))
+                    .extracting(NcclLoopbackCheckTest::judged)
+                    .containsOnly("WARN NCCL_TIMEOUT");
+        }
+    }
+
+    @Test
+    void nodesWithoutNcclOrWithOneGpuAreSkipped() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            // The context of checks without a library.
+            Finding skipped = new NcclLoopbackCheck(SMALL)
+                    .run(CheckContexts.context(node, BoardLimits.shipped()))
+                    .get(1);
+            assertThat(judged(skipped)).as(skipped.message()).isEqualTo("SKIPPED no-nccl");
+            assertThat(skipped.remedy()).contains("libnccl2");
+        }
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            assertThat(findings(node, SMALL))
+                    .extracting(NcclLoopbackCheckTest::judged)
+                    .containsExactly("SKIPPED one-gpu");
+        }
+    }
+}
