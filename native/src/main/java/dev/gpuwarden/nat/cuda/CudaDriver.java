@@ -75,15 +75,13 @@ final class CudaDriver implements ComputeDriver {
 
     @Override
     public List<Reading<PeerRate>> copyToPeers(List<PeerPair> pairs, CopyWork work) {
-        long listed = pairs.stream()
-                .filter(pair -> contexts.containsKey(pair.fromUuid()) && contexts.containsKey(pair.toUuid()))
-                .count();
-        Rendezvous end = new Rendezvous((int) listed, work.deadline().dividedBy(2));
+        Rendezvous end = new Rendezvous(pairs.size(), work.deadline().dividedBy(2));
         return together(
                 pairs,
                 PeerPair::fromUuid,
                 work.deadline(),
                 () -> false,
+                end::arrive,
                 (pair, start, stop) -> Optional.ofNullable(contexts.get(pair.toUuid()))
                         .map(peer -> new PeerBench(peer.device(), work, start, end)));
     }
@@ -98,6 +96,7 @@ final class CudaDriver implements ComputeDriver {
                 uuid -> uuid,
                 deadline,
                 stopped,
+                () -> {},
                 (uuid, start, stop) -> Optional.of(bench.apply(start, stop)));
     }
 
@@ -106,14 +105,27 @@ final class CudaDriver implements ComputeDriver {
         Optional<CudaContext.Work<T>> of(S subject, Rendezvous start, StopSignal stop);
     }
 
-    /** Measures several subjects at the same time, each on its GPU, and waits for all results until the deadline. */
+    /**
+     * Measures several subjects at the same time, each on its GPU, and waits for all results until the deadline.
+     *
+     * @param ended runs once for each subject, whether its work ended, failed or was refused
+     */
     private <S, T> List<Reading<T>> together(
-            List<S> subjects, Function<S, String> gpu, Duration deadline, BooleanSupplier stopped, Bench<S, T> bench) {
+            List<S> subjects,
+            Function<S, String> gpu,
+            Duration deadline,
+            BooleanSupplier stopped,
+            Runnable ended,
+            Bench<S, T> bench) {
         Rendezvous start = new Rendezvous(subjects.size(), deadline);
         StopSignal stop = new StopSignal(stopped, deadline);
+        Runnable end = () -> {
+            start.arrive();
+            ended.run();
+        };
         try {
             List<Supplier<Reading<T>>> started = subjects.stream()
-                    .map(subject -> start(gpu.apply(subject), bench.of(subject, start, stop), start, stop))
+                    .map(subject -> start(gpu.apply(subject), bench.of(subject, start, stop), end, stop))
                     .toList();
             return started.stream().map(Supplier::get).toList();
         } finally {
@@ -123,7 +135,7 @@ final class CudaDriver implements ComputeDriver {
 
     /** Starts work on a GPU, and returns a wait for its result. */
     private <T> Supplier<Reading<T>> start(
-            String uuid, Optional<CudaContext.Work<T>> work, Rendezvous start, StopSignal stop) {
+            String uuid, Optional<CudaContext.Work<T>> work, Runnable ended, StopSignal stop) {
         CudaContext context = contexts.get(uuid);
         Reading<FutureTask<T>> task = context == null || work.isEmpty()
                 ? Reading.absent(
@@ -131,11 +143,11 @@ final class CudaDriver implements ComputeDriver {
                         0,
                         "CUDA does not list " + uuid + " or its peer in this process"
                                 + VisibleDevices.hiding(System.getenv()))
-                : context.start(work.get(), start::arrive);
+                : context.start(work.get(), ended);
         if (context != null && task instanceof Reading.Present<FutureTask<T>> present) {
             return () -> context.await(present.value(), stop);
         }
-        start.arrive();
+        ended.run();
         Reading.Absent<?> why = (Reading.Absent<?>) task;
         return () -> Reading.absent(why.cause(), why.code(), why.detail());
     }

@@ -29,8 +29,6 @@ final class PeerBench implements CudaContext.Work<PeerRate> {
     public PeerRate run(CudaLibrary library) throws CudaException {
         try (Resources resources = new Resources(library)) {
             return measured(resources);
-        } finally {
-            end.arrive();
         }
     }
 

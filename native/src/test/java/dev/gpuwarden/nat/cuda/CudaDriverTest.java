@@ -178,6 +178,19 @@ class CudaDriverTest {
     }
 
     @Test
+    void aPeerThatRefusesItsContextKeepsNoOtherWaiting() {
+        ComputeDriver driver = opened();
+        node.set("gpu[0].cuda_result", 46);
+        CopyWork patient = new CopyWork(SMALL.bytes(), SMALL.busy(), Duration.ofMinutes(30));
+        List<String> gpus = driver.gpus();
+        List<Reading<PeerRate>> rates = driver.copyToPeers(
+                List.of(new PeerPair(gpus.get(0), gpus.get(1)), new PeerPair(gpus.get(1), gpus.get(1))), patient);
+        assertThat(rates)
+                .extracting(rate -> rate instanceof Reading.Absent<PeerRate> absent ? absent.code() : 0)
+                .containsExactly(46, 0);
+    }
+
+    @Test
     void aGpuThatHangsBeforeTheOthersBeginDoesNotTakeThemWithIt() {
         ComputeDriver driver = opened();
         node.hang(0, "cuMemAlloc_v2").set("fault[0].gpu", 0);

@@ -18,10 +18,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * A measurement of the rate between pinned memory of the host and each GPU, in both directions: one GPU at a time, then
- * all at the same time. The slower direction of the single run is compared with the rate of the link, the limit of the
+ * all at the same time; then between all pairs of GPUs. The slower direction of the single run is compared with the rate of the link, the limit of the
  * board, and the GPUs of the same board. If a GPU has work, a low rate is no evidence, and a good one is.
  */
 @AutoService(HealthCheck.class)
@@ -38,8 +41,8 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     /** A node of 16 GPUs that all hang. */
     private static final Duration DEADLINE = Duration.ofSeconds(120);
 
-    /** The rates of one GPU in bytes a second: alone, and while all GPUs copy. */
-    record Rates(CopyRates alone, Reading<CopyRates> together) {
+    /** The rates of one GPU in bytes a second: alone, while all GPUs copy, and between all GPUs. */
+    record Rates(String uuid, CopyRates alone, Reading<CopyRates> together, PeerCopies peers) {
         double slower() {
             return Math.min(alone.toDevice(), alone.toHost()) / 1e9;
         }
@@ -50,13 +53,15 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     }
 
     private final CopyWork work;
+    private final CopyWork peerWork;
 
     public PcieBandwidthCheck() {
-        this(WORK);
+        this(WORK, PeerCopies.WORK);
     }
 
-    PcieBandwidthCheck(CopyWork work) {
+    PcieBandwidthCheck(CopyWork work, CopyWork peerWork) {
         this.work = work;
+        this.peerWork = peerWork;
     }
 
     @Override
@@ -83,10 +88,19 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
             alone.add(awake(driver, uuid));
         }
         List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, work);
+        // A GPU that failed here would take the time of its peers.
+        PeerCopies peers = PeerCopies.measure(
+                driver,
+                peerWork,
+                IntStream.range(0, uuids.size())
+                        .filter(i -> together.get(i) instanceof Reading.Present<CopyRates>)
+                        .mapToObj(uuids::get)
+                        .toList());
         List<Reading<Rates>> rates = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
             Reading<CopyRates> shared = together.get(i);
-            rates.add(alone.get(i).map(one -> new Rates(one, shared)));
+            String uuid = uuids.get(i);
+            rates.add(alone.get(i).map(one -> new Rates(uuid, one, shared, peers)));
         }
         return rates;
     }
@@ -116,10 +130,28 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     @Override
     void evaluate(FindingBuilder builder, Rates rates, List<Rates> siblings) {
+        boolean passed = link(builder, rates, siblings);
+        Set<String> busy = builder.peers().stream()
+                .filter(ComputeCheck::busy)
+                .map(peer -> peer.identity().selector())
+                .collect(Collectors.toSet());
+        rates.peers()
+                .add(
+                        builder,
+                        rates.uuid(),
+                        siblings.stream()
+                                .map(Rates::uuid)
+                                .filter(uuid -> !busy.contains(uuid))
+                                .toList(),
+                        passed);
+    }
+
+    /** Adds the part of the link to the host, and returns whether it passed. */
+    private static boolean link(FindingBuilder builder, Rates rates, List<Rates> siblings) {
         OptionalLong lanes = builder.read(GpuMetric.PCIE_WIDTH);
         OptionalLong generation = builder.read(GpuMetric.PCIE_GENERATION_MAX);
         if (lanes.isEmpty() || generation.isEmpty()) {
-            return;
+            return false;
         }
         PcieLink link = new PcieLink(lanes.getAsLong(), generation.getAsLong());
         if (rates.faster() > 1.05 * link.gigabytes()) {
@@ -127,7 +159,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                     "rate-implausible",
                     text(rates) + ", which is more than the link of " + link + " can carry",
                     "run 'gpuwarden doctor': the driver reports another link or another time");
-            return;
+            return false;
         }
         PcieLink full = new PcieLink(
                 Math.max(
@@ -149,6 +181,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         } else {
             low.get().report(builder, rates);
         }
+        return low.isEmpty();
     }
 
     /**

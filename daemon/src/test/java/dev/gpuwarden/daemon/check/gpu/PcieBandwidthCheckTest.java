@@ -21,7 +21,7 @@ class PcieBandwidthCheckTest {
     private static final CopyWork SMALL = new CopyWork(128 << 10, Duration.ofNanos(100_000), Duration.ofSeconds(30));
 
     private static List<Finding> findings(SimulatedNode node) {
-        return new PcieBandwidthCheck(SMALL).run(CheckContexts.computing(node, BoardLimits.shipped()));
+        return new PcieBandwidthCheck(SMALL, SMALL).run(CheckContexts.computing(node, BoardLimits.shipped()));
     }
 
     private static String judged(Finding finding) {
@@ -35,7 +35,7 @@ class PcieBandwidthCheckTest {
             List<Finding> findings = findings(node);
             assertThat(findings).hasSize(gpus).allSatisfy(finding -> {
                 assertThat(judged(finding)).as(finding.message()).isEqualTo("PASS pciebw-good");
-                assertThat(finding.evidence()).hasSize(4).allMatch(measured -> measured.value() > 5);
+                assertThat(finding.evidence()).hasSize(gpus == 1 ? 4 : 5).allMatch(measured -> measured.value() > 5);
             });
         }
     }
@@ -88,6 +88,30 @@ class PcieBandwidthCheckTest {
                             "SKIPPED gpu-in-exclusive-use",
                             "UNKNOWN not-measured",
                             "WARN pciebw-behind-siblings");
+        }
+    }
+
+    @Test
+    void slowPairsAreNamedByTheGpuThatTheyShare() {
+        try (SimulatedNode node = SimulatedNode.start("a100x8")) {
+            node.set("gpu.3.copy.peer.rate", "100000");
+            node.set("gpu.5.copy.peer.6.rate", "150000");
+            List<Finding> findings = findings(node);
+            assertThat(findings)
+                    .extracting(PcieBandwidthCheckTest::judged)
+                    .containsExactly(
+                            "PASS pciebw-good",
+                            "PASS pciebw-good",
+                            "PASS pciebw-good",
+                            "WARN peer-copies-low",
+                            "PASS pciebw-good",
+                            "WARN peer-copies-low",
+                            "WARN peer-copies-low",
+                            "PASS pciebw-good");
+            assertThat(findings.get(3).message())
+                    .containsPattern("100\\.\\d GB/s with 7 of 7 equal GPUs, expected at least ");
+            assertThat(findings.get(6).message())
+                    .containsPattern("150\\.\\d GB/s with 1 of 7 equal GPUs, expected at least ");
         }
     }
 
