@@ -10,6 +10,7 @@ missing_test_packages() {
     command -v go >/dev/null || echo golang-go
     command -v chromium >/dev/null || printf '%s\n' chromium fonts-dejavu-core
     python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
+    command -v mpirun >/dev/null || echo openmpi-bin
 }
 
 # Prints those without which no real node can run.
