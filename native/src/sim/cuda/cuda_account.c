@@ -11,6 +11,7 @@
 /* An open file description of this library alone: its locks end with the process, and with nothing before. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int fd = -1;
+static int rows; /* of this process */
 
 static bool set_lock(int64_t place, short type, int command)
 {
@@ -85,6 +86,9 @@ static int take_row(sim_table_t *table)
 {
     for (int row = 0; row < SIM_CUDA_CLIENT_MAX; row++) {
         if (!sim_client_alive(table, row)) {
+            if (table->cuda_client[row].pid != 0) {
+                cu_process_gone(fd, table->cuda_client[row].pid);
+            }
             __atomic_store_n(&table->cuda_client[row].pid, 0, __ATOMIC_RELEASE);
             if (set_lock(SIM_CLIENT_ROW(row), F_WRLCK, F_OFD_SETLK)) {
                 return row;
@@ -121,7 +125,9 @@ CUresult cu_account_open(sim_table_t *table, cu_context_t *context, int64_t byte
     } else if (free_bytes(table, context) < bytes || (context->row = take_row(table)) < 0) {
         result = CUDA_ERROR_OUT_OF_MEMORY;
     } else {
+        cu_process_show(fd);
         write_row(table, context, bytes);
+        rows++;
     }
     end();
     return result;
@@ -147,6 +153,9 @@ void cu_account_close(sim_table_t *table, cu_context_t *context)
     if (context->row >= 0 && begin()) {
         __atomic_store_n(&table->cuda_client[context->row].pid, 0, __ATOMIC_RELEASE);
         set_lock(SIM_CLIENT_ROW(context->row), F_UNLCK, F_OFD_SETLK);
+        if (--rows == 0) {
+            cu_process_hide();
+        }
         end();
     }
     context->row = -1;
@@ -154,6 +163,8 @@ void cu_account_close(sim_table_t *table, cu_context_t *context)
 
 void cu_account_forget(void)
 {
+    rows = 0;
+    cu_process_forget();
     if (fd >= 0) {
         close(fd);
         fd = -1;

@@ -170,6 +170,16 @@ void cu_account_close(sim_table_t *table, cu_context_t *context);
 /* After fork: the child must not hold the parent's locks. */
 void cu_account_forget(void);
 
+/* ---- this process in the node's proc folder (cuda_process.c); with the account's lock held ---- */
+
+/* The node is that of the table with this descriptor. Does nothing on a node without a proc folder. */
+void cu_process_show(int table_fd);
+void cu_process_hide(void);
+/* Removes what a process that was killed has left. */
+void cu_process_gone(int table_fd, int64_t dead);
+/* After fork: the child is not shown. */
+void cu_process_forget(void);
+
 /* ---- memory (cuda_memory.c) ---- */
 
 /* Releases all memory and addresses of the context. */
