@@ -61,6 +61,15 @@ public interface ComputeDriver {
     List<Reading<ProductResult>> measureProducts(List<String> gpuUuids, ProductWork work, BooleanSupplier stopped);
 
     /**
+     * Takes memory of a GPU and holds it, as a workload does. Blocks in the driver, 30 s at most. No measurement of this driver runs on that
+     * GPU until it is closed.
+     *
+     * @param bytes above 0; the context takes memory of its own in addition
+     * @return absent with the driver's code, 2 on a full GPU, if nothing is held
+     */
+    Reading<HeldMemory> hold(String gpuUuid, long bytes);
+
+    /**
      * The size of a measurement of copies.
      *
      * @param bytes size of one copy, and of the memory that is taken on the host and on the GPU

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.HeldMemory;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -84,6 +85,14 @@ final class CudaDriver implements ComputeDriver {
                 end::arrive,
                 (pair, start, stop) -> Optional.ofNullable(contexts.get(pair.toUuid()))
                         .map(peer -> new PeerBench(peer.device(), work, start, end)));
+    }
+
+    @Override
+    public Reading<HeldMemory> hold(String gpuUuid, long bytes) {
+        CudaContext context = contexts.get(gpuUuid);
+        return context == null
+                ? Reading.absent(Absence.NO_DATA, 0, "CUDA does not list " + gpuUuid + " in this process")
+                : MemoryHold.open(context, bytes);
     }
 
     private <T> List<Reading<T>> together(

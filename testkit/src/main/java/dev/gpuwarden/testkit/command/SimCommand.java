@@ -45,6 +45,7 @@ import picocli.CommandLine.Spec;
             SimShowCommand.class,
             SimExecCommand.class,
             SimCommand.Set.class,
+            SimUseCommand.class,
             SimCommand.Log.class,
             SimCommand.Validate.class
         })

@@ -112,7 +112,7 @@ final class SimExecCommand implements Callable<Integer> {
     }
 
     /** Ends the program by SIGTERM, and by SIGKILL after the limit. */
-    private static void end(Process program) {
+    static void end(Process program) {
         program.destroy();
         try {
             if (!program.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {

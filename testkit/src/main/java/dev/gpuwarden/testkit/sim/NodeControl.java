@@ -56,13 +56,18 @@ public final class NodeControl {
 
     /** Opens the node in a folder. */
     public static NodeControl open(Path root) {
-        NodeFolder folder = new NodeFolder(root);
+        NodeFolder folder = new NodeFolder(root.toAbsolutePath());
         return new NodeControl(folder, SimTable.open(folder.table, SimLayout.read(folder.layout)), Clock.systemUTC());
     }
 
     /** Returns the driver's present values. */
     public SimTable table() {
         return table;
+    }
+
+    /** Returns the environment variables with which a child process uses this node. */
+    public Map<String, String> environment() {
+        return folder.environment();
     }
 
     public int gpuCount() {

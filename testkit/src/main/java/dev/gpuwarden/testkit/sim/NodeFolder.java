@@ -3,6 +3,8 @@ package dev.gpuwarden.testkit.sim;
 import dev.gpuwarden.testkit.Unchecked;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** The paths in a simulated node's folder. */
 final class NodeFolder {
@@ -63,6 +65,25 @@ final class NodeFolder {
         run = root.resolve("run");
         faults = root.resolve("faults.tsv");
         about = root.resolve("node.properties");
+    }
+
+    /** Returns the environment variables with which a child process, gpuwarden's or any other, uses this node. */
+    Map<String, String> environment() {
+        Map<String, String> environment = new LinkedHashMap<>();
+        String inherited = System.getenv("LD_LIBRARY_PATH");
+        String own = lib.toString();
+        environment.put("LD_LIBRARY_PATH", inherited == null || inherited.isEmpty() ? own : own + ":" + inherited);
+        environment.put("GPUWARDEN_PATH_PROCFS", proc.toString());
+        environment.put("GPUWARDEN_PATH_SYSFS", sys.toString());
+        environment.put("GPUWARDEN_PATH_PODLOGS", pods.toString());
+        environment.put("GPUWARDEN_SIM_NODE", root.toString());
+        environment.put("GPUWARDEN_STORE_PATH", store.toString());
+        environment.put("GPUWARDEN_GRPC_SOCKET", run.resolve("gpuwarden.sock").toString());
+        environment.put(
+                "GPUWARDEN_EVENTS_SOCKET", run.resolve("nvsentinel.sock").toString());
+        environment.put("GPUWARDEN_KERNEL_LOG_SOURCE", "kmsg");
+        environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog.toString());
+        return environment;
     }
 
     /** Installs or removes libnccl.so.2. Programs that have it open keep it. */

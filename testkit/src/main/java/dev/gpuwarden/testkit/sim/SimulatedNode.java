@@ -12,7 +12,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -121,22 +120,7 @@ public final class SimulatedNode implements AutoCloseable {
 
     /** Returns the environment variables with which a child process, gpuwarden's or any other, uses this node. */
     public Map<String, String> environment() {
-        Map<String, String> environment = new LinkedHashMap<>();
-        String inherited = System.getenv("LD_LIBRARY_PATH");
-        String own = folder.lib.toString();
-        environment.put("LD_LIBRARY_PATH", inherited == null || inherited.isEmpty() ? own : own + ":" + inherited);
-        environment.put("GPUWARDEN_PATH_PROCFS", procfs().toString());
-        environment.put("GPUWARDEN_PATH_SYSFS", sysfs().toString());
-        environment.put("GPUWARDEN_PATH_PODLOGS", podLogs().toString());
-        environment.put("GPUWARDEN_SIM_NODE", root().toString());
-        environment.put("GPUWARDEN_STORE_PATH", folder.store.toString());
-        environment.put(
-                "GPUWARDEN_GRPC_SOCKET", folder.run.resolve("gpuwarden.sock").toString());
-        environment.put(
-                "GPUWARDEN_EVENTS_SOCKET", folder.run.resolve("nvsentinel.sock").toString());
-        environment.put("GPUWARDEN_KERNEL_LOG_SOURCE", "kmsg");
-        environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog().toString());
-        return environment;
+        return folder.environment();
     }
 
     /** Returns the node's changes and counters. */

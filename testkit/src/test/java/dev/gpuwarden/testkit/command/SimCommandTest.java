@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class SimCommandTest {
@@ -144,6 +146,25 @@ class SimCommandTest {
                 .isEqualTo(2);
         assertThat(run("sim", "set", "--node", folder.toString(), "gpu.0.state"))
                 .isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "--gpu 8 --mib 10 | --gpu 8: expected 0 to 7",
+                "--gpu 0 --mib 0 | --mib 0: expected 1 or more",
+                "--gpu 0 --mib 10 --grow 5 | '5' is not a rate such as 100MiB/s",
+                "--gpu 0 --mib 1 --grow 0B/s | '0B/s' is no growth",
+                "--gpu 0 | Missing required option: '--mib=N'"
+            })
+    void wrongUseOfMemoryIsNamedBeforeTheDriverIsOpened(String arguments, String message) {
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            String line = "sim use --node " + node.root() + " " + arguments.strip();
+            assertThat(run(line.split(" "))).isEqualTo(2);
+            assertThat(err.toString()).contains(message);
+        }
     }
 
     @Test
