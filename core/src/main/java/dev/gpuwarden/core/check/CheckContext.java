@@ -8,6 +8,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.Driver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,6 +70,19 @@ public interface CheckContext {
     /** Returns the library of collectives between GPUs, with the same conditions as {@link #compute}. */
     default Reading<CollectiveDriver> collectives() {
         return Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs");
+    }
+
+    /**
+     * Returns the management library, for readings while a check works on GPUs. Each of its calls may block without limit,
+     * so none belongs on the check's own thread.
+     */
+    default Reading<Driver> driver() {
+        return Reading.absent(Absence.NOT_SUPPORTED, 0, "readings during work on GPUs");
+    }
+
+    /** Returns the earlier rates of this node's GPUs. */
+    default RateHistory rates() {
+        return RateHistory.NONE;
     }
 
     /** Returns the node's /sys. */

@@ -32,7 +32,7 @@ public final class Stragglers {
      *
      * @param ofSiblings of the median of equal boards, from 0 to 1
      * @param ofHistory of the median of the GPU's own history, from 0 to 1
-     * @param leastHistory earlier rates without which the history decides nothing, at least 1
+     * @param leastHistory earlier rates without which the history decides nothing; 0 if it never does
      */
     public record Limits(double ofSiblings, double ofHistory, int leastHistory) {}
 
@@ -66,7 +66,7 @@ public final class Stragglers {
         } else {
             parts.add("no equal GPU to compare with, so its history alone decides");
         }
-        if (sample.history().size() >= limits.leastHistory()) {
+        if (limits.leastHistory() > 0 && sample.history().size() >= limits.leastHistory()) {
             compared = true;
             slow = slow || rate < limits.ofHistory() * median(sample.history());
             parts.add(share(
@@ -75,7 +75,7 @@ public final class Stragglers {
                     "its " + sample.history().size() + " earlier rates",
                     limits.ofHistory(),
                     unit));
-        } else {
+        } else if (limits.leastHistory() > 0) {
             parts.add("only " + sample.history().size() + " of " + limits.leastHistory() + " earlier rates");
         }
         Outcome outcome = slow ? Outcome.SLOW : compared ? Outcome.EVEN : Outcome.UNDECIDED;

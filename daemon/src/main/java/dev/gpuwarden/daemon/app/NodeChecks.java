@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CollectiveDriver;
@@ -10,6 +11,7 @@ import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.settings.CheckOptions;
@@ -45,8 +47,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
                 expectations,
                 kernelLog,
                 () -> Reading.of(store.leftOut()),
-                compute,
-                collectives,
+                new WorkSources(compute, collectives, sampler::driver, RateHistory.NONE),
                 paths,
                 clock);
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);

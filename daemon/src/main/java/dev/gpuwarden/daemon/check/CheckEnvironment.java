@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
@@ -12,6 +13,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -31,8 +33,7 @@ import java.util.function.Supplier;
  * @param nodes returns the node's readings; called once for each round of checks
  * @param kernelLog the state of kernel-log monitoring
  * @param leftOut events for which the current faults had no room
- * @param compute the driver that runs work on GPUs; asked by checks with a load alone
- * @param collectives the library of collectives; likewise
+ * @param work the sources of checks with a load on GPUs
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,
@@ -41,8 +42,7 @@ public record CheckEnvironment(
         Expectations expectations,
         Supplier<Reading<KernelLogStatus>> kernelLog,
         Supplier<Reading<LeftOut>> leftOut,
-        Supplier<Reading<ComputeDriver>> compute,
-        Supplier<Reading<CollectiveDriver>> collectives,
+        WorkSources work,
         NodePaths paths,
         Clock clock) {
 
@@ -55,25 +55,17 @@ public record CheckEnvironment(
                 expectations,
                 () -> Reading.absent(Absence.PENDING, 0, "the kernel log"),
                 () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults"),
-                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs"),
-                () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs"),
+                WorkSources.NONE,
                 paths,
                 Clock.systemUTC());
     }
 
     public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return new CheckEnvironment(
-                nodes, histories, limits, expectations, status, leftOut, compute, collectives, paths, clock);
+        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, work, paths, clock);
     }
 
-    public CheckEnvironment withCompute(Supplier<Reading<ComputeDriver>> driver) {
-        return new CheckEnvironment(
-                nodes, histories, limits, expectations, kernelLog, leftOut, driver, collectives, paths, clock);
-    }
-
-    public CheckEnvironment withCollectives(Supplier<Reading<CollectiveDriver>> driver) {
-        return new CheckEnvironment(
-                nodes, histories, limits, expectations, kernelLog, leftOut, compute, driver, paths, clock);
+    public CheckEnvironment withWork(WorkSources sources) {
+        return new CheckEnvironment(nodes, histories, limits, expectations, kernelLog, leftOut, sources, paths, clock);
     }
 
     /** Returns the context of one check at the present time. */
@@ -123,12 +115,22 @@ public record CheckEnvironment(
 
         @Override
         public Reading<ComputeDriver> compute() {
-            return environment.compute.get();
+            return environment.work.compute().get();
         }
 
         @Override
         public Reading<CollectiveDriver> collectives() {
-            return environment.collectives.get();
+            return environment.work.collectives().get();
+        }
+
+        @Override
+        public Reading<Driver> driver() {
+            return environment.work.driver().get();
+        }
+
+        @Override
+        public RateHistory rates() {
+            return environment.work.rates();
         }
 
         @Override

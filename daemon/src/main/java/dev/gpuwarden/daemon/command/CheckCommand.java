@@ -16,22 +16,22 @@ import dev.gpuwarden.cli.web.StaticHandler;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Verdict;
-import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveProvider;
-import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
+import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.ReportPage;
@@ -114,14 +114,13 @@ public final class CheckCommand extends CheckingCommand {
     }
 
     @Override
-    Supplier<Reading<CollectiveDriver>> collectives() {
-        return new LazyCollectiveDriver(
-                collectives, collective.options(sampling.driverOptions()), sampling.openDeadline());
-    }
-
-    @Override
-    Supplier<Reading<ComputeDriver>> compute() {
-        return new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline());
+    WorkSources work() {
+        return new WorkSources(
+                new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()),
+                new LazyCollectiveDriver(
+                        collectives, collective.options(sampling.driverOptions()), sampling.openDeadline()),
+                new LazyDriver(provider(), sampling.driverOptions(), sampling.openDeadline()),
+                RateHistory.NONE);
     }
 
     @Override

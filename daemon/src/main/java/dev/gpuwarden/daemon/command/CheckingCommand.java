@@ -13,17 +13,14 @@ import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.kernel.RecordRules;
-import dev.gpuwarden.core.model.Absence;
-import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
-import dev.gpuwarden.core.port.CollectiveDriver;
-import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.KernelLogScan;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
@@ -73,14 +70,9 @@ abstract class CheckingCommand extends NodeCommand {
     /** The node's readings and the results of the checks. */
     record Run(NodeSnapshot node, List<CheckResult> results) {}
 
-    /** Returns the driver for checks with a load on GPUs; absent where the command runs none of them. */
-    Supplier<Reading<ComputeDriver>> compute() {
-        return () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs");
-    }
-
-    /** Returns the library of collectives, likewise. */
-    Supplier<Reading<CollectiveDriver>> collectives() {
-        return () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs");
+    /** Returns the sources of checks with a load on GPUs; none if the command runs no such check. */
+    WorkSources work() {
+        return WorkSources.NONE;
     }
 
     Run runChecks(CheckPlan plan) {
@@ -98,9 +90,8 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths)
-                .withCompute(compute())
-                .withCollectives(collectives());
+        CheckEnvironment around =
+                CheckEnvironment.once(seen, limits, expectations, paths).withWork(work());
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,

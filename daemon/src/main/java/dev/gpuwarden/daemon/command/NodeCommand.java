@@ -44,6 +44,10 @@ abstract class NodeCommand implements Callable<Integer> {
         this.provider = provider;
     }
 
+    Supplier<DriverProvider> provider() {
+        return provider;
+    }
+
     /** Samples every GPU, then evaluates the sampler. */
     <T> T sample(Function<NodeSampler, T> question) {
         return sample(NodeSampler.NO_LIMIT, question);

@@ -4,12 +4,12 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.ClockEventReason;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import io.prometheus.metrics.model.snapshots.Labels;
-import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
@@ -100,7 +100,10 @@ final class GpuCollector implements Collector {
 
     private static void clockEvents(long mask, Labels labels, Family.Series out) {
         for (ClockEventReason reason : ClockEventReason.all()) {
-            out.add("gpuwarden_gpu_clock_event_reason", labels.add("reason", reason.label()), reason.in(mask) ? 1 : 0);
+            out.add(
+                    "gpuwarden_gpu_clock_event_reason",
+                    labels.add("reason", reason.label()),
+                    reason.isIn(mask) ? 1 : 0);
         }
     }
 
@@ -124,42 +127,5 @@ final class GpuCollector implements Collector {
 
     static String text(Reading<?> reading) {
         return reading.asOptional().map(Object::toString).orElse("");
-    }
-
-    /** Bits of {@code CLOCK_EVENT_REASONS} (nvml.h 13.3, nvmlClocksEventReason*). */
-    private enum ClockEventReason {
-        GPU_IDLE(0x1),
-        APPLICATIONS_CLOCKS_SETTING(0x2),
-        SW_POWER_CAP(0x4),
-        HW_SLOWDOWN(0x8),
-        SYNC_BOOST(0x10),
-        SW_THERMAL_SLOWDOWN(0x20),
-        HW_THERMAL_SLOWDOWN(0x40),
-        HW_POWER_BRAKE_SLOWDOWN(0x80),
-        DISPLAY_CLOCK_SETTING(0x100),
-        /** Bits that a newer driver may add. */
-        OTHER(~0x1ffL);
-
-        private static final List<ClockEventReason> ALL = List.of(values());
-
-        private final long bits;
-        private final String label;
-
-        ClockEventReason(long bits) {
-            this.bits = bits;
-            this.label = name().toLowerCase(Locale.ROOT);
-        }
-
-        static List<ClockEventReason> all() {
-            return ALL;
-        }
-
-        String label() {
-            return label;
-        }
-
-        boolean in(long mask) {
-            return (mask & bits) != 0;
-        }
     }
 }

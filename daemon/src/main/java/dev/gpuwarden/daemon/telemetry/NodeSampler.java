@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.GpuPlaces;
@@ -221,6 +222,13 @@ public final class NodeSampler implements AutoCloseable {
 
     public SamplerStats stats() {
         return counters;
+    }
+
+    /** Returns the open driver, for calls on threads that may be lost; absent while there is none. Does not block. */
+    public Reading<Driver> driver() {
+        return manager.driver()
+                .<Reading<Driver>>map(Reading::of)
+                .orElseGet(() -> Reading.absent(Absence.PENDING, 0, "no driver is open"));
     }
 
     /** Returns the capabilities of the driver library; empty while there is none. */

@@ -19,23 +19,47 @@ record BarChart(String name, List<Bar> bars) {
 
     private static final int LABEL_WIDTH = 190;
     private static final int BAR_WIDTH = 420;
-    private static final int WIDTH = LABEL_WIDTH + BAR_WIDTH + 110;
+    private static final int WIDTH = LABEL_WIDTH + BAR_WIDTH + 150;
     private static final int ROW = 22;
     private static final int HEAD = 24;
+    private static final String LEAST = "least_";
+    private static final String MOST = "most_";
     private static final Pattern LIMIT = Pattern.compile("^at (?:least|most) (-?[0-9]+(?:\\.[0-9]+)?)");
 
     /**
      * A bar.
      *
      * @param good false where the finding is a complaint
+     * @param range the lowest and the highest value behind this one, which is their median; empty where it is a single one
      * @param expected the limit with its direction and source; empty where there is none
      */
-    record Bar(String label, double value, boolean good, String expected) {
+    record Bar(String label, double value, boolean good, Optional<Range> range, String expected) {
 
         Optional<Double> limit() {
             Matcher matcher = LIMIT.matcher(expected);
             return matcher.find() ? Optional.of(Double.parseDouble(matcher.group(1))) : Optional.empty();
         }
+    }
+
+    /** The lowest and the highest of several values. */
+    record Range(double least, double most) {
+
+        private static Optional<Range> of(Finding finding, String name) {
+            return value(finding, LEAST + name)
+                    .flatMap(least -> value(finding, MOST + name).map(most -> new Range(least, most)));
+        }
+
+        private static Optional<Double> value(Finding finding, String name) {
+            return finding.evidence().stream()
+                    .filter(measured -> measured.name().equals(name))
+                    .map(Measurement::value)
+                    .findFirst();
+        }
+    }
+
+    /** Returns whether a value has no chart of its own, because it is a bound of another value's range. */
+    static boolean isBound(String name) {
+        return name.startsWith(LEAST) || name.startsWith(MOST);
     }
 
     /** Returns the chart of the findings that have this value. */
@@ -51,12 +75,18 @@ record BarChart(String name, List<Bar> bars) {
 
     private static Bar bar(Finding finding, Measurement measured) {
         return new Bar(
-                finding.subject().label(), measured.value(), finding.outcome() == Outcome.PASS, measured.expected());
+                finding.subject().label(),
+                measured.value(),
+                finding.outcome() == Outcome.PASS,
+                Range.of(finding, measured.name()),
+                measured.expected());
     }
 
     String svg() {
         double most = bars.stream()
-                .mapToDouble(bar -> Math.max(bar.value(), bar.limit().orElse(0.0)))
+                .mapToDouble(bar -> Math.max(
+                        Math.max(bar.value(), bar.range().map(Range::most).orElse(0.0)),
+                        bar.limit().orElse(0.0)))
                 .max()
                 .orElse(0);
         double scale = most > 0 && Double.isFinite(most) ? BAR_WIDTH / most : 0;
@@ -97,6 +127,20 @@ record BarChart(String name, List<Bar> bars) {
                         top,
                         top + ROW - 2))
                 .orElse("");
+        String range = bar.range()
+                .map(bounds -> String.format(
+                        Locale.ROOT,
+                        "<line class=\"range\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%3$d\" y2=\"%3$d\"/>",
+                        LABEL_WIDTH + bounds.least() * scale,
+                        LABEL_WIDTH + bounds.most() * scale,
+                        top + ROW / 2 - 1))
+                .orElse("");
+        String ends = bar.range()
+                .filter(bounds -> bounds.least() != bounds.most())
+                .map(bounds -> " (" + number(bounds.least()) + " to " + number(bounds.most()) + ")")
+                .orElse("");
+        double right =
+                Math.max(width, bar.range().map(bounds -> bounds.most() * scale).orElse(0.0));
         return String.format(
                 Locale.ROOT,
                 "<g><title>%s</title><text x=\"0\" y=\"%d\">%s</text>"
@@ -110,10 +154,10 @@ record BarChart(String name, List<Bar> bars) {
                 top + 2,
                 width,
                 ROW - 6,
-                limit,
-                LABEL_WIDTH + width + 6,
+                range + limit,
+                LABEL_WIDTH + right + 6,
                 top + 15,
-                number(bar.value()));
+                number(bar.value()) + ends);
     }
 
     private static String number(double value) {

@@ -12,7 +12,7 @@ final class Html {
     static final String CHART_STYLE = """
             svg { display: block; max-width: 46rem; width: 100%; height: auto; margin: .4rem 0 1rem; }
             svg text { fill: currentColor; font: 13px system-ui, sans-serif; }
-            svg .ok { fill: var(--fill); } svg .low { fill: var(--bad); } svg .limit { stroke: var(--text); stroke-dasharray: 4 3; }
+            svg .ok { fill: var(--fill); } svg .low { fill: var(--bad); } svg .range { stroke: var(--text); stroke-width: 2; } svg .limit { stroke: var(--text); stroke-dasharray: 4 3; }
             """;
 
     private Html() {}

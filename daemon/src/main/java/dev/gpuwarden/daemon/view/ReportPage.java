@@ -137,6 +137,7 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<Ch
             List<String> names = result.findings().stream()
                     .flatMap(finding -> finding.evidence().stream())
                     .map(measured -> measured.name())
+                    .filter(name -> !BarChart.isBound(name))
                     .distinct()
                     .toList();
             if (!names.isEmpty()) {

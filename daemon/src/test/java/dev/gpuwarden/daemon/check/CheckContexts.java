@@ -4,11 +4,14 @@ import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveOptions;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
+import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
@@ -16,12 +19,14 @@ import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
+import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.function.Supplier;
 
 /** Runs checks on nodes, for tests. */
 public final class CheckContexts {
@@ -45,6 +50,10 @@ public final class CheckContexts {
 
     /** Returns the same context with the node's drivers for work on GPUs. */
     public static CheckContext computing(SimulatedNode node, Limits limits) {
+        return computing(node, limits, RateHistory.NONE);
+    }
+
+    public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates) {
         NodeSnapshot snapshot = snapshot(node);
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
         LazyComputeDriver compute = new LazyComputeDriver(
@@ -57,9 +66,15 @@ public final class CheckContexts {
                 new CollectiveOptions(List.of(folder), options),
                 Duration.ofSeconds(10));
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
-                .withCompute(compute)
-                .withCollectives(collectives)
+                .withWork(new WorkSources(compute, collectives, driver(node), rates))
                 .context(snapshot, new CounterHistory());
+    }
+
+    private static Supplier<Reading<Driver>> driver(SimulatedNode node) {
+        return new LazyDriver(
+                () -> ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow(),
+                new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO),
+                Duration.ofSeconds(10));
     }
 
     public static NodePaths paths(SimulatedNode node) {

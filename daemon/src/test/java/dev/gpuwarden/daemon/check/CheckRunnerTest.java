@@ -54,8 +54,7 @@ class CheckRunnerTest {
                 once.expectations(),
                 once.kernelLog(),
                 once.leftOut(),
-                once.compute(),
-                once.collectives(),
+                once.work(),
                 once.paths(),
                 once.clock());
     }

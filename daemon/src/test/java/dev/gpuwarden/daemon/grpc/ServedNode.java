@@ -23,6 +23,7 @@ import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
@@ -69,8 +70,7 @@ final class ServedNode implements AutoCloseable {
                         Expectations.NONE,
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
                         () -> Reading.absent(dev.gpuwarden.core.model.Absence.PENDING),
-                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.NOT_SUPPORTED),
-                        () -> Reading.absent(dev.gpuwarden.core.model.Absence.NOT_SUPPORTED),
+                        WorkSources.NONE,
                         NodePaths.of(folder, folder, folder),
                         Clock.systemUTC()),
                 results -> {},

@@ -9,10 +9,13 @@ import dev.gpuwarden.core.compute.EqualWork;
 import dev.gpuwarden.core.compute.EqualWork.Part;
 import dev.gpuwarden.core.compute.ProductResult;
 import dev.gpuwarden.core.compute.ResultVerdict;
+import dev.gpuwarden.core.compute.WorkReadings;
 import dev.gpuwarden.core.health.EachGpu;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -20,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * A check that gives work to GPUs, and evaluates each GPU's measurement. A GPU that could not be measured is SKIPPED or
@@ -35,8 +39,15 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private static final int UNSUPPORTED_PTX = 222;
     private static final int SYSTEM_NOT_READY = 802;
 
+    /**
+     * The work of one run.
+     *
+     * @param celsius returns the temperatures of the GPUs now, in the order of the UUIDs
+     */
+    record Work(ComputeDriver driver, List<String> uuids, Supplier<List<Reading<Long>>> celsius) {}
+
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
-    abstract List<Reading<M>> measure(ComputeDriver driver, List<String> uuids);
+    abstract List<Reading<M>> measure(Work work);
 
     /** Adds the parts of one GPU's finding. The siblings are the measurements of equal boards. */
     abstract void evaluate(FindingBuilder builder, M measured, List<M> siblings);
@@ -47,39 +58,58 @@ abstract class ComputeCheck<M> implements HealthCheck {
                 .filter(gpu ->
                         gpu.state() == GpuState.ANSWERING && whyNot(gpu, load()).isEmpty())
                 .toList();
-        Map<GpuSnapshot, Reading<M>> measured = new LinkedHashMap<>();
-        if (!gpus.isEmpty()) {
-            List<Reading<M>> all = measurements(context.compute(), gpus);
-            for (int i = 0; i < all.size(); i++) {
-                measured.put(gpus.get(i), all.get(i));
-            }
-        }
-        return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), measured));
+        Map<GpuSnapshot, Worked<M>> worked = gpus.isEmpty() ? Map.of() : worked(context, gpus);
+        return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), worked));
     }
 
-    private List<Reading<M>> measurements(Reading<ComputeDriver> driver, List<GpuSnapshot> gpus) {
+    /** The measurement of a GPU, and what was read of it at that time. */
+    private record Worked<M>(Reading<M> measured, WorkReadings readings) {}
+
+    private Map<GpuSnapshot, Worked<M>> worked(CheckContext context, List<GpuSnapshot> gpus) {
+        Reading<Driver> readings = load() == GpuLoad.INVASIVE
+                ? context.driver()
+                : Reading.absent(Absence.OFF, 0, "beside other work, readings belong to that too");
+        try (WorkSampler sampler = new WorkSampler(readings, gpus)) {
+            List<Reading<M>> all = measurements(context.compute(), gpus, sampler);
+            Map<GpuSnapshot, Worked<M>> worked = new LinkedHashMap<>();
+            for (int i = 0; i < all.size(); i++) {
+                worked.put(gpus.get(i), new Worked<>(all.get(i), sampler.of(gpus.get(i))));
+            }
+            return worked;
+        }
+    }
+
+    private List<Reading<M>> measurements(Reading<ComputeDriver> driver, List<GpuSnapshot> gpus, WorkSampler sampler) {
         if (driver instanceof Reading.Absent<ComputeDriver> none) {
             Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
             return gpus.stream().map(gpu -> same).toList();
         }
-        return measure(
+        return measure(new Work(
                 driver.asOptional().orElseThrow(),
-                gpus.stream().map(gpu -> gpu.identity().selector()).toList());
+                gpus.stream().map(gpu -> gpu.identity().selector()).toList(),
+                () -> gpus.stream().map(sampler::celsius).toList()));
     }
 
-    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Reading<M>> measured) {
-        Reading<M> reading = measured.get(builder.gpu());
-        if (reading == null) {
+    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Worked<M>> worked) {
+        Worked<M> own = worked.get(builder.gpu());
+        if (own == null) {
             builder.skip("not-measured", whyNot(builder.gpu(), load()).orElse("not among the GPUs of this run"));
-        } else if (reading instanceof Reading.Absent<M> absent) {
+        } else if (own.measured() instanceof Reading.Absent<M> absent) {
             unmeasured(builder, absent);
         } else {
-            List<M> siblings = builder.peers().stream()
+            List<Worked<M>> siblings = builder.peers().stream()
                     .filter(peer -> EqualBoard.of(peer).equals(EqualBoard.of(builder.gpu())))
-                    .flatMap(peer -> Optional.ofNullable(measured.get(peer)).stream())
-                    .flatMap(peer -> peer.asOptional().stream())
+                    .flatMap(peer -> Optional.ofNullable(worked.get(peer)).stream())
+                    .filter(peer -> peer.measured() instanceof Reading.Present<M>)
                     .toList();
-            evaluate(builder, reading.asOptional().orElseThrow(), siblings);
+            builder.work(own.readings());
+            evaluate(
+                    builder,
+                    own.measured().asOptional().orElseThrow(),
+                    siblings.stream()
+                            .flatMap(peer -> peer.measured().asOptional().stream())
+                            .toList());
+            WorkEvidence.add(builder, siblings.stream().map(Worked::readings).toList());
         }
         return builder.finding();
     }

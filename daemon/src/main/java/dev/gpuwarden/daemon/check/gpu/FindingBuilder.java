@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check.gpu;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.compute.WorkReadings;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
@@ -34,6 +35,8 @@ final class FindingBuilder {
     private final GpuSnapshot gpu;
     private final CheckContext context;
     private final List<Part> parts = new ArrayList<>(4);
+    private final List<Measurement> always = new ArrayList<>();
+    private WorkReadings work = WorkReadings.of(List.of());
 
     private record Part(
             Outcome outcome,
@@ -58,6 +61,20 @@ final class FindingBuilder {
 
     CheckContext context() {
         return context;
+    }
+
+    /** Returns what was read of the GPU while the check worked on it. */
+    WorkReadings work() {
+        return work;
+    }
+
+    void work(WorkReadings readings) {
+        work = readings;
+    }
+
+    /** Adds values that the finding has whatever its outcome is, so that a report shows them for each GPU. */
+    void evidence(Measurement... values) {
+        always.addAll(List.of(values));
     }
 
     GpuHistory history() {
@@ -183,6 +200,10 @@ final class FindingBuilder {
                 evidence.addAll(part.evidence());
             }
         }
+        always.stream()
+                .filter(value ->
+                        evidence.stream().noneMatch(other -> other.name().equals(value.name())))
+                .forEach(evidence::add);
         // The worst comes first, in whatever order they were found.
         Outcome first = worst;
         shown.sort(Comparator.comparing(part -> part.outcome() != first));

@@ -82,7 +82,11 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     }
 
     @Override
-    List<Reading<Rates>> measure(ComputeDriver driver, List<String> uuids) {
+    List<Reading<Rates>> measure(Work work) {
+        return measure(work.driver(), work.uuids());
+    }
+
+    private List<Reading<Rates>> measure(ComputeDriver driver, List<String> uuids) {
         List<Reading<CopyRates>> alone = new ArrayList<>();
         for (String uuid : uuids) {
             alone.add(awake(driver, uuid));

@@ -27,8 +27,13 @@ class InvasiveChecksTest {
                 assertThat(finding.code()).as(finding.message()).isEqualTo("gpu-memory-good");
                 assertThat(finding.evidence())
                         .extracting(measured -> measured.name())
-                        .containsExactly(
-                                "memory_tested_mebibytes", "daxpy_gigabytes_per_second", "dgemm_teraflops_per_second");
+                        .startsWith(
+                                "memory_tested_mebibytes", "daxpy_gigabytes_per_second", "dgemm_teraflops_per_second")
+                        .contains("power_during_work_watts", "least_power_during_work_watts")
+                        .contains("most_temperature_during_work_celsius", "sm_clock_during_work_megahertz");
+                assertThat(finding.evidence())
+                        .filteredOn(measured -> measured.name().equals("power_during_work_watts"))
+                        .allMatch(measured -> measured.expected().equals("at most 72 (the power limit in force)"));
             });
             assertThat(judged(new GpuResultsCheck(), node).subList(1, 4)).containsOnly("PASS gpu-results-right");
         }
@@ -72,6 +77,26 @@ class InvasiveChecksTest {
                     .get(3);
             assertThat(slow.code()).isEqualTo("straggler");
             assertThat(slow.message()).contains("GPU 3", "DAXPY", "% of the median of 2 equal GPUs");
+        }
+    }
+
+    @Test
+    void gpuWithLowClockAndPowerIsNamedWithTheReasonThatHoldsItDown() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            for (int gpu = 1; gpu < 4; gpu++) {
+                node.set("gpu." + gpu + ".clock.sm", "2040");
+                node.set("gpu." + gpu + ".power.usage", "70W");
+            }
+            node.set("gpu.2.clock.sm", "900");
+            node.set("gpu.2.power.usage", "30W");
+            node.set("gpu.2.clock.reasons", "hw-thermal");
+            List<Finding> findings = new GpuResultsCheck().run(CheckContexts.computing(node, BoardLimits.shipped()));
+            assertThat(findings)
+                    .extracting(Finding::code)
+                    .containsExactly("not-measured", "gpu-results-right", "straggler", "gpu-results-right");
+            assertThat(findings.get(2).message())
+                    .contains("SM clock: 900.0 MHz; 44.1 % of the median of 2 equal GPUs (2040.0 MHz; at least 90.0 %)")
+                    .contains("highest power: 30.0 W; 42.9 % of the median", "clocks held down by hw_thermal_slowdown");
         }
     }
 }

@@ -1,0 +1,102 @@
+package dev.gpuwarden.daemon.check.gpu;
+
+import dev.gpuwarden.core.compute.WorkReadings;
+import dev.gpuwarden.core.compute.WorkReadings.Moment;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.Driver;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.Threads;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Reads power, clocks and temperature of GPUs while they work, each on a thread of its own: a GPU whose driver hangs
+ * leaves its thread behind, and delays neither the work nor the other GPUs.
+ */
+final class WorkSampler implements AutoCloseable {
+
+    /** Power and clocks of a GPU change within milliseconds, but a call of the driver may take several of them. */
+    private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** Bound on the samples of a GPU: those of the first 80 s. */
+    private static final int MOST_SAMPLES = 4000;
+
+    private static final long CLOSE_MILLIS = 100;
+
+    private final Map<GpuSnapshot, Samples> samples = new LinkedHashMap<>();
+    private volatile boolean stopped;
+
+    /** The moments of one GPU, and the thread that reads them. */
+    private final class Samples implements Runnable {
+
+        private final Driver driver;
+        private final int index;
+        private final List<Moment> moments = new ArrayList<>();
+        private final Thread thread = Threads.daemon("gpuwarden-work-readings", Threads.SMALL_STACK_BYTES, this);
+
+        Samples(Driver driver, int index) {
+            this.driver = driver;
+            this.index = index;
+        }
+
+        @Override
+        public void run() {
+            GpuFrame frame = new GpuFrame();
+            try (Driver.Sampler sampler = driver.sampler(index)) {
+                while (!stopped && size() < MOST_SAMPLES) {
+                    sampler.sample(Cadence.FAST, frame);
+                    sampler.sample(Cadence.SLOW, frame);
+                    add(Moment.of(frame));
+                    LockSupport.parkNanos(this, INTERVAL_NANOS);
+                }
+            }
+        }
+
+        private synchronized void add(Moment moment) {
+            moments.add(moment);
+        }
+
+        private synchronized int size() {
+            return moments.size();
+        }
+
+        private synchronized List<Moment> copy() {
+            return List.copyOf(moments);
+        }
+    }
+
+    /** Starts to read these GPUs; without a driver it reads nothing. */
+    WorkSampler(Reading<Driver> driver, List<GpuSnapshot> gpus) {
+        driver.asOptional()
+                .ifPresent(open -> gpus.forEach(
+                        gpu -> samples.put(gpu, new Samples(open, gpu.identity().index()))));
+        samples.values().forEach(each -> each.thread.start());
+    }
+
+    /** Returns the temperature of the last sample, in degrees Celsius; absent before the first one. */
+    Reading<Long> celsius(GpuSnapshot gpu) {
+        List<Moment> all = samples.containsKey(gpu) ? samples.get(gpu).copy() : List.of();
+        return all.isEmpty()
+                ? WorkReadings.of(all).celsius().map(spread -> Math.round(spread.median()))
+                : all.get(all.size() - 1).celsius();
+    }
+
+    /** Returns what was read of a GPU until now. */
+    WorkReadings of(GpuSnapshot gpu) {
+        Samples own = samples.get(gpu);
+        return WorkReadings.of(own == null ? List.of() : own.copy());
+    }
+
+    @Override
+    public void close() {
+        stopped = true;
+        samples.values().forEach(each -> LockSupport.unpark(each.thread));
+        samples.values().forEach(each -> Threads.join(each.thread, CLOSE_MILLIS));
+    }
+}
