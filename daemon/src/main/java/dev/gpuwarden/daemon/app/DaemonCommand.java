@@ -23,6 +23,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
 import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
@@ -30,6 +31,7 @@ import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.history.RateFile;
 import dev.gpuwarden.daemon.holders.CachedGpuHolders;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
@@ -206,8 +208,9 @@ public final class DaemonCommand implements Callable<Integer> {
                     new LazyComputeDriver(DaemonCommands::compute, sampling.driverOptions(), sampling.openDeadline());
             LazyCollectiveDriver collectives = new LazyCollectiveDriver(
                     DaemonCommands::collectives, collective.options(sampling.driverOptions()), sampling.openDeadline());
-            CheckRunner runner =
-                    parts.add(wanted.start(sampler, history, store, follower::status, compute, collectives, paths));
+            WorkSources work =
+                    new WorkSources(compute, collectives, sampler::driver, RateFile.open(events.ratesFile()));
+            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);

@@ -2,11 +2,8 @@ package dev.gpuwarden.daemon.app;
 
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.CollectiveDriver;
-import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
@@ -36,8 +33,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
             NodeHistory history,
             EventStore store,
             Supplier<Reading<KernelLogStatus>> kernelLog,
-            Supplier<Reading<ComputeDriver>> compute,
-            Supplier<Reading<CollectiveDriver>> collectives,
+            WorkSources work,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
@@ -47,7 +43,7 @@ record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, Stri
                 expectations,
                 kernelLog,
                 () -> Reading.of(store.leftOut()),
-                new WorkSources(compute, collectives, sampler::driver, RateHistory.NONE),
+                work,
                 paths,
                 clock);
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);

@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** The options of the event store: file, retention, size. */
@@ -51,6 +52,14 @@ public final class StoreSettings {
 
     /** The interval between two scans for faults that found no room. Each scan may read the whole history. */
     Duration roomInterval = Duration.ofSeconds(5);
+
+    /** Returns the file for the earlier rates of GPUs, beside the event store; empty if events are in memory alone. */
+    public Optional<Path> ratesFile() {
+        return path.equals(MEMORY)
+                ? Optional.empty()
+                : Optional.of(
+                        path.resolveSibling(path.getFileName().toString().replaceFirst("\\.db$", "") + "-rates.tsv"));
+    }
 
     /** @throws UserError if a value is out of range */
     public void validate() {

@@ -143,6 +143,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         absences(builder, measured.memory());
         absences(builder, measured.vectors());
         absences(builder, measured.product());
+        builder.pass("gpu-memory-good", "memory holds each pattern, and DAXPY and DGEMM are exact");
         slow(builder, "DAXPY", "GB/s", measured, siblings, Measured::bandwidth);
         slow(builder, "DGEMM", "TFLOP/s", measured, siblings, Measured::rate);
         measured.bandwidth()
@@ -156,7 +157,6 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                                 "check clocks, temperature and ECC by 'gpuwarden check all'; run NVIDIA's field diagnostic",
                                 LimitText.atLeast("daxpy_gigabytes_per_second", rate, limit))));
         values(builder, measured);
-        builder.pass("gpu-memory-good", "memory holds each pattern, and DAXPY and DGEMM are exact");
     }
 
     /** Returns the board's limit; empty for work so small that its launches count, which a slow host alone chooses. */

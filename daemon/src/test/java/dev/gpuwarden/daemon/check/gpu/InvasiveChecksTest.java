@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
 import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.history.RateFile;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Kernels on simulated nodes: the arithmetic is that of the shipped kernels. GPU 0 of the scenario has a workload. */
@@ -98,5 +101,30 @@ class InvasiveChecksTest {
                     .contains("SM clock: 900.0 MHz; 44.1 % of the median of 2 equal GPUs (2040.0 MHz; at least 90.0 %)")
                     .contains("highest power: 30.0 W; 42.9 % of the median", "clocks held down by hw_thermal_slowdown");
         }
+    }
+
+    @Test
+    void onlyGpuOfANodeIsComparedWithItsOwnHistory() {
+        RateHistory rates = RateFile.open(Optional.empty());
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            Finding first = alone(node, rates);
+            assertThat(first.code()).isEqualTo("gpu-results-right");
+            assertThat(first.message()).contains("no equal GPU to compare with, so its history alone decides");
+            for (int run = 0; run < 4; run++) {
+                alone(node, rates);
+            }
+            node.set("gpu.0.compute.tensor", "4000");
+            Finding slow = alone(node, rates);
+            assertThat(slow.code()).isEqualTo("straggler");
+            assertThat(slow.message()).contains("% of the median of its 5 earlier rates", "at least 80.0 %");
+            node.set("gpu.0.power.limit", "60W");
+            assertThat(alone(node, rates).message()).contains("only 0 of 5 earlier rates");
+        }
+    }
+
+    private static Finding alone(SimulatedNode node, RateHistory rates) {
+        return new GpuResultsCheck()
+                .run(CheckContexts.computing(node, BoardLimits.shipped(), rates))
+                .get(0);
     }
 }
