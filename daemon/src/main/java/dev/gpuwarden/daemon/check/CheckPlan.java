@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.check;
 
 import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckSet;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import java.lang.System.Logger.Level;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -115,12 +117,19 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
 
     /** Returns a plan with these intervals, by ID. */
     public CheckPlan every(Map<String, Duration> intervals) {
+        return every(plan ->
+                intervals.getOrDefault(plan.info().id(), plan.info().every()));
+    }
+
+    /** Returns a plan with this interval of all checks of a set. */
+    public CheckPlan every(CheckSet set, Duration interval) {
+        return every(plan ->
+                plan.check().load() == set.load() ? interval : plan.info().every());
+    }
+
+    private CheckPlan every(Function<Planned, Duration> interval) {
         List<Planned> changed = planned.stream()
-                .map(plan -> {
-                    Duration own = plan.info().every();
-                    Duration every = intervals.getOrDefault(plan.info().id(), own);
-                    return new Planned(plan.check(), plan.info().every(every));
-                })
+                .map(plan -> new Planned(plan.check(), plan.info().every(interval.apply(plan))))
                 .toList();
         return new CheckPlan(changed, off, deadline);
     }

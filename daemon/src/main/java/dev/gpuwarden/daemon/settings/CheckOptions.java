@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -49,15 +48,8 @@ public final class CheckOptions {
                     + " (default: ${DEFAULT-VALUE}).")
     Duration deadline = CheckPlan.DEFAULT_DEADLINE;
 
-    @Option(
-            names = "--check.load",
-            defaultValue = "none",
-            paramLabel = "LOAD",
-            converter = LoadConverter.class,
-            description =
-                    "Largest load on GPUs of the checks that the daemon runs by itself: none, or light (at most"
-                            + " 100 ms of a GPU, beside workloads too). 'gpuwarden check' runs any check (default: ${DEFAULT-VALUE}).")
-    GpuLoad load = GpuLoad.NONE;
+    @Mixin
+    CheckSetOptions sets = new CheckSetOptions();
 
     @Mixin
     LimitOptions limits = new LimitOptions();
@@ -68,20 +60,9 @@ public final class CheckOptions {
     @Mixin
     ScriptSettings scripts = new ScriptSettings();
 
-    static final class LoadConverter implements ITypeConverter<GpuLoad> {
-        @Override
-        public GpuLoad convert(String text) {
-            return switch (text) {
-                case "none" -> GpuLoad.NONE;
-                case "light" -> GpuLoad.LIGHT;
-                default -> throw new TypeConversionException("expected none or light, but was '" + text + "'");
-            };
-        }
-    }
-
     /** Returns the plan of a daemon, which runs checks by itself; throws {@link UserError} if an option is wrong. */
     public CheckPlan daemonPlan(CheckPlan all) {
-        return plan(all, load);
+        return plan(all, sets.load());
     }
 
     /** Returns the plan of the selected checks with at most this load; throws {@link UserError} if there is none. */
@@ -92,6 +73,11 @@ public final class CheckOptions {
                     + " run them by 'gpuwarden check NAME', or set --check.load for the daemon");
         }
         return plan;
+    }
+
+    /** Returns the settings of the sets of checks with a load on GPUs. */
+    public CheckSetOptions sets() {
+        return sets;
     }
 
     /** Returns the deadline of checks, unless a check sets a longer one. */
@@ -128,7 +114,8 @@ public final class CheckOptions {
         if (deadline.compareTo(SHORTEST) < 0) {
             throw new UserError("--check.deadline must be at least 1s, but was " + Durations.text(deadline));
         }
-        CheckPlan plan = all.every(parsed(ids))
+        CheckPlan plan = sets.timed(all)
+                .every(parsed(ids))
                 .only(id -> (only.isEmpty() || only.contains(id)) && !disable.contains(id))
                 .deadline(deadline);
         if (plan.planned().isEmpty()) {

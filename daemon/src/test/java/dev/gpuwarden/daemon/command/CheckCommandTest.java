@@ -62,12 +62,17 @@ class CheckCommandTest {
 
     @Test
     void listShowsDisabledChecksAndIntervals() {
-        Program list =
-                Program.run("check", "--list", "--check.disable=gpu-readings", "--check.interval=gpu-state=1m30s");
+        Program list = Program.run(
+                "check",
+                "--list",
+                "--check.disable=gpu-readings",
+                "--check.interval=gpu-state=1m30s",
+                "--check.invasive-interval=6h");
         assertThat(list.exitCode()).isZero();
         assertThat(list.out())
                 .containsPattern("(?m)^gpu-readings +GPU +off ")
                 .containsPattern("(?m)^gpu-state +GPU +1m30s ")
+                .containsPattern("(?m)^gpumem +GPU +6h ")
                 .containsPattern("(?m)^driver +NODE +15s ");
         assertThat(Program.run("check", "--list", "-o", "json").out())
                 .contains("\"schema\": \"gpuwarden.checks/v1\"", "\"check\": \"driver\"", "\"off\": false");
@@ -96,6 +101,11 @@ class CheckCommandTest {
         "--check.interval=driver=soon, '''soon'' is not a duration'",
         "--check.interval=driver=1ms, 'expected 1s to 1d'",
         "--check.deadline=1ms, 'must be at least 1s'",
+        "--check.load=heavy, 'expected none, light or invasive'",
+        "--check.periodic-interval=30s, 'expected 1m to 30d, but was 30s'",
+        "--check.invasive-interval=5, '5'' is not a duration'",
+        "--check.invasive-interval=31d, 'expected 10m to 30d, but was 31d'",
+        "--check.periodic-busy=never, 'off, on'",
         "--expect.gpus=-1, 'must not be negative'",
     })
     void mistypedNamesAreReported(String argument, String output) {
