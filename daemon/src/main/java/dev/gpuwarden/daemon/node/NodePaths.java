@@ -44,6 +44,13 @@ public final class NodePaths {
         return paths;
     }
 
+    /** Returns the same paths with another socket of the kubelet. */
+    public NodePaths withPodResources(Path socket) {
+        NodePaths paths = of(procfs, sysfs, podLogs);
+        paths.podResources = socket;
+        return paths;
+    }
+
     public Path procfs() {
         return procfs;
     }
