@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 final class GpuMonitor {
 
     private static final GpuFrame EMPTY = new GpuFrame();
-
     private final Sampling sampling;
     private final int position;
     private final int positions;
@@ -59,7 +58,8 @@ final class GpuMonitor {
             SamplerCounters counters,
             DriverGate gate,
             ThreadLauncher launcher,
-            Supplier<FrameListener> listeners) {}
+            Supplier<FrameListener> listeners,
+            ProcessWatch watch) {}
 
     GpuMonitor(Sampling sampling, GpuBinding binding, int position, int positions) {
         this.sampling = sampling;

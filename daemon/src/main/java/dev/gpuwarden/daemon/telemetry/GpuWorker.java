@@ -76,11 +76,14 @@ final class GpuWorker implements Runnable {
                 return clock.getAsLong() + DriverGate.POLL_NANOS;
             }
         }
+        boolean listing = schedule.due(Work.FAST, clock.getAsLong())
+                && monitor.sampling().watch().has(monitor.binding().identity());
         for (Work work : WORK) {
             if (stopped) {
                 break;
             }
-            if (schedule.due(work, clock.getAsLong()) && !turn(work)) {
+            boolean due = schedule.due(work, clock.getAsLong()) || listing && work == Work.PROCESSES;
+            if (due && !turn(work)) {
                 break;
             }
         }

@@ -46,6 +46,7 @@ public final class NodeSampler implements AutoCloseable {
     private final SamplerCounters counters;
     private final DriverManager manager;
     private final long epoch;
+    private final ProcessWatch watch = new ProcessWatch();
     private volatile Runnable whenChanged = () -> {};
     private volatile GpuIdentityStore names = new GpuIdentityStore(KnownGpus.NONE, known -> {});
     /** True after the names from before were given. */
@@ -81,7 +82,8 @@ public final class NodeSampler implements AutoCloseable {
         this.manager = new DriverManager(
                 provider,
                 pciBus,
-                new GpuMonitor.Sampling(settings, clock, epoch, counters, new DriverGate(), launcher, listeners));
+                new GpuMonitor.Sampling(
+                        settings, clock, epoch, counters, new DriverGate(), launcher, listeners, watch));
     }
 
     /**
@@ -90,6 +92,11 @@ public final class NodeSampler implements AutoCloseable {
      */
     public long epochNanos() {
         return epoch;
+    }
+
+    /** Returns the GPUs whose processes are listed with each fast turn; a caller may add to them. */
+    public ProcessWatch watch() {
+        return watch;
     }
 
     /**
@@ -248,19 +255,13 @@ public final class NodeSampler implements AutoCloseable {
 
     private int hungThreads() {
         long now = clock.getAsLong();
-        int hung = 0;
-        for (GpuMonitor monitor : manager.monitors()) {
-            hung += monitor.hungThreads(now);
-        }
-        return hung;
+        return manager.monitors().stream()
+                .mapToInt(monitor -> monitor.hungThreads(now))
+                .sum();
     }
 
     private long refusedValues() {
-        long refused = 0;
-        for (GpuMonitor monitor : manager.monitors()) {
-            refused += monitor.refused();
-        }
-        return refused;
+        return manager.monitors().stream().mapToLong(GpuMonitor::refused).sum();
     }
 
     private void superviseAll() {
