@@ -85,6 +85,11 @@ public interface CheckContext {
         return RateHistory.NONE;
     }
 
+    /** Returns the permission to give work to GPUs, which a check requests before it does. */
+    default GpuAccess access() {
+        return GpuAccess.OPEN;
+    }
+
     /** Returns the node's /sys. */
     Path sysfs();
 

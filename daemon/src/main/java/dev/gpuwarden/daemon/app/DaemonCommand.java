@@ -22,6 +22,7 @@ import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.access.GpuReservations;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
@@ -208,8 +209,9 @@ public final class DaemonCommand implements Callable<Integer> {
                     new LazyComputeDriver(DaemonCommands::compute, sampling.driverOptions(), sampling.openDeadline());
             LazyCollectiveDriver collectives = new LazyCollectiveDriver(
                     DaemonCommands::collectives, collective.options(sampling.driverOptions()), sampling.openDeadline());
-            WorkSources work =
-                    new WorkSources(compute, collectives, sampler::driver, RateFile.open(events.ratesFile()));
+            GpuReservations gpuAccess = parts.add(wanted.access(sampler, store, events.path(), paths));
+            WorkSources work = new WorkSources(
+                    compute, collectives, sampler::driver, RateFile.open(events.ratesFile()), gpuAccess);
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));

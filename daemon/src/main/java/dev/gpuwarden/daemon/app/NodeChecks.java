@@ -4,27 +4,55 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.access.CrashedChecks;
+import dev.gpuwarden.daemon.access.GpuReservations;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import dev.gpuwarden.daemon.settings.CheckSetOptions;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /** The wiring of the daemon's checks to sampler, store and kernel log. */
-record NodeChecks(CheckPlan plan, Limits limits, Expectations expectations, String nodeName) {
+record NodeChecks(CheckPlan plan, CheckSetOptions sets, Limits limits, Expectations expectations, String nodeName) {
 
     /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */
     static NodeChecks of(CheckOptions options, String nodeName) {
         return new NodeChecks(
-                options.daemonPlan(options.all(nodeName)), options.limits(), options.expectations(), nodeName);
+                options.daemonPlan(options.all(nodeName)),
+                options.sets(),
+                options.limits(),
+                options.expectations(),
+                nodeName);
+    }
+
+    /**
+     * Returns the permission of checks to give work to GPUs. Reports checks that an earlier run of the daemon left in
+     * flight, as faults in the store.
+     *
+     * @param storeFile records are beside it; without a file there are none, as there are no events after a restart
+     */
+    GpuReservations access(NodeSampler sampler, EventStore store, Path storeFile, NodePaths paths) {
+        Optional<Path> folder = store.status().memoryCause().isPresent()
+                ? Optional.empty()
+                : Optional.of(storeFile.resolveSibling("in-flight"));
+        return GpuReservations.of(
+                sampler,
+                PresentPods.of(paths, sampler::snapshot),
+                folder,
+                new CrashedChecks(store, store, nodeName, Clock.systemUTC()),
+                sets.periodicOnBusy());
     }
 
     /** Starts the checks; the store receives their events. */

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.check;
 
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
@@ -131,6 +132,11 @@ public record CheckEnvironment(
         @Override
         public RateHistory rates() {
             return environment.work.rates();
+        }
+
+        @Override
+        public GpuAccess access() {
+            return environment.work.access();
         }
 
         @Override

@@ -117,8 +117,8 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
 
     /** Returns a plan with these intervals, by ID. */
     public CheckPlan every(Map<String, Duration> intervals) {
-        return every(plan ->
-                intervals.getOrDefault(plan.info().id(), plan.info().every()));
+        return every(
+                plan -> intervals.getOrDefault(plan.info().id(), plan.info().every()));
     }
 
     /** Returns a plan with this interval of all checks of a set. */

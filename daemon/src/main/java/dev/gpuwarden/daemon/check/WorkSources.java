@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.check;
 
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -15,16 +16,24 @@ import java.util.function.Supplier;
  * @param collectives the library of collectives between GPUs
  * @param driver the management library, for readings during work
  * @param rates earlier rates of each GPU
+ * @param access the permission to give work to GPUs
  */
 public record WorkSources(
         Supplier<Reading<ComputeDriver>> compute,
         Supplier<Reading<CollectiveDriver>> collectives,
         Supplier<Reading<Driver>> driver,
-        RateHistory rates) {
+        RateHistory rates,
+        GpuAccess access) {
 
     public static final WorkSources NONE = new WorkSources(
             () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "work on GPUs"),
             () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "collectives between GPUs"),
             () -> Reading.absent(Absence.NOT_SUPPORTED, 0, "readings during work on GPUs"),
-            RateHistory.NONE);
+            RateHistory.NONE,
+            GpuAccess.OPEN);
+
+    /** Returns the same sources with another permission. */
+    public WorkSources withAccess(GpuAccess permission) {
+        return new WorkSources(compute, collectives, driver, rates, permission);
+    }
 }

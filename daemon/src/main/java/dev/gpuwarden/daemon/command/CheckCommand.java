@@ -16,6 +16,7 @@ import dev.gpuwarden.cli.web.StaticHandler;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
@@ -120,7 +121,8 @@ public final class CheckCommand extends CheckingCommand {
                 new LazyCollectiveDriver(
                         collectives, collective.options(sampling.driverOptions()), sampling.openDeadline()),
                 new LazyDriver(provider(), sampling.driverOptions(), sampling.openDeadline()),
-                RateHistory.NONE);
+                RateHistory.NONE,
+                GpuAccess.OPEN);
     }
 
     @Override

@@ -17,10 +17,12 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.WorkSources;
+import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.KernelLogScan;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
@@ -90,8 +92,9 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
+        WorkSources sources = work().withAccess(new SingleRunAccess(PresentPods.of(paths, () -> seen)));
         CheckEnvironment around =
-                CheckEnvironment.once(seen, limits, expectations, paths).withWork(work());
+                CheckEnvironment.once(seen, limits, expectations, paths).withWork(sources);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,

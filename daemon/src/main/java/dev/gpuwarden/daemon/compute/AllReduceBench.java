@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * All-reduces between GPUs of this node, one thread for each. A run ends by its deadline: a call that does not return then is
@@ -26,6 +27,9 @@ public final class AllReduceBench {
 
     /** Time for ranks to notice the abort. */
     private static final Duration GRACE = Duration.ofMillis(500);
+
+    /** The time between two questions whether the work must stop. */
+    private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(50);
 
     /** A lost connection is noticed before the failure that caused it, by so much at most. */
     private static final Duration CAUSE = Duration.ofMillis(300);
@@ -54,10 +58,14 @@ public final class AllReduceBench {
         record Failed(Map<Integer, CollectiveException> causes) implements Outcome {}
     }
 
-    /** Measures all-reduces between at least two GPUs, and blocks until the deadline of the work and a second at most. */
-    public Outcome run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work) {
+    /**
+     * Measures all-reduces between at least two GPUs, and blocks until the deadline of the work and a second at most.
+     *
+     * @param stopped asked several times a second: true ends the work, and the outcome is a failure
+     */
+    public Outcome run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work, BooleanSupplier stopped) {
         Map<Integer, CollectiveException> busy = stillRunning(gpus);
-        return busy.isEmpty() ? new Run(driver, gpus, work).outcome() : new Outcome.Failed(busy);
+        return busy.isEmpty() ? new Run(driver, gpus, work).outcome(stopped) : new Outcome.Failed(busy);
     }
 
     private Map<Integer, CollectiveException> stillRunning(List<Gpu> gpus) {
@@ -98,7 +106,7 @@ public final class AllReduceBench {
             ended = new CountDownLatch(gpus.size());
         }
 
-        Outcome outcome() {
+        Outcome outcome(BooleanSupplier stopped) {
             byte[] id;
             try {
                 id = driver.newUniqueId();
@@ -113,13 +121,23 @@ public final class AllReduceBench {
                 threads.add(Threads.daemon("gpuwarden-nccl-" + i, STACK_BYTES, () -> run(one, rank)));
             }
             threads.forEach(Thread::start);
-            if (!allEnded(work.deadline())) {
+            if (!allEnded(work.deadline(), stopped)) {
                 stop();
                 if (!allEnded(GRACE)) {
                     left(threads);
                 }
             }
             return result();
+        }
+
+        private boolean allEnded(Duration within, BooleanSupplier stopped) {
+            long end = System.nanoTime() + within.toNanos();
+            while (!stopped.getAsBoolean() && System.nanoTime() < end) {
+                if (allEnded(BETWEEN_QUESTIONS)) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private boolean allEnded(Duration within) {

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.check;
 
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
@@ -50,10 +51,11 @@ public final class CheckContexts {
 
     /** Returns the same context with the node's drivers for work on GPUs. */
     public static CheckContext computing(SimulatedNode node, Limits limits) {
-        return computing(node, limits, RateHistory.NONE);
+        return computing(node, limits, RateHistory.NONE, GpuAccess.OPEN);
     }
 
-    public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates) {
+    /** Returns the same context with these earlier rates, and with this permission to give work to GPUs. */
+    public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates, GpuAccess access) {
         NodeSnapshot snapshot = snapshot(node);
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
         LazyComputeDriver compute = new LazyComputeDriver(
@@ -66,7 +68,7 @@ public final class CheckContexts {
                 new CollectiveOptions(List.of(folder), options),
                 Duration.ofSeconds(10));
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
-                .withWork(new WorkSources(compute, collectives, driver(node), rates))
+                .withWork(new WorkSources(compute, collectives, driver(node), rates, access))
                 .context(snapshot, new CounterHistory());
     }
 

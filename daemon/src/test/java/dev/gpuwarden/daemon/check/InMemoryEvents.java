@@ -15,11 +15,11 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Events in memory, for tests: faults as in {@link FaultTable}, and a disk that can be full. */
-final class InMemoryEvents implements EventWriter, EventReader {
+public final class InMemoryEvents implements EventWriter, EventReader {
 
     private final FaultTable table = new FaultTable();
     private final List<HealthEvent> events = new ArrayList<>();
-    boolean full;
+    public boolean full;
 
     @Override
     public synchronized List<Receipt> accept(List<HealthEvent> told, Optional<Position> position) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.compute.Digest;
@@ -23,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -42,9 +44,14 @@ abstract class ComputeCheck<M> implements HealthCheck {
     /**
      * The work of one run.
      *
+     * @param stopped asked often and by several threads: true ends the work soon, and the results count as incomplete
      * @param celsius returns the temperatures of the GPUs now, in the order of the UUIDs
      */
-    record Work(ComputeDriver driver, List<String> uuids, Supplier<List<Reading<Long>>> celsius) {}
+    record Work(
+            ComputeDriver driver,
+            List<String> uuids,
+            BooleanSupplier stopped,
+            Supplier<List<Reading<Long>>> celsius) {}
 
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
     abstract List<Reading<M>> measure(Work work);
@@ -52,34 +59,46 @@ abstract class ComputeCheck<M> implements HealthCheck {
     /** Adds the parts of one GPU's finding. The siblings are the measurements of equal boards. */
     abstract void evaluate(FindingBuilder builder, M measured, List<M> siblings);
 
+    /** Adds what an incomplete measurement shows for certain, such as a wrong result that was found before its end. */
+    void evaluateIncomplete(FindingBuilder builder, M measured) {}
+
     @Override
     public final List<Finding> run(CheckContext context) {
         List<GpuSnapshot> gpus = context.node().gpus().stream()
                 .filter(gpu ->
                         gpu.state() == GpuState.ANSWERING && whyNot(gpu, load()).isEmpty())
                 .toList();
-        Map<GpuSnapshot, Worked<M>> worked = gpus.isEmpty() ? Map.of() : worked(context, gpus);
-        return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), worked));
-    }
-
-    /** The measurement of a GPU, and what was read of it at that time. */
-    private record Worked<M>(Reading<M> measured, WorkReadings readings) {}
-
-    private Map<GpuSnapshot, Worked<M>> worked(CheckContext context, List<GpuSnapshot> gpus) {
-        Reading<Driver> readings = load() == GpuLoad.INVASIVE
-                ? context.driver()
-                : Reading.absent(Absence.OFF, 0, "beside other work, readings belong to that too");
-        try (WorkSampler sampler = new WorkSampler(readings, gpus)) {
-            List<Reading<M>> all = measurements(context.compute(), gpus, sampler);
-            Map<GpuSnapshot, Worked<M>> worked = new LinkedHashMap<>();
-            for (int i = 0; i < all.size(); i++) {
-                worked.put(gpus.get(i), new Worked<>(all.get(i), sampler.of(gpus.get(i))));
-            }
-            return worked;
+        try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
+            Map<GpuSnapshot, Worked<M>> worked = worked(context, grants);
+            return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), worked, grants));
         }
     }
 
-    private List<Reading<M>> measurements(Reading<ComputeDriver> driver, List<GpuSnapshot> gpus, WorkSampler sampler) {
+    /** The measurement of a GPU, and the readings of it during that time. */
+    private record Worked<M>(Reading<M> measured, WorkReadings readings) {}
+
+    /** Measures all GPUs that are granted. If grants are withdrawn meanwhile, it measures the others once more. */
+    private Map<GpuSnapshot, Worked<M>> worked(CheckContext context, GpuGrants grants) {
+        Map<GpuSnapshot, Worked<M>> worked = new LinkedHashMap<>();
+        List<GpuSnapshot> left = grants.gpus();
+        while (!left.isEmpty()) {
+            Reading<Driver> readings = load() == GpuLoad.INVASIVE
+                    ? context.driver()
+                    : Reading.absent(Absence.OFF, 0, "beside other work, readings belong to that too");
+            try (WorkSampler sampler = new WorkSampler(readings, left)) {
+                List<Reading<M>> all = measurements(context.compute(), left, grants.withdrawn(left), sampler);
+                for (int i = 0; i < all.size(); i++) {
+                    worked.put(left.get(i), new Worked<>(all.get(i), sampler.of(left.get(i))));
+                }
+            }
+            List<GpuSnapshot> kept = grants.giveUpWithdrawn(left);
+            left = kept.size() < left.size() ? kept : List.of();
+        }
+        return worked;
+    }
+
+    private List<Reading<M>> measurements(
+            Reading<ComputeDriver> driver, List<GpuSnapshot> gpus, BooleanSupplier stopped, WorkSampler sampler) {
         if (driver instanceof Reading.Absent<ComputeDriver> none) {
             Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
             return gpus.stream().map(gpu -> same).toList();
@@ -87,17 +106,25 @@ abstract class ComputeCheck<M> implements HealthCheck {
         return measure(new Work(
                 driver.asOptional().orElseThrow(),
                 gpus.stream().map(gpu -> gpu.identity().selector()).toList(),
+                stopped,
                 () -> gpus.stream().map(sampler::celsius).toList()));
     }
 
-    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Worked<M>> worked) {
+    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Worked<M>> worked, GpuGrants grants) {
         Worked<M> own = worked.get(builder.gpu());
-        if (own == null) {
+        Optional<Refusal> refusal = grants.refusal(builder.gpu());
+        if (refusal.isPresent()) {
+            builder.skip(refusal.get().code(), refusal.get().text());
+            Optional.ofNullable(own)
+                    .flatMap(any -> any.measured().asOptional())
+                    .ifPresent(incomplete -> evaluateIncomplete(builder, incomplete));
+        } else if (own == null) {
             builder.skip("not-measured", whyNot(builder.gpu(), load()).orElse("not among the GPUs of this run"));
         } else if (own.measured() instanceof Reading.Absent<M> absent) {
             unmeasured(builder, absent);
         } else {
             List<Worked<M>> siblings = builder.peers().stream()
+                    .filter(peer -> grants.refusal(peer).isEmpty())
                     .filter(peer -> EqualBoard.of(peer).equals(EqualBoard.of(builder.gpu())))
                     .flatMap(peer -> Optional.ofNullable(worked.get(peer)).stream())
                     .filter(peer -> peer.measured() instanceof Reading.Present<M>)

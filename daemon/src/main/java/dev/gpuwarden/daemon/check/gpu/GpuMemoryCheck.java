@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * A measurement of each GPU's memory and FP64 arithmetic: patterns that memory must hold, its bandwidth by y = a x + y
@@ -114,14 +115,14 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         List<String> uuids = given.uuids();
         GrowingWork growing = new GrowingWork(System::nanoTime);
         List<Sized<MemoryWork, MemoryResult>> memory =
-                growing.run(MEMORY, work -> driver.testMemory(uuids, work, () -> false), MemoryResult::isRight);
+                growing.run(MEMORY, work -> driver.testMemory(uuids, work, given.stopped()), MemoryResult::isRight);
         List<Sized<VectorWork, VectorResult>> vectors = growing.run(
                 VECTORS,
-                work -> driver.measureVectors(uuids, work, () -> false),
+                work -> driver.measureVectors(uuids, work, given.stopped()),
                 result -> result.verification().isRight());
         List<Sized<ProductWork, ProductResult>> products = growing.run(
                 PRODUCTS,
-                work -> driver.measureProducts(uuids, work, () -> false),
+                work -> driver.measureProducts(uuids, work, given.stopped()),
                 result -> result.verification().isRight());
         List<Reading<Measured>> all = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
@@ -162,6 +163,17 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
     /** Returns the board's limit; empty for work so small that its launches count, which a slow host alone chooses. */
     private static Optional<Limit> limit(FindingBuilder builder, Measured measured) {
         return measured.isLong() ? builder.limit("daxpy_gigabytes_per_second") : Optional.empty();
+    }
+
+    @Override
+    void evaluateIncomplete(FindingBuilder builder, Measured measured) {
+        List<ResultVerdict> wrong = Stream.of(
+                        WrongResults.ofMemory("memory", measured.memory()),
+                        WrongResults.ofVectors("DAXPY", measured.vectors()),
+                        verdict("DGEMM", builder, measured.product(), Optional.empty()))
+                .filter(verdict -> verdict.outcome() == ResultVerdict.Outcome.WRONG)
+                .toList();
+        RepeatedWrongNotes.add(builder, wrong);
     }
 
     private static void slow(

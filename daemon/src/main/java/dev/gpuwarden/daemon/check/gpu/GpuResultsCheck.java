@@ -9,6 +9,7 @@ import dev.gpuwarden.core.compute.ExpectedProduct;
 import dev.gpuwarden.core.compute.ProductKind;
 import dev.gpuwarden.core.compute.ProductResult;
 import dev.gpuwarden.core.compute.ProductWork;
+import dev.gpuwarden.core.compute.ResultVerdict;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
@@ -71,7 +72,7 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
         List<Sized<ProductWork, ProductResult>> results = new GrowingWork(System::nanoTime)
                 .run(
                         SIZES,
-                        work -> driver.measureProducts(uuids, work, () -> false),
+                        work -> driver.measureProducts(uuids, work, given.stopped()),
                         result -> result.verification().isRight());
         Map<ProductWork, Digest> expected = new HashMap<>();
         return results.stream()
@@ -81,6 +82,15 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
                                 expected.computeIfAbsent(
                                         sized.work(), work -> ExpectedProduct.digest(work.kind(), work.n(), SEED)))))
                 .toList();
+    }
+
+    @Override
+    void evaluateIncomplete(FindingBuilder builder, Measured measured) {
+        ResultVerdict verdict =
+                verdict("tensor cores", builder, Reading.of(measured.product()), Optional.of(measured.expected()));
+        if (verdict.outcome() == ResultVerdict.Outcome.WRONG) {
+            RepeatedWrongNotes.add(builder, List.of(verdict));
+        }
     }
 
     @Override

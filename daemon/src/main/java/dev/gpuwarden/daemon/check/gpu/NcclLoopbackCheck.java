@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check.gpu;
 import com.google.auto.service.AutoService;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.compute.AllReduceWork;
@@ -23,6 +24,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
 /**
  * All-reduces between the free GPUs of equal boards, from 8 bytes to 256 MiB, by NCCL in this process. The bus bandwidth of
@@ -76,42 +79,58 @@ public final class NcclLoopbackCheck implements HealthCheck {
 
     @Override
     public List<Finding> run(CheckContext context) {
-        Map<GpuSnapshot, LoopbackRun> runs = new LinkedHashMap<>();
-        List<List<GpuSnapshot>> groups =
-                groups(context).stream().filter(group -> group.size() > 1).toList();
-        if (!groups.isEmpty()) {
-            Reading<CollectiveDriver> driver = context.collectives();
-            groups.forEach(group -> {
-                LoopbackRun run = measured(driver, group, context);
-                group.forEach(gpu -> runs.put(gpu, run));
-            });
-        }
-        return EachGpu.answering(context.node(), gpu -> {
-            FindingBuilder builder = new FindingBuilder(gpu, context);
-            Optional<String> whyNot = ComputeCheck.whyNot(gpu, load());
-            LoopbackRun run = runs.get(gpu);
-            if (whyNot.isPresent()) {
-                builder.skip("not-measured", whyNot.get());
-            } else if (run == null) {
-                builder.skip("one-gpu", "no other free GPU has the same board, and one GPU has no bus bandwidth");
-            } else {
-                run.judge(builder);
-            }
-            return builder.finding();
-        });
-    }
-
-    private List<List<GpuSnapshot>> groups(CheckContext context) {
-        Map<EqualBoard, List<GpuSnapshot>> groups = new LinkedHashMap<>();
-        context.node().gpus().stream()
+        List<GpuSnapshot> gpus = context.node().gpus().stream()
                 .filter(gpu -> gpu.state() == GpuState.ANSWERING
                         && ComputeCheck.whyNot(gpu, load()).isEmpty())
-                .forEach(gpu -> groups.computeIfAbsent(EqualBoard.of(gpu), any -> new ArrayList<>())
-                        .add(gpu));
-        return List.copyOf(groups.values());
+                .toList();
+        try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
+            Map<GpuSnapshot, LoopbackRun> runs = new LinkedHashMap<>();
+            for (List<GpuSnapshot> group : groups(grants.gpus())) {
+                measure(group, context, grants, runs);
+            }
+            return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), runs, grants));
+        }
     }
 
-    private LoopbackRun measured(Reading<CollectiveDriver> driver, List<GpuSnapshot> group, CheckContext context) {
+    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, LoopbackRun> runs, GpuGrants grants) {
+        Optional<Refusal> refusal = grants.refusal(builder.gpu());
+        Optional<String> whyNot = ComputeCheck.whyNot(builder.gpu(), load());
+        LoopbackRun run = runs.get(builder.gpu());
+        if (refusal.isPresent()) {
+            builder.skip(refusal.get().code(), refusal.get().text());
+        } else if (whyNot.isPresent()) {
+            builder.skip("not-measured", whyNot.get());
+        } else if (run == null) {
+            builder.skip("one-gpu", "no other free GPU has the same board, and one GPU has no bus bandwidth");
+        } else {
+            run.judge(builder);
+        }
+        return builder.finding();
+    }
+
+    private static List<List<GpuSnapshot>> groups(List<GpuSnapshot> gpus) {
+        return List.copyOf(gpus.stream()
+                .collect(Collectors.groupingBy(EqualBoard::of, LinkedHashMap::new, Collectors.toList()))
+                .values());
+    }
+
+    /** Measures a group. If GPUs of it are withdrawn meanwhile, it measures the others once more. */
+    private void measure(
+            List<GpuSnapshot> group, CheckContext context, GpuGrants grants, Map<GpuSnapshot, LoopbackRun> runs) {
+        List<GpuSnapshot> left = group;
+        while (left.size() > 1) {
+            LoopbackRun run = measured(context.collectives(), left, context, grants.withdrawn(left));
+            List<GpuSnapshot> kept = grants.giveUpWithdrawn(left);
+            if (kept.size() == left.size()) {
+                kept.forEach(gpu -> runs.put(gpu, run));
+                return;
+            }
+            left = kept;
+        }
+    }
+
+    private LoopbackRun measured(
+            Reading<CollectiveDriver> driver, List<GpuSnapshot> group, CheckContext context, BooleanSupplier stopped) {
         if (driver instanceof Reading.Absent<CollectiveDriver> none) {
             return new LoopbackRun.NoLibrary(none);
         }
@@ -128,23 +147,24 @@ public final class NcclLoopbackCheck implements HealthCheck {
             return new LoopbackRun.NoLibrary(new Reading.Absent<>(
                     Absence.NO_DATA, 0, "CUDA lists fewer than two of these GPUs in this process"));
         }
-        Outcome outcome = bench.run(nccl, gpus, work);
+        Outcome outcome = bench.run(nccl, gpus, work, stopped);
         if (outcome instanceof Outcome.Failed failed) {
             return new LoopbackRun.Failed(members, failed.causes());
         }
         LoopbackRun.Measured all =
                 new LoopbackRun.Measured(members, ((Outcome.Measured) outcome).last(), WANTED_BYTES, Map.of());
-        return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all)) : all;
+        return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all, stopped)) : all;
     }
 
     /** Returns the rates of neighbouring pairs by the place of the first GPU; without those that could not be measured. */
-    private Map<Integer, Double> pairs(CollectiveDriver nccl, List<Gpu> gpus, LoopbackRun.Measured all) {
+    private Map<Integer, Double> pairs(
+            CollectiveDriver nccl, List<Gpu> gpus, LoopbackRun.Measured all, BooleanSupplier stopped) {
         Map<Integer, Double> rates = new LinkedHashMap<>();
         long end = System.nanoTime() + PAIRS_DEADLINE.toNanos();
-        for (int i = 0; i < gpus.size() && System.nanoTime() < end; i++) {
+        for (int i = 0; i < gpus.size() && System.nanoTime() < end && !stopped.getAsBoolean(); i++) {
             int place = i;
             List<Gpu> pair = List.of(gpus.get(i), gpus.get((i + 1) % gpus.size()));
-            Outcome outcome = bench.run(nccl, pair, work.only(all.rate().bytes(), PAIR_DEADLINE));
+            Outcome outcome = bench.run(nccl, pair, work.only(all.rate().bytes(), PAIR_DEADLINE), stopped);
             if (outcome instanceof Outcome.Measured measured) {
                 rates.put(place, measured.last().busBandwidth());
             }

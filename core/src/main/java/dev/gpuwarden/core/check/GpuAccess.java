@@ -1,0 +1,48 @@
+package dev.gpuwarden.core.check;
+
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.util.List;
+import java.util.Optional;
+
+/** The permission to give work to GPUs. Checks with a load request it for each run. Thread-safe. */
+public interface GpuAccess {
+
+    /** Grants every request and withdraws none. */
+    GpuAccess OPEN = (check, load, gpus) ->
+            gpus.stream().<Answer>map(gpu -> new OpenGrant()).toList();
+
+    /**
+     * Requests GPUs for one run of a check. May block for seconds, until it is known who holds them. The caller closes each
+     * grant when it has freed the memory that it took.
+     *
+     * @param check the check's ID
+     * @return one answer for each GPU, in order
+     */
+    List<Answer> request(String check, GpuLoad load, List<GpuSnapshot> gpus);
+
+    /** The answer for one GPU. */
+    sealed interface Answer {}
+
+    /** A permission, which may be withdrawn. */
+    non-sealed interface Grant extends Answer, AutoCloseable {
+        /** Returns why the work must end now; empty while it may go on. Once it is withdrawn, it stays so. Does not block. */
+        Optional<Refusal> withdrawn();
+
+        @Override
+        void close();
+    }
+
+    /** Why a GPU gets no work. The check of the GPU is SKIPPED with this code and text. */
+    record Refusal(String code, String text) implements Answer {}
+
+    /** A grant that is never withdrawn. */
+    record OpenGrant() implements Grant {
+        @Override
+        public Optional<Refusal> withdrawn() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void close() {}
+    }
+}
