@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The GPUs that checks of this daemon work on. A check with an invasive load gets free GPUs alone, one check at a time,
- * and loses a GPU when another program takes it or when it is to be released. Each grant has a record on disk.
+ * and loses a GPU when another program takes it or when it must be released. Each grant has a record on disk.
  */
 public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseable {
 

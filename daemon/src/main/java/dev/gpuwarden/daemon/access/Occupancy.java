@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 
-/** Whether a GPU is free: no pod and no other process holds it. Pure. A GPU of unknown holders is not free. */
+/** The rule for free GPUs: no pod and no other process holds one. Pure. A GPU of unknown holders is not free. */
 final class Occupancy {
 
     static final String HELD = "gpu-held";

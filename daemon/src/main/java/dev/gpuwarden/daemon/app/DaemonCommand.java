@@ -272,6 +272,7 @@ public final class DaemonCommand implements Callable<Integer> {
             WebStats stats) {
         List<Collector> collectors = new ArrayList<>(List.of(
                 new CheckCollector(runner::results, store::faults),
+                PartCollectors.checkSets(runner.planned()),
                 PartCollectors.store(store::status),
                 new EventCollector(store::counts, store::faults),
                 PartCollectors.kernelLog(follower::stats),

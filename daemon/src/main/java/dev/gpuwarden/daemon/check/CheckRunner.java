@@ -37,6 +37,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long CLOSE_MILLIS = 500;
 
+    private final CheckPlan plan;
     private final List<CheckJob> jobs = new ArrayList<>();
     private final CheckEnvironment environment;
     private final Consumer<List<CheckResult>> consumer;
@@ -77,6 +78,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             long epochNanos,
             LongSupplier clock,
             ThreadFactory threads) {
+        this.plan = plan;
         this.environment = environment;
         this.consumer = consumer;
         this.clock = clock;
@@ -118,6 +120,11 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             jobs.stream().filter(job -> !job.alone()).forEach(job -> job.dueAt(now));
             work.signal();
         });
+    }
+
+    /** Returns the checks that this runner runs by itself. */
+    public CheckPlan planned() {
+        return plan;
     }
 
     @Override

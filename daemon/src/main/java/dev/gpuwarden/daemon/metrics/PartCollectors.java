@@ -1,8 +1,10 @@
 package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.cli.web.WebStats;
+import dev.gpuwarden.core.check.CheckSet;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.grpc.CallStats;
 import dev.gpuwarden.daemon.kernlog.KernelLogStats;
 import dev.gpuwarden.daemon.kube.KubeStats;
@@ -49,6 +51,18 @@ public final class PartCollectors {
                 out.add("gpuwarden_store_receiver_dropped_events", labels, lag.dropped());
             });
         });
+    }
+
+    /** Collects the intervals of checks with a load on GPUs that this daemon runs by itself. */
+    public static Collector checkSets(CheckPlan plan) {
+        return Collector.of(
+                "check-sets",
+                (scrape, out) -> plan.planned()
+                        .forEach(planned -> CheckSet.of(planned.check().load())
+                                .ifPresent(set -> out.add(
+                                        "gpuwarden_check_set_interval_seconds",
+                                        Labels.of("check", planned.info().id(), "set", set.label()),
+                                        planned.info().every().toNanos() / 1e9))));
     }
 
     /** Collects the state of the kernel-log monitor, and the counts of its records. */

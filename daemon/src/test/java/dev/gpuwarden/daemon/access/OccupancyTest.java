@@ -77,7 +77,7 @@ class OccupancyTest {
     }
 
     @Test
-    void whatCannotBeDeterminedIsNotFree() {
+    void gpuOfUnknownHoldersIsNotFree() {
         UnresolvedDevice device = new UnresolvedDevice("ml", "odd-0", "main", "nvidia.com/gpu", "x", "why");
         assertThat(List.of(
                         of(Reading.absent(Absence.STALE, 0, "listed 90 s ago"), NO_POD),

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.daemon.Golden;
+import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.store.StoreStats.EventCounts.Kind;
 import dev.gpuwarden.daemon.store.StoreStatus;
 import java.io.IOException;
@@ -81,7 +82,7 @@ class EventMetricsTest {
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> parts);
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
-                .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_(store|event|fault).*"))
+                .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_(store|event|fault|check_set).*"))
                 .toList();
     }
 
@@ -92,6 +93,7 @@ class EventMetricsTest {
         counts.put(new Kind("other", "other", "other", false, true), 4L);
         List<String> now = lines(List.of(
                 PartCollectors.store(EventMetricsTest::status),
+                PartCollectors.checkSets(CheckPlan.installed().withLoad().only("pciebw"::equals)),
                 new EventCollector(() -> counts, EventMetricsTest::faults)));
         Golden.check("metrics/events.prom", now);
     }

@@ -77,7 +77,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
     /** The measurement of a GPU, and the readings of it during that time. */
     private record Worked<M>(Reading<M> measured, WorkReadings readings) {}
 
-    /** Measures all GPUs that are granted. If grants are withdrawn meanwhile, it measures the others once more. */
+    /** Measures all GPUs that are granted. If grants are withdrawn during that time, it measures the others once more. */
     private Map<GpuSnapshot, Worked<M>> worked(CheckContext context, GpuGrants grants) {
         Map<GpuSnapshot, Worked<M>> worked = new LinkedHashMap<>();
         List<GpuSnapshot> left = grants.gpus();

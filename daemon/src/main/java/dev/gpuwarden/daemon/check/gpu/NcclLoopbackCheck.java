@@ -114,7 +114,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
                 .values());
     }
 
-    /** Measures a group. If GPUs of it are withdrawn meanwhile, it measures the others once more. */
+    /** Measures a group. If GPUs of it are withdrawn during that time, it measures the others once more. */
     private void measure(
             List<GpuSnapshot> group, CheckContext context, GpuGrants grants, Map<GpuSnapshot, LoopbackRun> runs) {
         List<GpuSnapshot> left = group;
