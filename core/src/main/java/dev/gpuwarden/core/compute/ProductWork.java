@@ -10,8 +10,10 @@ import java.time.Duration;
  *     round takes 0.1 s at 10 TFLOP/s, and 4 s at the 0.25 TFLOP/s of a T4
  * @param seed of the factors
  * @param deadline after which the measurement is left behind
+ * @param byLibrary whether NVIDIA's library computes products in FP64, if it is there. Its bits are those of the own kernel as long as all
+ *     numbers are exact, but GPUs are compared by the own kernel alone
  */
-public record ProductWork(ProductKind kind, int n, int rounds, long seed, Duration deadline) {
+public record ProductWork(ProductKind kind, int n, int rounds, long seed, Duration deadline, boolean byLibrary) {
 
     private static final int STEP = 128;
     private static final int MOST_N = 65_536;
@@ -25,6 +27,16 @@ public record ProductWork(ProductKind kind, int n, int rounds, long seed, Durati
         if (rounds < 1 || rounds > MOST_ROUNDS) {
             throw new IllegalArgumentException("rounds: expected 1 to " + MOST_ROUNDS + ", seen " + rounds);
         }
+    }
+
+    /** Creates work for the own kernel. */
+    public ProductWork(ProductKind kind, int n, int rounds, long seed, Duration deadline) {
+        this(kind, n, rounds, seed, deadline, false);
+    }
+
+    /** Returns the same work for NVIDIA's library. */
+    public ProductWork withLibrary() {
+        return new ProductWork(kind, n, rounds, seed, deadline, true);
     }
 
     public long cells() {

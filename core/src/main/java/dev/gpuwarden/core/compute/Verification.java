@@ -53,6 +53,11 @@ public record Verification(
                 .map(Map.Entry::getKey);
     }
 
+    /** Returns the same without SMs, for results of a program that does not record its own. */
+    public Verification withoutSms() {
+        return new Verification(elements, wrong, firstIndex, kept, new TreeMap<>());
+    }
+
     /** Returns both together. The indices of the other one belong to the same elements. */
     public Verification and(Verification other) {
         SortedMap<Integer, Long> sums = new TreeMap<>(wrongBySm);

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.compute.ProductResult;
 import dev.gpuwarden.core.compute.ProductWork;
 import dev.gpuwarden.core.compute.VectorResult;
 import dev.gpuwarden.core.compute.VectorWork;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import java.time.Duration;
 import java.util.List;
@@ -68,6 +69,13 @@ public interface ComputeDriver {
      * @return absent with the driver's code, 2 on a full GPU, if nothing is held
      */
     Reading<HeldMemory> hold(String gpuUuid, long bytes);
+
+    /**
+     * Returns the file and version of NVIDIA's library of matrix products, or why there is none. The first call searches and loads it.
+     */
+    default Reading<String> matrixLibrary() {
+        return Reading.absent(Absence.NOT_SUPPORTED, 0, "a library of matrix products");
+    }
 
     /**
      * The size of a measurement of copies.

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
 import dev.gpuwarden.core.port.CollectiveProvider;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverProvider;
@@ -77,7 +78,14 @@ public final class DoctorCommand extends NodeCommand {
         all.put("process table", folder(paths.procfs()));
         all.put("PCI devices", folder(paths.sysfs().resolve("bus/pci/devices")));
         all.put("pod logs", folder(paths.podLogs()));
-        all.put("CUDA driver", cudaDriver());
+        Reading<ComputeDriver> driver =
+                new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()).get();
+        all.put(
+                "CUDA driver",
+                driver.map(cuda -> cuda.libraryPath() + ", GPUs: " + cuda.gpus().size()));
+        if (driver instanceof Reading.Present<ComputeDriver> present) {
+            all.put("cuBLAS", present.value().matrixLibrary());
+        }
         all.put("NCCL", nccl());
         all.put("gpuwarden", Reading.of(Version.program()));
         all.put(
@@ -87,12 +95,6 @@ public final class DoctorCommand extends NodeCommand {
                 .ifPresent(
                         archive -> all.put("class archive", Reading.of(archive.inUse() ? "in use" : archive.advice())));
         return all;
-    }
-
-    private Reading<String> cudaDriver() {
-        return new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline())
-                .get()
-                .map(driver -> driver.libraryPath() + ", GPUs: " + driver.gpus().size());
     }
 
     private Reading<String> nccl() {

@@ -83,6 +83,13 @@ public final class SamplingSettings {
     List<String> libraryPaths = List.of();
 
     @Option(
+            names = "--cublas.library-path",
+            split = ",",
+            paramLabel = "PATH",
+            description = "cuBLAS library, or folder of it, to try before the loader's own search; may be repeated.")
+    List<String> matrixLibraryPaths = List.of();
+
+    @Option(
             names = "--driver.path",
             defaultValue = "auto",
             paramLabel = "PATH",
@@ -106,7 +113,7 @@ public final class SamplingSettings {
     }
 
     public DriverOptions driverOptions() {
-        return new DriverOptions(List.copyOf(libraryPaths), samplerPath, profiling);
+        return new DriverOptions(List.copyOf(libraryPaths), samplerPath, profiling, List.copyOf(matrixLibraryPaths));
     }
 
     /** Checks the values. Throws {@link UserError} if they are out of range or contradict each other. */

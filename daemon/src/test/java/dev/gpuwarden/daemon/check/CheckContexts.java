@@ -54,6 +54,14 @@ public final class CheckContexts {
         return computing(node, limits, RateHistory.NONE, GpuAccess.OPEN);
     }
 
+    public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates) {
+        return computing(node, limits, rates, GpuAccess.OPEN);
+    }
+
+    public static CheckContext computing(SimulatedNode node, Limits limits, GpuAccess access) {
+        return computing(node, limits, RateHistory.NONE, access);
+    }
+
     /** Returns the same context with these earlier rates, and with this permission to give work to GPUs. */
     public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates, GpuAccess access) {
         NodeSnapshot snapshot = snapshot(node);

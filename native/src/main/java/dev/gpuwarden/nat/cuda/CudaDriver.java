@@ -25,20 +25,22 @@ import java.util.function.Supplier;
 final class CudaDriver implements ComputeDriver {
 
     private final CudaLibrary library;
+    private final Cublas cublas;
     private final Map<String, CudaContext> contexts;
 
-    private CudaDriver(CudaLibrary library, Map<String, CudaContext> contexts) {
+    private CudaDriver(CudaLibrary library, Cublas cublas, Map<String, CudaContext> contexts) {
         this.library = library;
+        this.cublas = cublas;
         this.contexts = contexts;
     }
 
     /** Returns a driver with the GPUs of a library that has been initialised. */
-    static CudaDriver of(CudaLibrary library) throws CudaException {
+    static CudaDriver of(CudaLibrary library, Cublas cublas) throws CudaException {
         Map<String, CudaContext> contexts = new LinkedHashMap<>();
         for (CudaDevices.Device gpu : CudaDevices.list(library)) {
             contexts.put(gpu.uuid(), new CudaContext(library, gpu.device(), gpu.uuid()));
         }
-        return new CudaDriver(library, contexts);
+        return new CudaDriver(library, cublas, contexts);
     }
 
     @Override
@@ -49,6 +51,11 @@ final class CudaDriver implements ComputeDriver {
     @Override
     public List<String> gpus() {
         return List.copyOf(contexts.keySet());
+    }
+
+    @Override
+    public Reading<String> matrixLibrary() {
+        return cublas.library().map(found -> found.path() + ", version " + found.version());
     }
 
     @Override
@@ -71,7 +78,8 @@ final class CudaDriver implements ComputeDriver {
     @Override
     public List<Reading<ProductResult>> measureProducts(
             List<String> gpuUuids, ProductWork work, BooleanSupplier stopped) {
-        return together(gpuUuids, work.deadline(), stopped, (start, stop) -> new ProductBench(work, start, stop));
+        return together(
+                gpuUuids, work.deadline(), stopped, (start, stop) -> new ProductBench(work, cublas, start, stop));
     }
 
     @Override

@@ -17,7 +17,7 @@ public final class CudaProvider implements ComputeProvider {
         }
         CudaLibrary library = ((Started.Ready) started).library();
         try {
-            return new Opened(CudaDriver.of(library));
+            return new Opened(CudaDriver.of(library, new Cublas(library, options.matrixLibraryPaths())));
         } catch (CudaException e) {
             return CudaStart.unavailable(library, e);
         }

@@ -28,7 +28,7 @@ public final class CudaResult {
 
     /**
      * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC and 220 NVLink are published as
-     * such. Of the others cuda.h has it: 226 contained error, 700 illegal address, 702 time-out of a kernel, 710 assertion, 714 to 719 faults
+     * such. cuda.h has these: 226 contained error, 700 illegal address, 702 time-out of a kernel, 710 assertion, 714 to 719 faults
      * of a kernel, 721 tensor memory, 810 the end of an MPS client, 911 an external device.
      */
     static boolean poisons(int result) {

@@ -7,8 +7,12 @@ import dev.gpuwarden.core.compute.ProductWork;
 import dev.gpuwarden.core.compute.Rates;
 import dev.gpuwarden.core.compute.Verification;
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.nat.cuda.CublasLibrary.CublasException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A measurement of products (dgemm.cu, wmma.cu). Each product is compared with its closed form, and has a digest. */
 final class ProductBench implements CudaContext.Work<ProductResult> {
@@ -16,12 +20,17 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
     /** Each cell begins as a NaN, so that a product that was not computed shows. */
     private static final int NAN = 0xff;
 
+    /** The address of no SMs: a library does not record its own. */
+    private static final long NO_SM = 0;
+
     private final ProductWork work;
+    private final Cublas cublas;
     private final Rendezvous start;
     private final StopSignal stop;
 
-    ProductBench(ProductWork work, Rendezvous start, StopSignal stop) {
+    ProductBench(ProductWork work, Cublas cublas, Rendezvous start, StopSignal stop) {
         this.work = work;
+        this.cublas = cublas;
         this.start = start;
         this.stop = stop;
     }
@@ -40,24 +49,88 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
         Workspace space = new Workspace(resources);
         String name = kind == ProductKind.FP64 ? "dgemm" : "wmma";
         KernelModule module = new KernelModule(resources, name);
-        Kernel product = space.kernel(module, kind == ProductKind.FP64 ? "dgemm" : "wmma_product");
+        Kernel kernel = space.kernel(module, kind == ProductKind.FP64 ? "dgemm" : "wmma_product");
         Kernel verify = space.kernel(module, name + "_verify");
         DigestReader digest = new DigestReader(resources, space, work.cells() * kind.cellBytes() / Long.BYTES);
         long a = factor(resources, space.kernel(module, name + "_fill"), 0);
         long b = factor(resources, space.kernel(module, name + "_fill"), 1);
         long c = resources.memory(work.cells() * kind.cellBytes());
         long sm = resources.memory(Long.BYTES * blocks);
+        Product own = () -> kernel.launch(blocks, a, b, c, n, sm);
+        Rounds measure = (product, writers, before) -> rounds(space, product, verify, digest, c, writers, before);
+        if (!work.byLibrary() || kind != ProductKind.FP64) {
+            start.arriveAndWait();
+            return measure.of(own, sm, Verification.NOTHING);
+        }
+        String why;
+        Reading<CublasHandle> opened = opened(space, a, b, c);
+        Verification first = opened.asOptional().isPresent() ? verified(space, verify, c, NO_SM) : Verification.NOTHING;
         start.arriveAndWait();
+        if (opened instanceof Reading.Present<CublasHandle> present) {
+            try (CublasHandle handle = present.value()) {
+                return measure.of(() -> handle.multiply(n, a, b, c), NO_SM, first)
+                        .by(handle.library(), Optional.empty());
+            } catch (CublasException e) {
+                why = String.valueOf(e.getMessage());
+            }
+        } else {
+            why = ((Reading.Absent<CublasHandle>) opened).detail();
+        }
+        return measure.of(own, sm, Verification.NOTHING).by(ProductResult.OWN_KERNEL, Optional.of(why));
+    }
 
+    /** Returns the library after its first product, for which it loads its own kernels. */
+    private Reading<CublasHandle> opened(Workspace space, long a, long b, long c) throws CudaException {
+        Reading<CublasLibrary> library = cublas.library();
+        if (library instanceof Reading.Absent<CublasLibrary> none) {
+            return Reading.absent(none.cause(), none.code(), none.detail());
+        }
+        @Nullable CublasHandle handle = null;
+        try {
+            handle = CublasHandle.open(library.asOptional().orElseThrow(), space.stream());
+            space.fill(c, NAN, work.cells() * work.kind().cellBytes());
+            handle.multiply(work.n(), a, b, c);
+            space.stopwatch().await();
+            CublasHandle ready = handle;
+            handle = null;
+            return Reading.of(ready);
+        } catch (CublasException e) {
+            return Reading.absent(Absence.FAILED, 0, String.valueOf(e.getMessage()));
+        } finally {
+            if (handle != null) {
+                handle.close();
+            }
+        }
+    }
+
+    /** A product that is enqueued on the stream. */
+    private interface Product {
+        void enqueue() throws CudaException;
+    }
+
+    private interface Rounds {
+        ProductResult of(Product product, long sm, Verification before) throws CudaException;
+    }
+
+    /**
+     * Returns the measured products.
+     *
+     * @param sm where the product stores the SM of each block; {@link #NO_SM} if it does not
+     * @param before the verification of products that were not measured, which counts for the first round
+     */
+    private ProductResult rounds(
+            Workspace space, Product product, Kernel verify, DigestReader digest, long c, long sm, Verification before)
+            throws CudaException {
         List<Round> rounds = new ArrayList<>();
         double seconds = 0;
         for (int i = 0; i < work.rounds(); i++) {
             stop.check();
-            space.fill(c, NAN, work.cells() * kind.cellBytes());
-            double taken = space.stopwatch().seconds(() -> product.launch(blocks, a, b, c, n, sm));
+            space.fill(c, NAN, work.cells() * work.kind().cellBytes());
+            double taken = space.stopwatch().seconds(product::enqueue);
             seconds += taken;
-            Verification verification = verified(space, verify, c, sm);
-            rounds.add(new Round(rate(taken, 1), digest.of(c), verification));
+            Verification own = verified(space, verify, c, sm);
+            Verification verification = i == 0 ? before.and(own) : own;
+            rounds.add(new Round(rate(taken, 1), digest.of(c), sm == NO_SM ? verification.withoutSms() : verification));
         }
         return new ProductResult(rate(seconds, work.rounds()), rounds);
     }

@@ -26,6 +26,10 @@ final class Workspace {
         return module.kernel(function, stream);
     }
 
+    long stream() {
+        return stream;
+    }
+
     Stopwatch stopwatch() {
         return stopwatch;
     }

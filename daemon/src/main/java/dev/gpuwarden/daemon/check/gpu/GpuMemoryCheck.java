@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 
 /**
  * A measurement of each GPU's memory and FP64 arithmetic: patterns that memory must hold, its bandwidth by y = a x + y
- * (DAXPY), and a product of matrices (DGEMM) by gpuwarden's own kernel. Every result is compared with its closed form.
+ * (DAXPY), and a product of matrices (DGEMM) by cuBLAS, or by the own kernel. Every result is compared with its closed form.
  */
 @AutoService(HealthCheck.class)
 public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> {
@@ -57,7 +57,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
             .mapToObj(count -> new VectorWork(count, VectorWork.USUAL_ROUNDS, SEED, WORK_DEADLINE))
             .toList();
     private static final List<ProductWork> PRODUCTS = IntStream.of(128, 256, 512, 1024, 2048, 4096)
-            .mapToObj(n -> new ProductWork(ProductKind.FP64, n, 2, SEED, WORK_DEADLINE))
+            .mapToObj(n -> new ProductWork(ProductKind.FP64, n, 2, SEED, WORK_DEADLINE).withLibrary())
             .toList();
 
     private static MemoryWork memory(long mostBytes) {
@@ -84,6 +84,11 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                     .filter(result -> 3.0 * Double.BYTES * result.verification().elements() / result.bytesPerSecond()
                             >= LEAST_LAUNCH_SECONDS)
                     .isPresent();
+        }
+
+        /** Returns the name of what computed DGEMM: only rates of the same are compared. */
+        Optional<String> producer() {
+            return product.asOptional().map(result -> result.producer().name());
         }
 
         Reading<Double> rate() {
@@ -144,9 +149,14 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         absences(builder, measured.memory());
         absences(builder, measured.vectors());
         absences(builder, measured.product());
-        builder.pass("gpu-memory-good", "memory holds each pattern, and DAXPY and DGEMM are exact");
+        builder.pass(
+                "gpu-memory-good",
+                "memory holds each pattern, and DAXPY and DGEMM are exact" + producer(measured.product()));
         slow(builder, "DAXPY", "GB/s", measured, siblings, Measured::bandwidth);
-        slow(builder, "DGEMM", "TFLOP/s", measured, siblings, Measured::rate);
+        List<Measured> alike = siblings.stream()
+                .filter(other -> other.producer().equals(measured.producer()))
+                .toList();
+        slow(builder, "DGEMM", "TFLOP/s", measured, alike, Measured::rate);
         measured.bandwidth()
                 .asOptional()
                 .ifPresent(rate -> limit(builder, measured)
@@ -199,6 +209,15 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         if (reading instanceof Reading.Absent<?> absent) {
             unmeasured(builder, absent);
         }
+    }
+
+    /** Returns what computed DGEMM, since its rate depends on that. */
+    private static String producer(Reading<ProductResult> product) {
+        return product.asOptional()
+                .map(ProductResult::producer)
+                .map(producer -> "; DGEMM by " + producer.name()
+                        + producer.why().map(why -> ", because " + why).orElse(""))
+                .orElse("");
     }
 
     private static void values(FindingBuilder builder, Measured measured) {

@@ -1,0 +1,72 @@
+package dev.gpuwarden.nat.cuda;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.core.port.DriverOpening.Unavailable;
+import dev.gpuwarden.nat.lib.LibrarySearch;
+import dev.gpuwarden.nat.lib.LibrarySearch.Found;
+import dev.gpuwarden.nat.lib.NativeMemory;
+import dev.gpuwarden.nat.lib.ToolkitFolders;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** The search for cuBLAS, which does not come with the driver. It is loaded when it is first needed. Thread-safe. */
+final class Cublas {
+
+    /** Major versions with the same interface; each needs a driver of its version of CUDA. */
+    private static final int OLDEST = 11;
+
+    private static final int NEWEST = 13;
+
+    private static final String REMEDY =
+            "install libcublas of NVIDIA's packages, run 'pip install nvidia-cublas-cu12', or name"
+                    + " the file by --cublas.library-path; until then DGEMM is gpuwarden's own kernel";
+
+    private final CudaLibrary cuda;
+    private final List<String> paths;
+    private @Nullable CublasLibrary found;
+
+    Cublas(CudaLibrary cuda, List<String> paths) {
+        this.cuda = cuda;
+        this.paths = paths;
+    }
+
+    /** Returns the library, or what was searched and the remedy. */
+    synchronized Reading<CublasLibrary> library() {
+        if (found != null) {
+            return Reading.of(found);
+        }
+        List<String> sonames = sonames();
+        Found search = LibrarySearch.search(sonames, paths, ToolkitFolders.of(sonames, System.getenv(), Path.of("/")));
+        if (search instanceof Found.Missing missing) {
+            return absent(missing.why());
+        }
+        CublasLibrary library = new CublasLibrary(((Found.Library) search).library());
+        if (!library.missing().isEmpty()) {
+            String lacks = library.path() + " is no usable cuBLAS: it lacks " + String.join(", ", library.missing());
+            return Reading.absent(Absence.FAILED, 0, lacks + ": " + REMEDY);
+        }
+        found = library;
+        return Reading.of(library);
+    }
+
+    private static Reading<CublasLibrary> absent(Unavailable why) {
+        Absence cause = why.reason() == Reason.LIBRARY_MISSING ? Absence.NOT_SUPPORTED : Absence.FAILED;
+        return Reading.absent(cause, 0, why.detail() + ": " + REMEDY);
+    }
+
+    /** Returns names from the driver's version downwards. */
+    private List<String> sonames() {
+        try (NativeMemory out = NativeMemory.allocate(8)) {
+            boolean known = cuda.call(CudaSymbol.DRIVER_VERSION, out.address()) == CudaResult.SUCCESS;
+            int newest = known ? Math.min(NEWEST, Math.max(OLDEST, out.buffer().getInt(0) / 1000)) : NEWEST;
+            return IntStream.rangeClosed(OLDEST, newest)
+                    .map(version -> newest + OLDEST - version)
+                    .mapToObj(version -> "libcublas.so." + version)
+                    .toList();
+        }
+    }
+}
