@@ -107,7 +107,12 @@ abstract class ComputeCheck<M> implements HealthCheck {
                 driver.asOptional().orElseThrow(),
                 gpus.stream().map(gpu -> gpu.identity().selector()).toList(),
                 stopped,
-                () -> gpus.stream().map(sampler::celsius).toList()));
+                () -> celsius(sampler, gpus)));
+    }
+
+    private static List<Reading<Long>> celsius(WorkSampler sampler, List<GpuSnapshot> gpus) {
+        long now = System.nanoTime();
+        return gpus.stream().map(gpu -> sampler.celsius(gpu, now)).toList();
     }
 
     private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Worked<M>> worked, GpuGrants grants) {

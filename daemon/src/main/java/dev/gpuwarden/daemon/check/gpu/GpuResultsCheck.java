@@ -14,16 +14,20 @@ import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.daemon.check.gpu.GrowingWork.Sized;
+import dev.gpuwarden.daemon.check.gpu.RepeatedWork.Repetition;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * The same product of FP16 matrices on the tensor cores of every GPU, several times: each bit must be that of the closed
- * form, which the host computes. A wrong result names GPU, SM and the first wrong element. A GPU whose rate falls behind
+ * The same product of FP16 matrices on the tensor cores of every GPU, immediately and after it has worked: each bit must be
+ * that of the closed form, which the host computes. A wrong result names GPU, SM and the first wrong element. A GPU whose rate falls behind
  * equal boards is named too.
  */
 @AutoService(HealthCheck.class)
@@ -33,18 +37,53 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     private static final Duration WORK_DEADLINE = Duration.ofMinutes(1);
     private static final long SEED = 7;
     private static final int ROUNDS = 4;
+
+    /** Wrong repetitions that a finding has: the first one, and one at another temperature. */
+    private static final int MOST_WRONG = 2;
+
     private static final List<ProductWork> SIZES = IntStream.of(128, 256, 512, 1024, 2048, 4096, 8192)
             .mapToObj(n -> new ProductWork(ProductKind.MIXED, n, ROUNDS, SEED, WORK_DEADLINE))
             .toList();
 
+    /** Long enough for a degree more on a GPU that still becomes warm. */
+    private static final Duration LEVEL = Duration.ofSeconds(1);
+
+    private final Duration level;
+    private final Runnable afterCold;
+
+    /** For the class path. */
+    public GpuResultsCheck() {
+        this(LEVEL, () -> {});
+    }
+
     /**
-     * The result of one GPU.
+     * @param level see {@link RepeatedWork}
+     * @param afterCold runs between the first repetition and the further ones
+     */
+    GpuResultsCheck(Duration level, Runnable afterCold) {
+        this.level = level;
+        this.afterCold = afterCold;
+    }
+
+    /**
+     * The results of one GPU.
      *
+     * @param cold the first repetition
+     * @param warm those after the GPU has worked: the first wrong one and the last one; empty if none ended
      * @param expected the digest of the right product
      */
-    record Measured(ProductResult product, Digest expected) {
-        double rate() {
-            return product.operationsPerSecond() / 1e12;
+    record Measured(Repetition<ProductResult> cold, List<Repetition<ProductResult>> warm, Digest expected) {
+
+        double coldRate() {
+            return rate(cold);
+        }
+
+        Optional<Double> warmRate() {
+            return warm.isEmpty() ? Optional.empty() : Optional.of(rate(warm.get(warm.size() - 1)));
+        }
+
+        private static double rate(Repetition<ProductResult> repetition) {
+            return repetition.result().operationsPerSecond() / 1e12;
         }
     }
 
@@ -69,43 +108,105 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     List<Reading<Measured>> measure(Work given) {
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
-        List<Sized<ProductWork, ProductResult>> results = new GrowingWork(System::nanoTime)
+        Predicate<ProductResult> right = result -> result.verification().isRight();
+        List<Sized<ProductWork, ProductResult>> cold = new GrowingWork(System::nanoTime)
+                .run(SIZES, work -> driver.measureProducts(uuids, work, given.stopped()), right);
+        List<Reading<Long>> celsius = given.celsius().get();
+        afterCold.run();
+        List<List<Repetition<ProductResult>>> warm = new RepeatedWork(System::nanoTime, level)
                 .run(
-                        SIZES,
-                        work -> driver.measureProducts(uuids, work, given.stopped()),
-                        result -> result.verification().isRight());
+                        cold.stream()
+                                .map(sized -> sized.result().asOptional().map(unused -> sized.work()))
+                                .toList(),
+                        (work, gpus) -> driver.measureProducts(
+                                gpus.stream().map(uuids::get).toList(), work, given.stopped()),
+                        given.celsius(),
+                        given.stopped(),
+                        right);
         Map<ProductWork, Digest> expected = new HashMap<>();
-        return results.stream()
-                .map(sized -> sized.result()
-                        .map(product -> new Measured(
-                                product,
-                                expected.computeIfAbsent(
-                                        sized.work(), work -> ExpectedProduct.digest(work.kind(), work.n(), SEED)))))
-                .toList();
+        List<Reading<Measured>> all = new ArrayList<>();
+        for (int i = 0; i < uuids.size(); i++) {
+            Sized<ProductWork, ProductResult> sized = cold.get(i);
+            Reading<Long> degrees = celsius.get(i);
+            List<Repetition<ProductResult>> further = warm.get(i);
+            all.add(sized.result()
+                    .map(product -> new Measured(
+                            new Repetition<>(product, degrees, Duration.ZERO),
+                            further,
+                            expected.computeIfAbsent(
+                                    sized.work(), work -> ExpectedProduct.digest(work.kind(), work.n(), SEED)))));
+        }
+        return all;
     }
 
     @Override
     void evaluateIncomplete(FindingBuilder builder, Measured measured) {
-        ResultVerdict verdict =
-                verdict("tensor cores", builder, Reading.of(measured.product()), Optional.of(measured.expected()));
-        if (verdict.outcome() == ResultVerdict.Outcome.WRONG) {
-            RepeatedWrongNotes.add(builder, List.of(verdict));
-        }
+        List<ResultVerdict> wrong = verdicts(builder, measured).stream()
+                .filter(verdict -> verdict.outcome() == ResultVerdict.Outcome.WRONG)
+                .toList();
+        RepeatedWrongNotes.add(builder, wrong);
     }
 
     @Override
     void evaluate(FindingBuilder builder, Measured measured, List<Measured> siblings) {
-        RepeatedWrongNotes.add(
-                builder,
-                List.of(verdict(
-                        "tensor cores", builder, Reading.of(measured.product()), Optional.of(measured.expected()))));
-        builder.pass("gpu-results-right", measured.product().rounds().size() + " products are right in every bit");
+        RepeatedWrongNotes.add(builder, verdicts(builder, measured));
+        builder.evidence(new Measurement("mixed_precision_teraflops_per_second", measured.coldRate(), ""));
+        measured.warmRate()
+                .ifPresent(rate ->
+                        builder.evidence(new Measurement("warm_mixed_precision_teraflops_per_second", rate, "")));
+        builder.pass("gpu-results-right", "each product is right in every bit, " + temperatures(measured));
         Straggling.add(
                 builder,
                 "tensor cores",
                 "TFLOP/s",
-                measured.rate(),
-                siblings.stream().map(Measured::rate).toList());
-        builder.evidence(new Measurement("mixed_precision_teraflops_per_second", measured.rate(), ""));
+                measured.coldRate(),
+                siblings.stream().map(Measured::coldRate).toList());
+        measured.warmRate()
+                .ifPresent(rate -> Straggling.add(
+                        builder,
+                        "tensor cores after work",
+                        "TFLOP/s",
+                        rate,
+                        siblings.stream()
+                                .flatMap(other -> other.warmRate().stream())
+                                .toList()));
+    }
+
+    /** Returns the verdicts on wrong repetitions, or the one on the first if all are right: a run without a wrong result counts once. */
+    private static List<ResultVerdict> verdicts(FindingBuilder builder, Measured measured) {
+        List<Repetition<ProductResult>> all = new ArrayList<>(List.of(measured.cold()));
+        all.addAll(measured.warm());
+        List<ResultVerdict> verdicts = all.stream()
+                .map(repetition -> verdict(
+                        "tensor cores " + at(repetition),
+                        builder,
+                        Reading.of(repetition.result()),
+                        Optional.of(measured.expected())))
+                .toList();
+        List<ResultVerdict> wrong = verdicts.stream()
+                .filter(verdict -> verdict.outcome() == ResultVerdict.Outcome.WRONG)
+                .toList();
+        return wrong.isEmpty() ? verdicts.subList(0, 1) : wrong.subList(0, Math.min(MOST_WRONG, wrong.size()));
+    }
+
+    /** Returns "at 41 C, immediately" or "at 78 C, after 12.5 s of work". */
+    private static String at(Repetition<ProductResult> repetition) {
+        String degrees = repetition
+                .celsius()
+                .asOptional()
+                .map(celsius -> "at " + celsius + " C")
+                .orElse("at an unknown temperature");
+        return degrees
+                + (repetition.after().isZero()
+                        ? ", immediately"
+                        : String.format(
+                                Locale.ROOT,
+                                ", after %.1f s of work",
+                                repetition.after().toMillis() / 1e3));
+    }
+
+    private static String temperatures(Measured measured) {
+        List<Repetition<ProductResult>> warm = measured.warm();
+        return at(measured.cold()) + (warm.isEmpty() ? "" : " and " + at(warm.get(warm.size() - 1)));
     }
 }

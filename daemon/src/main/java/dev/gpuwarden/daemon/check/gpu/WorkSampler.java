@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.compute.WorkReadings;
 import dev.gpuwarden.core.compute.WorkReadings.Moment;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.Cadence;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -28,6 +30,7 @@ final class WorkSampler implements AutoCloseable {
     private static final int MOST_SAMPLES = 4000;
 
     private static final long CLOSE_MILLIS = 100;
+    private static final long FRESH_MILLIS = 100;
 
     private final Map<GpuSnapshot, Samples> samples = new LinkedHashMap<>();
     private volatile boolean stopped;
@@ -38,6 +41,7 @@ final class WorkSampler implements AutoCloseable {
         private final Driver driver;
         private final int index;
         private final List<Moment> moments = new ArrayList<>();
+        private long lastBegun;
         private final Thread thread = Threads.daemon("gpuwarden-work-readings", Threads.SMALL_STACK_BYTES, this);
 
         Samples(Driver driver, int index) {
@@ -50,16 +54,36 @@ final class WorkSampler implements AutoCloseable {
             GpuFrame frame = new GpuFrame();
             try (Driver.Sampler sampler = driver.sampler(index)) {
                 while (!stopped && size() < MOST_SAMPLES) {
+                    long begun = System.nanoTime();
                     sampler.sample(Cadence.FAST, frame);
                     sampler.sample(Cadence.SLOW, frame);
-                    add(Moment.of(frame));
+                    add(Moment.of(frame), begun);
                     LockSupport.parkNanos(this, INTERVAL_NANOS);
                 }
             }
         }
 
-        private synchronized void add(Moment moment) {
+        private synchronized void add(Moment moment, long begunNanos) {
             moments.add(moment);
+            lastBegun = begunNanos;
+            notifyAll();
+        }
+
+        private synchronized Optional<Moment> since(long nanos) {
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FRESH_MILLIS);
+            try {
+                while (moments.isEmpty() || lastBegun - nanos < 0) {
+                    long left = end - System.nanoTime();
+                    if (left <= 0) {
+                        return Optional.empty();
+                    }
+                    TimeUnit.NANOSECONDS.timedWait(this, left);
+                }
+                return Optional.of(moments.get(moments.size() - 1));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return Optional.empty();
+            }
         }
 
         private synchronized int size() {
@@ -79,12 +103,19 @@ final class WorkSampler implements AutoCloseable {
         samples.values().forEach(each -> each.thread.start());
     }
 
-    /** Returns the temperature of the last sample, in degrees Celsius; absent before the first one. */
-    Reading<Long> celsius(GpuSnapshot gpu) {
-        List<Moment> all = samples.containsKey(gpu) ? samples.get(gpu).copy() : List.of();
-        return all.isEmpty()
-                ? WorkReadings.of(all).celsius().map(spread -> Math.round(spread.median()))
-                : all.get(all.size() - 1).celsius();
+    /**
+     * Returns a temperature that was read since this time, in degrees Celsius. Waits for it, 100 ms at most; absent if there is none until
+     * then.
+     *
+     * @param sinceNanos in {@code System.nanoTime}
+     */
+    Reading<Long> celsius(GpuSnapshot gpu, long sinceNanos) {
+        Samples own = samples.get(gpu);
+        return own == null
+                ? Reading.absent(Absence.NOT_SUPPORTED, 0, "no reading during the work")
+                : own.since(sinceNanos)
+                        .map(Moment::celsius)
+                        .orElseGet(() -> Reading.absent(Absence.STALE, 0, "no reading in time"));
     }
 
     /** Returns what was read of a GPU until now. */

@@ -4,17 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
 import dev.gpuwarden.core.check.HealthCheck;
-import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.daemon.check.CheckContexts;
-import dev.gpuwarden.daemon.history.RateFile;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Kernels on simulated nodes: the arithmetic is that of the shipped kernels. GPU 0 of the scenario has a workload. */
 class InvasiveChecksTest {
+
+    private static GpuResultsCheck results() {
+        return new GpuResultsCheck(Duration.ZERO, () -> {});
+    }
 
     private static List<String> judged(HealthCheck check, SimulatedNode node) {
         return check.run(CheckContexts.computing(node, BoardLimits.shipped())).stream()
@@ -38,7 +40,7 @@ class InvasiveChecksTest {
                         .filteredOn(measured -> measured.name().equals("power_during_work_watts"))
                         .allMatch(measured -> measured.expected().equals("at most 72 (the power limit in force)"));
             });
-            assertThat(judged(new GpuResultsCheck(), node).subList(1, 4)).containsOnly("PASS gpu-results-right");
+            assertThat(judged(results(), node).subList(1, 4)).containsOnly("PASS gpu-results-right");
         }
     }
 
@@ -48,7 +50,7 @@ class InvasiveChecksTest {
             node.set("gpu.2.cuda.wrong.pattern", "bit");
             node.set("gpu.2.cuda.wrong.sm", "5");
             node.set("gpu.2.cuda.wrong.kernel", "wmma_product");
-            List<Finding> findings = new GpuResultsCheck().run(CheckContexts.computing(node, BoardLimits.shipped()));
+            List<Finding> findings = results().run(CheckContexts.computing(node, BoardLimits.shipped()));
             assertThat(findings)
                     .extracting(Finding::code)
                     .containsExactly("not-measured", "gpu-results-right", "wrong-result", "gpu-results-right");
@@ -81,50 +83,5 @@ class InvasiveChecksTest {
             assertThat(slow.code()).isEqualTo("straggler");
             assertThat(slow.message()).contains("GPU 3", "DAXPY", "% of the median of 2 equal GPUs");
         }
-    }
-
-    @Test
-    void gpuWithLowClockAndPowerIsNamedWithTheReasonThatHoldsItDown() {
-        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
-            for (int gpu = 1; gpu < 4; gpu++) {
-                node.set("gpu." + gpu + ".clock.sm", "2040");
-                node.set("gpu." + gpu + ".power.usage", "70W");
-            }
-            node.set("gpu.2.clock.sm", "900");
-            node.set("gpu.2.power.usage", "30W");
-            node.set("gpu.2.clock.reasons", "hw-thermal");
-            List<Finding> findings = new GpuResultsCheck().run(CheckContexts.computing(node, BoardLimits.shipped()));
-            assertThat(findings)
-                    .extracting(Finding::code)
-                    .containsExactly("not-measured", "gpu-results-right", "straggler", "gpu-results-right");
-            assertThat(findings.get(2).message())
-                    .contains("SM clock: 900.0 MHz; 44.1 % of the median of 2 equal GPUs (2040.0 MHz; at least 90.0 %)")
-                    .contains("highest power: 30.0 W; 42.9 % of the median", "clocks held down by hw_thermal_slowdown");
-        }
-    }
-
-    @Test
-    void onlyGpuOfANodeIsComparedWithItsOwnHistory() {
-        RateHistory rates = RateFile.open(Optional.empty());
-        try (SimulatedNode node = SimulatedNode.start("t4")) {
-            Finding first = alone(node, rates);
-            assertThat(first.code()).isEqualTo("gpu-results-right");
-            assertThat(first.message()).contains("no equal GPU to compare with, so its history alone decides");
-            for (int run = 0; run < 4; run++) {
-                alone(node, rates);
-            }
-            node.set("gpu.0.compute.tensor", "4000");
-            Finding slow = alone(node, rates);
-            assertThat(slow.code()).isEqualTo("straggler");
-            assertThat(slow.message()).contains("% of the median of its 5 earlier rates", "at least 80.0 %");
-            node.set("gpu.0.power.limit", "60W");
-            assertThat(alone(node, rates).message()).contains("only 0 of 5 earlier rates");
-        }
-    }
-
-    private static Finding alone(SimulatedNode node, RateHistory rates) {
-        return new GpuResultsCheck()
-                .run(CheckContexts.computing(node, BoardLimits.shipped(), rates))
-                .get(0);
     }
 }
