@@ -157,4 +157,14 @@ typedef struct {
     report_t *report;
 } compare_args;
 
+/*
+ * Elements of 2^log_bytes bytes, bit by bit, with a pattern that repeats after `period` elements: element i is that at
+ * (position + i) % period. Adds the number of wrong elements to `wrong`.
+ */
+typedef struct {
+    const void *pattern, *seen;
+    u64 count, per_block, position, period, log_bytes;
+    u64 *wrong;
+} compare_pattern_args;
+
 #endif

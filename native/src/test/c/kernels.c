@@ -128,5 +128,6 @@ int main(int count, char **arguments)
     test_products();
     test_reduce();
     test_compare();
+    test_compare_pattern();
     return failures > 0;
 }

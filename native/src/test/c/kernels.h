@@ -30,5 +30,6 @@ void test_daxpy(void);
 void test_products(void);
 void test_reduce(void);
 void test_compare(void);
+void test_compare_pattern(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* Kernels that treat one element after another: patterns, DAXPY, reductions, comparison. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels.h"
 
@@ -183,4 +184,29 @@ void test_compare(void)
     free(report);
     free(one);
     free(other);
+}
+
+/* A pattern of 7 elements from its third on, in each size of elements: the right data, then one wrong element. */
+void test_compare_pattern(void)
+{
+    enum { PERIOD = 7, POSITION = 7000003 };
+    unsigned char pattern[8 * PERIOD];
+    for (unsigned i = 0; i < sizeof pattern; i++) {
+        pattern[i] = (unsigned char)(31 * i + 5);
+    }
+    for (u64 log_bytes = 0; log_bytes <= 3; log_bytes++) {
+        u64 bytes = 1ULL << log_bytes, wrong = 0;
+        unsigned char *seen = zeroed(COUNT, bytes);
+        for (u64 i = 0; i < COUNT; i++) {
+            memcpy(seen + i * bytes, pattern + (POSITION + i) % PERIOD * bytes, bytes);
+        }
+        compare_pattern_args compare = {pattern, seen, COUNT, PER_BLOCK, POSITION, PERIOD, log_bytes, &wrong};
+        launch("compare_pattern", &compare, BLOCKS, NULL);
+        EXPECT("wrong elements", 0, wrong);
+        seen[5000 * bytes] ^= 1;
+        seen[COUNT * bytes - 1] ^= 128;
+        launch("compare_pattern", &compare, BLOCKS, NULL);
+        EXPECT("wrong elements", 2, wrong);
+        free(seen);
+    }
 }

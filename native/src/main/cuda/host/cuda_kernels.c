@@ -19,7 +19,8 @@
     K(wmma, wmma_verify, 4 * a->count, 0, 0)                                                                                   \
     K(reduce, reduce_words, 8 * a->count, 0, 0)                                                                                \
     K(reduce, reduce_doubles, 8 * a->count, 0, 0)                                                                              \
-    K(compare, compare, 16 * a->count, 0, 0)
+    K(compare, compare, 16 * a->count, 0, 0)                                                                                   \
+    K(compare, compare_pattern, (double)(2 * a->count << a->log_bytes), 0, 0)
 
 #define DECLARE(module, name, in_bytes, in_fp64, in_mixed)                                                                     \
     void run_##name(const cuda_launch_t *launch);                                                                              \

@@ -17,7 +17,9 @@ typedef struct {
 #define DEVICE static inline
 #define __shared__
 #define KERNEL(name)                                                                                                           \
-    static void name##_block(const name##_args arg, const cuda_launch_t *launch, dim3_t blockIdx, dim3_t threadIdx);          \
+    /* A kernel uses the SM or the spoiling of a launch, or neither. */                                                        \
+    static void name##_block(const name##_args arg, __attribute__((unused)) const cuda_launch_t *launch, dim3_t blockIdx,      \
+                             dim3_t threadIdx);                                                                                \
     void run_##name(const cuda_launch_t *launch);                                                                              \
     void run_##name(const cuda_launch_t *launch)                                                                               \
     {                                                                                                                          \
@@ -30,7 +32,8 @@ typedef struct {
             }                                                                                                                  \
         }                                                                                                                      \
     }                                                                                                                          \
-    static void name##_block(const name##_args arg, const cuda_launch_t *launch, dim3_t blockIdx, dim3_t threadIdx)
+    static void name##_block(const name##_args arg, __attribute__((unused)) const cuda_launch_t *launch, dim3_t blockIdx,      \
+                             dim3_t threadIdx)
 /* A GPU runs the threads of a phase in any order: tests compile the kernels for both. */
 #ifdef KERNEL_THREADS_REVERSED
 #define PHASE for (threadIdx.x = KERNEL_THREADS; threadIdx.x-- > 0;)

@@ -23,6 +23,17 @@ public interface Communicator extends AutoCloseable {
     /** Copies from the GPU until the direct buffer has no room, and waits until it is done. */
     void read(long from, ByteBuffer to) throws CollectiveException;
 
+    /**
+     * Returns how many elements differ from a repeated pattern, bit by bit, by a kernel of the GPU, and waits for it. The first call
+     * compiles the kernel in the calling thread, which needs a stack of some MiB.
+     *
+     * @param pattern address of the elements that repeat
+     * @param position in the pattern of the first element; may be larger than the period
+     * @throws CollectiveException NOT_SUPPORTED if the driver or the GPU is too old for the kernel; the communicator stays usable
+     */
+    long countWrong(long address, long count, ElementType type, long pattern, long position, long period)
+            throws CollectiveException;
+
     /** Enqueues a copy within the GPU. */
     void copy(long to, long from, long bytes) throws CollectiveException;
 

@@ -26,6 +26,11 @@ public final class CudaResult {
         };
     }
 
+    /** Returns whether a GPU or a driver is too old for the kernels. */
+    public static boolean isTooOld(int result) {
+        return result == 209 || result == 222;
+    }
+
     /**
      * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC and 220 NVLink are published as
      * such. cuda.h has these: 226 contained error, 700 illegal address, 702 time-out of a kernel, 710 assertion, 714 to 719 faults

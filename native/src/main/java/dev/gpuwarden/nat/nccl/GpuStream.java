@@ -10,12 +10,14 @@ import dev.gpuwarden.nat.cuda.CudaException;
 import dev.gpuwarden.nat.cuda.CudaLibrary;
 import dev.gpuwarden.nat.cuda.CudaResult;
 import dev.gpuwarden.nat.cuda.CudaSymbol;
+import dev.gpuwarden.nat.cuda.PatternCompare;
 import dev.gpuwarden.nat.lib.Invocation;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /** The primary context of a GPU, current in one thread, with a stream, memory and events. Only that thread calls it. */
 final class GpuStream {
@@ -26,6 +28,7 @@ final class GpuStream {
     private final NativeMemory out;
     private final Invocation query;
     private long stream;
+    private @Nullable PatternCompare compare;
 
     private GpuStream(CudaLibrary cuda, int device) {
         this.cuda = cuda;
@@ -103,6 +106,31 @@ final class GpuStream {
         synchronize();
     }
 
+    /** Compares by {@link PatternCompare}, whose kernel the first call loads. */
+    long wrong(long pattern, long address, long count, long position, long period, int elementBytes)
+            throws CollectiveException {
+        try {
+            PatternCompare loaded = compare;
+            if (loaded == null) {
+                loaded = loaded();
+                compare = loaded;
+            }
+            return loaded.wrong(pattern, address, count, position, period, elementBytes);
+        } catch (CudaException e) {
+            throw failure(Kind.COMPUTE, e.symbol(), e.result());
+        }
+    }
+
+    private PatternCompare loaded() throws CollectiveException {
+        try {
+            PatternCompare loaded = PatternCompare.open(cuda, stream);
+            releases.push(loaded::close);
+            return loaded;
+        } catch (CudaException e) {
+            throw failure(CudaResult.isTooOld(e.result()) ? Kind.NOT_SUPPORTED : Kind.COMPUTE, e.symbol(), e.result());
+        }
+    }
+
     void copy(long to, long from, long bytes) throws CollectiveException {
         require(CudaSymbol.COPY_WITHIN, to, from, bytes, stream);
     }
@@ -149,11 +177,13 @@ final class GpuStream {
         try {
             CudaLibrary.check(symbol, result);
         } catch (CudaException e) {
-            throw new CollectiveException(
-                    Kind.COMPUTE,
-                    result,
-                    "GPU " + device + ": " + symbol.symbol() + " answered " + cuda.describe(result));
+            throw failure(Kind.COMPUTE, symbol, result);
         }
+    }
+
+    private CollectiveException failure(Kind kind, CudaSymbol symbol, int result) {
+        return new CollectiveException(
+                kind, result, "GPU " + device + ": " + symbol.symbol() + " answered " + cuda.describe(result));
     }
 
     @SuppressForbidden("finds the address of a direct buffer")

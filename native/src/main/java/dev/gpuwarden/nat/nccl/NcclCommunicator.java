@@ -78,6 +78,12 @@ final class NcclCommunicator implements Communicator {
     }
 
     @Override
+    public long countWrong(long address, long count, ElementType type, long pattern, long position, long period)
+            throws CollectiveException {
+        return stream.wrong(pattern, address, count, position, period, type.bytes());
+    }
+
+    @Override
     public void copy(long to, long from, long bytes) throws CollectiveException {
         stream.copy(to, from, bytes);
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.nat.nccl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
@@ -191,6 +192,48 @@ class NcclDriverTest {
         assertThat(failure.code()).isEqualTo(1);
         assertThat(failure.getMessage()).contains("ncclMemAlloc", "out of memory");
         assertThat(other.get()).isPositive();
+    }
+
+    /** Seven elements on the GPU, whose third one is wrong, and a pattern of three. */
+    private static long countWrong(Communicator communicator) throws CollectiveException {
+        ByteBuffer memory = ByteBuffer.allocateDirect(28).order(ByteOrder.nativeOrder());
+        for (int i = 0; i < 7; i++) {
+            memory.putInt(4 * i, i == 2 ? -1 : 100 + (5 + i) % 3);
+        }
+        long seen = communicator.allocate(28);
+        communicator.write(seen, memory);
+        long pattern = communicator.allocate(12);
+        memory.putInt(0, 100).putInt(4, 101).putInt(8, 102).limit(12);
+        communicator.write(pattern, memory);
+        return communicator.countWrong(seen, 7, ElementType.INT32, pattern, 5, 3);
+    }
+
+    private Future<Long> alone(CollectiveDriver driver, Part<Long> part) throws CollectiveException {
+        byte[] id = driver.newUniqueId();
+        return threads.submit(() -> {
+            try (Communicator communicator = driver.join(new Member(0, 0, 1, id, LONG, false, abort))) {
+                return part.play(communicator);
+            }
+        });
+    }
+
+    @Test
+    void gpuCountsElementsThatDifferFromAPattern() throws Exception {
+        assertThat(alone(driver(), NcclDriverTest::countWrong).get()).isEqualTo(1);
+    }
+
+    @Test
+    void oldDriverCannotCountAndTheCommunicatorStaysUsable() throws Exception {
+        CollectiveDriver driver = driver();
+        node.error(0, "cuModuleLoadData", 222);
+        Future<Long> counted = alone(driver, communicator -> {
+            CollectiveException refused =
+                    catchThrowableOfType(CollectiveException.class, () -> countWrong(communicator));
+            assertThat(refused.kind()).isEqualTo(Kind.NOT_SUPPORTED);
+            node.heal(0);
+            return countWrong(communicator);
+        });
+        assertThat(counted.get()).isEqualTo(1);
     }
 
     @Test

@@ -19,6 +19,9 @@ final class Ranks {
 
     private static final long POLL_MILLIS = 100;
 
+    /** The driver compiles the kernel of the check in the thread of the rank. */
+    private static final long STACK_BYTES = 8L << 20;
+
     /** ncclRemoteError: a rank that sees a failure may be faster than the one that has it. */
     private static final int REMOTE = 6;
 
@@ -48,7 +51,8 @@ final class Ranks {
     Outcome run(CollectiveDriver driver) {
         for (int i = 0; i < ranks.size(); i++) {
             Rank rank = ranks.get(i);
-            Threads.daemon("gpuwarden-rank-" + i, () -> run(rank, driver)).start();
+            Threads.daemon("gpuwarden-rank-" + i, STACK_BYTES, () -> run(rank, driver))
+                    .start();
         }
         while (!ended(POLL_MILLIS)) {
             if (ranks.stream().anyMatch(rank -> rank.patience().isOver(GRACE))) {
