@@ -17,8 +17,9 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,17 +34,26 @@ class SimulatedBenchTest {
     @TempDir
     Path folder;
 
-    private SimulatedNode node;
-    private ExecutorService processes;
+    /** One for all tests, which undo their changes: the start of a node takes longer than most runs. */
+    private static SimulatedNode node;
 
-    @BeforeEach
-    void start() {
+    private static ExecutorService processes;
+
+    @BeforeAll
+    static void start() {
         node = SimulatedNode.start("h100x8");
         processes = Executors.newCachedThreadPool();
     }
 
     @AfterEach
-    void end() {
+    void heal() {
+        node.set("gpu.1.nccl.wrong", "0");
+        node.set("gpu.1.nccl.dead", "no");
+        node.set("gpu.0.cuda.error", "none");
+    }
+
+    @AfterAll
+    static void end() {
         processes.shutdownNow();
         node.close();
     }
