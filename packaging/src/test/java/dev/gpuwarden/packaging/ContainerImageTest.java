@@ -71,6 +71,47 @@ class ContainerImageTest {
         assertThat(Files.readString(folder.resolve("index.json"))).contains(digest.group(1));
     }
 
+    /** One image, so that the test costs one; a library of the program stands for NCCL. */
+    @Test
+    void addedLibrariesAreALayerOfTheirOwn() throws Exception {
+        Path library = Image.built().home().resolve("lib/native/sim/libnccl.so.2");
+        Path link = Files.createSymbolicLink(folder.resolve("libnccl.so.2"), library);
+        Path file = folder.resolve("added.tar");
+        Scripts.Run run = Scripts.run(folder, Map.of(), SCRIPT, "--output", file.toString(), "--add", link.toString());
+        assumeTrue(run.code() == 0 || !run.said().contains("apt-get"), run::said);
+        assertThat(run.code()).as(run.said()).isZero();
+        assertThat(run.out()).contains("added usr/local/lib/libnccl.so.2  " + Files.size(library) + " bytes");
+        Scripts.must(folder, "tar", "-xf", file.toString());
+        String manifest = Files.readString(folder.resolve("manifest.json"));
+        Matcher layers = Pattern.compile("blobs/sha256/[0-9a-f]{64}").matcher(manifest);
+        List<String> all = layers.results().map(layer -> layer.group()).toList();
+        // The configuration, Debian's libraries, Java, the program, the added files.
+        assertThat(all).hasSize(5);
+        assertThat(Scripts.must(folder, "tar", "-tvf", all.get(4)))
+                .containsPattern(
+                        "^-rwxr-xr-x 0/0 +" + Files.size(library) + " 2026-11-21 .* usr/local/lib/libnccl.so.2\n$");
+        assertThat(Files.readString(folder.resolve(all.get(0)))).contains("Added: libnccl.so.2");
+    }
+
+    @Test
+    void whatIsNoReadableLibraryIsNotAdded() throws Exception {
+        Path pipe = folder.resolve("libpipe.so.1");
+        Scripts.must(folder, "mkfifo", pipe.toString());
+        Path text = Files.writeString(folder.resolve("libtext.so.1"), "text");
+        Path other = Files.writeString(folder.resolve("notes.txt"), "text");
+        assertThat(refused(pipe)).isEqualTo(pipe + " is no regular file");
+        assertThat(refused(folder)).isEqualTo(folder + " is no regular file");
+        assertThat(refused(folder.resolve("none"))).isEqualTo("no file " + folder.resolve("none"));
+        assertThat(refused(text)).isEqualTo(text + " is no library: no ELF file");
+        assertThat(refused(other)).contains("seen 'notes.txt'");
+    }
+
+    private String refused(Path file) throws Exception {
+        Scripts.Run run = Scripts.run(folder, Map.of(), SCRIPT, "--add", file.toString());
+        assertThat(run.code()).isEqualTo(2);
+        return run.said().strip().replaceFirst("^" + SCRIPT + ": --add: ", "");
+    }
+
     @Test
     void missingToolsAndWrongArgumentsAreNamed() throws Exception {
         Path bin = Files.createDirectory(folder.resolve("bin"));

@@ -20,6 +20,9 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
     /** Each cell begins as a NaN, so that a product that was not computed shows. */
     private static final int NAN = 0xff;
 
+    /** A result has no list of all places that were searched. */
+    private static final String NOT_FOUND = "no cuBLAS was found; 'gpuwarden doctor' has the places";
+
     /** The address of no SMs: a library does not record its own. */
     private static final long NO_SM = 0;
 
@@ -83,7 +86,8 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
     private Reading<CublasHandle> opened(Workspace space, long a, long b, long c) throws CudaException {
         Reading<CublasLibrary> library = cublas.library();
         if (library instanceof Reading.Absent<CublasLibrary> none) {
-            return Reading.absent(none.cause(), none.code(), none.detail());
+            String why = none.cause() == Absence.NOT_SUPPORTED ? NOT_FOUND : none.detail();
+            return Reading.absent(none.cause(), none.code(), why);
         }
         @Nullable CublasHandle handle = null;
         try {

@@ -74,7 +74,9 @@ final class ClusterDemoEnvironment implements AutoCloseable {
 
     private void loadImage(Path archive) {
         long start = System.nanoTime();
-        String made = shell.run("gpuwarden-image-archive --output " + archive);
+        // The simulated NCCL in place of a copy of the real one, which an operator adds in the same way.
+        Path nccl = image.resolve("lib/native/sim/libnccl.so.2");
+        String made = shell.run("gpuwarden-image-archive --output " + archive + " --add '" + nccl + "'");
         log.accept("made     " + seconds(start) + "  " + made.strip());
         start = System.nanoTime();
         cluster.nodes().parallelStream().forEach(node -> node.load(archive));
