@@ -9,6 +9,8 @@ import dev.gpuwarden.testkit.sim.NativeFiles;
 import dev.gpuwarden.testkit.sim.RunningNodes;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,12 +33,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
-        subcommands = DemoClusterCommand.class,
+        subcommands = {DemoClusterCommand.class, DemoComputeCommand.class},
         description = {
             "Show the daemon on a simulated node with eight GPUs while faults occur there.",
             "A GPU is lost and comes back, one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
             "Each fault must show in metrics, on the page, in answers over gRPC and in the history, with its recommended action,",
-            "and must disappear when it is repaired. Takes two minutes, with --fast half a minute; needs no GPU."
+            "and must disappear when it is repaired. At the end the checks that give work to GPUs must name one that computes wrong",
+            "and one that is slow, on another node. Takes two minutes, with --fast half a minute; needs no GPU."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every step was visible in metrics, page and commands", "1:a step was not visible"})
@@ -138,10 +141,13 @@ final class DemoCommand implements Callable<Integer> {
                                     : late + " of " + NodeDemoStep.ALL.size()
                                             + " later than two ticks: this machine is busy"));
         }
+        printLine(out, "");
+        Path report = Unchecked.get(() -> Files.createTempFile("gpuwarden-report-", ".html"));
+        boolean computed = stopped.getCount() > 0 && DemoComputeCommand.play(out, report);
         if (keep) {
             linger(node, daemon, out);
         }
-        return missed == 0 ? ExitCode.OK : ExitCode.NOT_FIT;
+        return missed == 0 && computed ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
     /** Plays a step and repeats its checks until they succeed or the limit is over. */

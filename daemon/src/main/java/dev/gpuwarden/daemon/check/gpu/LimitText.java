@@ -12,9 +12,13 @@ final class LimitText {
 
     /** Returns the value and the name of its source, without the reasons, for a message. */
     static String brief(Limit limit) {
+        return number(limit.value()) + " (" + place(limit) + ")";
+    }
+
+    /** Returns the name of the source without the reasons: "limits.tsv:12". */
+    static String place(Limit limit) {
         int end = limit.source().indexOf(", ");
-        return number(limit.value()) + " ("
-                + (end < 0 ? limit.source() : limit.source().substring(0, end)) + ")";
+        return end < 0 ? limit.source() : limit.source().substring(0, end);
     }
 
     static Measurement atMost(String name, double value, Limit limit) {

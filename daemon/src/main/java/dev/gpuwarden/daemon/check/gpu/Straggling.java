@@ -52,11 +52,7 @@ final class Straggling {
                 earlier,
                 siblings);
         if (verdict.outcome() == Outcome.SLOW) {
-            warn(
-                    builder,
-                    work,
-                    verdict,
-                    ofSiblings.get().source() + "; " + ofHistory.get().source());
+            warn(builder, work, verdict, LimitText.place(earlier.isEmpty() ? ofSiblings.get() : ofHistory.get()));
             return;
         }
         settings.ifPresent(now -> rates.keep(gpu, key, now, rate));
@@ -71,7 +67,7 @@ final class Straggling {
         StragglerVerdict verdict =
                 judge(builder, unit, new Stragglers.Limits(limit.value(), 0, 0), value, List.of(), siblings);
         if (verdict.outcome() == Outcome.SLOW) {
-            warn(builder, what, verdict, limit.source());
+            warn(builder, what, verdict, LimitText.place(limit));
         }
     }
 
@@ -89,11 +85,13 @@ final class Straggling {
         return Stragglers.judge(samples, limits, unit).get(0);
     }
 
-    private static void warn(FindingBuilder builder, String what, StragglerVerdict verdict, String sources) {
-        builder.warn(
-                "straggler",
-                what + verdict.text() + " (" + sources + ")" + then(builder.work(), builder.frame()),
-                REMEDY);
+    /** Adds the reason, and once for all reasons of a finding what was read at the time of the work. */
+    private static void warn(FindingBuilder builder, String what, StragglerVerdict verdict, String place) {
+        builder.warn("straggler", what + verdict.text() + " (" + place + ")", REMEDY);
+        String readings = then(builder.work(), builder.frame());
+        if (!readings.isEmpty()) {
+            builder.warn("straggler", readings, REMEDY);
+        }
     }
 
     /** Returns the readings that usually explain a slow GPU. */
@@ -108,6 +106,6 @@ final class Straggling {
         if (frame.present(GpuMetric.POWER_LIMIT_ENFORCED)) {
             all.add(String.format(Locale.ROOT, "power limit %.0f W", frame.raw(GpuMetric.POWER_LIMIT_ENFORCED) / 1e3));
         }
-        return all.isEmpty() ? "" : "; " + String.join(", ", all);
+        return String.join(", ", all);
     }
 }
