@@ -84,6 +84,21 @@ class ReportPageTest {
     }
 
     @Test
+    void medianHasItsRangeInTheSameChart() {
+        String page = page(
+                "n",
+                finding(
+                        Outcome.PASS,
+                        "fine",
+                        new Measurement("power_watts", 300, ""),
+                        new Measurement("least_power_watts", 100, ""),
+                        new Measurement("most_power_watts", 420, "")));
+        assertThat(page)
+                .contains("class=\"range\" x1=\"290.0\" x2=\"610.0\"", "300 (100 to 420)")
+                .doesNotContain("least power watts", "most power watts");
+    }
+
+    @Test
     void valueThatIsNoNumberHasNoLength() {
         assertThat(page("n", finding(Outcome.PASS, "odd", new Measurement("rate_hertz", Double.NaN, ""))))
                 .contains("width=\"0.0\"");
