@@ -20,6 +20,13 @@ public interface GpuAccess {
      */
     List<Answer> request(String check, GpuLoad load, List<GpuSnapshot> gpus);
 
+    /**
+     * Reports an error of work in this process, which may spoil the process for later work.
+     *
+     * @param code the CUresult; 0 where there was none
+     */
+    default void failed(int code) {}
+
     /** The answer for one GPU. */
     sealed interface Answer {}
 

@@ -61,6 +61,13 @@ public final class CrashedChecks {
         return receipt != Receipt.REFUSED && receipt != Receipt.HELD;
     }
 
+    /** Returns whether a fault of a crash is current. */
+    public boolean isCurrent() {
+        return reader.faults().stream()
+                .anyMatch(fault -> fault.key().agent().equals(FindingEvents.AGENT)
+                        && fault.key().checkName().equals(EVENT));
+    }
+
     /** Returns why the check must not run on the GPU; empty if it did not crash there. */
     Optional<Refusal> refusal(String check, String gpuUuid) {
         Entity gpu = Entity.gpu(gpuUuid).canonical();

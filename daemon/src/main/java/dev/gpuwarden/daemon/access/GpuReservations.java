@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.access;
 
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
@@ -34,6 +35,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
     private final Optional<InFlightRecords> records;
     private final CrashedChecks crashed;
     private final boolean lightOnBusy;
+    private final Isolation isolation;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
@@ -45,11 +47,17 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
      * @param records where grants are recorded; empty where events are in memory only
      * @param lightOnBusy whether checks with a light load get GPUs that others hold
      */
-    GpuReservations(FreeGpus free, Optional<InFlightRecords> records, CrashedChecks crashed, boolean lightOnBusy) {
+    GpuReservations(
+            FreeGpus free,
+            Optional<InFlightRecords> records,
+            CrashedChecks crashed,
+            boolean lightOnBusy,
+            Isolation isolation) {
         this.free = free;
         this.records = records;
         this.crashed = crashed;
         this.lightOnBusy = lightOnBusy;
+        this.isolation = isolation;
     }
 
     /**
@@ -63,8 +71,8 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             Supplier<Reading<GpuHolders>> pods,
             Optional<Path> folder,
             CrashedChecks crashed,
-            boolean lightOnBusy) {
-        long own = ProcessHandle.current().pid();
+            boolean lightOnBusy,
+            Isolation isolation) {
         Optional<InFlightRecords> records = folder.map(InFlightRecords::new);
         try {
             records.ifPresent(crashed::report);
@@ -72,10 +80,24 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             LOG.log(Level.WARNING, "records of checks in flight could not be read: " + e.getCause());
         }
         return new GpuReservations(
-                new FreeGpus(sampler::snapshot, pods, pid -> pid == own, sampler.watch()),
+                new FreeGpus(sampler::snapshot, pods, GpuReservations::isOwn, sampler.watch()),
                 records,
                 crashed,
-                lightOnBusy);
+                lightOnBusy,
+                isolation);
+    }
+
+    /** Returns whether a process is this one or was started by it, at any distance up to eight. */
+    private static boolean isOwn(int pid) {
+        long own = ProcessHandle.current().pid();
+        Optional<ProcessHandle> process = ProcessHandle.of(pid);
+        for (int i = 0; i < 8 && process.isPresent(); i++) {
+            if (process.get().pid() == own) {
+                return true;
+            }
+            process = process.get().parent();
+        }
+        return false;
     }
 
     @Override
@@ -98,6 +120,16 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
                 .filter(uuid -> held.stream().noneMatch(grant -> grant.uuid.equals(uuid)))
                 .forEach(free::unwatch);
         return answers;
+    }
+
+    /** Returns the check as it runs in this daemon: in its process, or in a child. */
+    public HealthCheck isolated(HealthCheck check, ChildCheck child) {
+        return new IsolatedCheck(check, isolation, child, crashed);
+    }
+
+    @Override
+    public void failed(int code) {
+        isolation.failed(code);
     }
 
     private Answer grant(String check, String uuid) {
@@ -143,7 +175,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
     private List<Held> held() {
         lock.lock();
         try {
-            return List.copyOf(grants);
+            return grants.stream().filter(grant -> !grant.closing).toList();
         } finally {
             lock.unlock();
         }
@@ -200,6 +232,8 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
         private final String check;
         private final String uuid;
         private volatile @Nullable Refusal withdrawn;
+        /** Guarded by the lock. */
+        private boolean closing;
 
         Held(String check, String uuid) {
             this.check = check;
@@ -227,14 +261,26 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
         public void close() {
             lock.lock();
             try {
-                if (!grants.remove(this)) {
+                if (closing) {
                     return;
                 }
-                ended.signalAll();
+                closing = true;
             } finally {
                 lock.unlock();
             }
             free.unwatch(uuid);
+            removeRecord();
+            // Last: a program that waits for the grants may end the process.
+            lock.lock();
+            try {
+                grants.remove(this);
+                ended.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void removeRecord() {
             try {
                 records.ifPresent(files -> files.end(check, uuid));
             } catch (UncheckedIOException e) {
@@ -259,7 +305,12 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
 
         @Override
         public boolean isFree() {
-            return held().stream().noneMatch(grant -> grant.uuid.equalsIgnoreCase(uuid));
+            lock.lock();
+            try {
+                return grants.stream().noneMatch(grant -> grant.uuid.equalsIgnoreCase(uuid));
+            } finally {
+                lock.unlock();
+            }
         }
 
         @Override

@@ -175,7 +175,7 @@ public final class DaemonCommand implements Callable<Integer> {
         Optional<TokenReviewer> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
         Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
-        NodeChecks wanted = NodeChecks.of(checks, node.get());
+        NodeChecks wanted = NodeChecks.of(checks, node.get(), spec);
         RecordRules logRules = checks.logRules();
         kernelLog.validate();
         try (ShutdownSignal.Registration running = stop.register();

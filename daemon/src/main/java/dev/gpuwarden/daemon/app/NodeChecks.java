@@ -4,8 +4,11 @@ import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.access.ChildCheck;
 import dev.gpuwarden.daemon.access.CrashedChecks;
 import dev.gpuwarden.daemon.access.GpuReservations;
+import dev.gpuwarden.daemon.access.Isolation;
+import dev.gpuwarden.daemon.access.MemoryLimit;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
@@ -23,18 +26,26 @@ import java.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** The wiring of the daemon's checks to sampler, store and kernel log. */
-record NodeChecks(CheckPlan plan, CheckSetOptions sets, Limits limits, Expectations expectations, String nodeName) {
+record NodeChecks(
+        CheckPlan plan,
+        CheckSetOptions sets,
+        Limits limits,
+        Expectations expectations,
+        String nodeName,
+        ChildCheck child) {
 
     /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */
-    static NodeChecks of(CheckOptions options, String nodeName) {
+    static NodeChecks of(CheckOptions options, String nodeName, CommandSpec command) {
         return new NodeChecks(
                 options.daemonPlan(options.all(nodeName)),
                 options.sets(),
                 options.limits(),
                 options.expectations(),
-                nodeName);
+                nodeName,
+                new ChildCheck(ChildSettings.of(command)));
     }
 
     /**
@@ -47,12 +58,14 @@ record NodeChecks(CheckPlan plan, CheckSetOptions sets, Limits limits, Expectati
         Optional<Path> folder = store.status().memoryCause().isPresent()
                 ? Optional.empty()
                 : Optional.of(storeFile.resolveSibling("in-flight"));
+        CrashedChecks crashed = new CrashedChecks(store, store, nodeName, Clock.systemUTC());
         return GpuReservations.of(
                 sampler,
                 PresentPods.of(paths, sampler::snapshot),
                 folder,
-                new CrashedChecks(store, store, nodeName, Clock.systemUTC()),
-                sets.periodicOnBusy());
+                crashed,
+                sets.periodicOnBusy(),
+                new Isolation(sets.isolation(), crashed::isCurrent, new MemoryLimit()));
     }
 
     /** Starts the checks; the store receives their events. */
@@ -62,6 +75,7 @@ record NodeChecks(CheckPlan plan, CheckSetOptions sets, Limits limits, Expectati
             EventStore store,
             Supplier<Reading<KernelLogStatus>> kernelLog,
             WorkSources work,
+            GpuReservations access,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
@@ -76,7 +90,8 @@ record NodeChecks(CheckPlan plan, CheckSetOptions sets, Limits limits, Expectati
                 clock);
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);
         emitter.begin(clock);
-        CheckRunner runner = new CheckRunner(plan, around, emitter::accept, sampler.epochNanos());
+        CheckPlan run = plan.withLoadRunBy(check -> access.isolated(check, child));
+        CheckRunner runner = new CheckRunner(run, around, emitter::accept, sampler.epochNanos());
         sampler.whenStatesChange(runner::runSoon);
         AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
         // Until the store is closed. Events without room affect the verdict, so do not wait for the next round.

@@ -15,6 +15,7 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /**
  * The checks to run, their intervals and their deadlines.
@@ -130,6 +131,16 @@ public record CheckPlan(List<Planned> planned, List<CheckInfo> off, Duration dea
     private CheckPlan every(Function<Planned, Duration> interval) {
         List<Planned> changed = planned.stream()
                 .map(plan -> new Planned(plan.check(), plan.info().every(interval.apply(plan))))
+                .toList();
+        return new CheckPlan(changed, off, deadline);
+    }
+
+    /** Returns a plan with other checks in place of those with a load on GPUs, which have the same description. */
+    public CheckPlan withLoadRunBy(UnaryOperator<HealthCheck> runner) {
+        List<Planned> changed = planned.stream()
+                .map(plan -> plan.check().load() == GpuLoad.NONE
+                        ? plan
+                        : new Planned(runner.apply(plan.check()), plan.info()))
                 .toList();
         return new CheckPlan(changed, off, deadline);
     }

@@ -24,10 +24,10 @@ import java.util.concurrent.TimeUnit;
  *
  * @param out the program's output, with bad UTF-8 replaced
  */
-record ChildRun(End end, String out, String err) {
+public record ChildRun(End end, String out, String err) {
 
     /** The outcome of a run. */
-    sealed interface End {
+    public sealed interface End {
         /** @param code exit code; 128 plus the signal's number if a signal ended it */
         record Exited(int code) implements End {}
 
@@ -68,7 +68,7 @@ record ChildRun(End end, String out, String err) {
      * @param environment the whole environment, except the mark of the run
      * @throws InterruptedException if this thread is interrupted; the program is ended then
      */
-    static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
+    public static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
             throws InterruptedException {
         List<String> wrapped = new ArrayList<>(List.of("/bin/sh", "-c", WRAPPER, "gpuwarden-check"));
         wrapped.addAll(command);

@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.CheckSet;
 import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.daemon.access.Isolation;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
@@ -58,6 +59,15 @@ public final class CheckSetOptions {
                     + " (default: ${DEFAULT-VALUE}).")
     Switch periodicBusy = Switch.on;
 
+    @Option(
+            names = "--check.isolation",
+            defaultValue = "auto",
+            paramLabel = "WHERE",
+            description = "Process in which the daemon's checks work on GPUs: ${COMPLETION-CANDIDATES}; auto is its own"
+                    + " until a CUDA context was spoiled, a check crashed, or its memory limit leaves too little"
+                    + " (default: ${DEFAULT-VALUE}).")
+    Isolation.Mode isolation = Isolation.Mode.auto;
+
     static final class LoadConverter implements ITypeConverter<GpuLoad> {
         @Override
         public GpuLoad convert(String text) {
@@ -69,6 +79,11 @@ public final class CheckSetOptions {
                     throw new TypeConversionException("expected none, light or invasive, but was '" + text + "'");
             };
         }
+    }
+
+    /** Returns the choice of the process in which checks work on GPUs. */
+    public Isolation.Mode isolation() {
+        return isolation;
     }
 
     /** Returns the largest load of the checks that a daemon runs by itself. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.check.BoardLimits;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.daemon.access.GpuRelease.Released;
@@ -47,7 +49,7 @@ class GiveUpTest {
               - profile: l4
                 count: 2
             faults:
-              - {name: slow, function: cuLaunchKernel, delay: 400ms}
+              - {name: slow, function: cuLaunchKernel, delay: 200ms}
             timeline:
               - at: 10s
                 start: {pid: 4242, gpu: 1, bytes: 1GiB}
@@ -63,27 +65,38 @@ class GiveUpTest {
     private TestKubelet kubelet;
     private NodeSampler sampler;
     private GpuReservations access;
+    private ChildCheck child;
 
     @BeforeEach
     void start() throws IOException {
         Path scenario = Files.writeString(root.resolve("slow.yaml"), SLOW);
         node = SimulatedNode.start(scenario.toString());
         kubelet = new TestKubelet(root.resolve("kubelet.sock"));
-        NodePaths paths = CheckContexts.paths(node).withPodResources(root.resolve("kubelet.sock"));
         Duration soon = Duration.ofSeconds(2);
         SamplingSettings settings = SamplingSettings.of(
                         Duration.ofMillis(200), Duration.ofSeconds(1), Duration.ofSeconds(15), soon)
                 .withLibraryPath(node.libraryPath().toString());
         sampler = new NodeSampler(
-                ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow(), settings, new PciBus(paths));
+                ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow(), settings, new PciBus(paths()));
         sampler.start();
         assertThat(sampler.awaitFirst(Duration.ofSeconds(20))).isTrue();
-        access = GpuReservations.of(
+        child = new ChildCheck(List.of(
+                "--driver.library-path=" + node.libraryPath(),
+                "--path.sysfs=" + node.sysfs(),
+                "--path.procfs=" + node.procfs(),
+                "--path.podlogs=" + node.podLogs(),
+                "--path.pod-resources=" + root.resolve("kubelet.sock")));
+        access = open(Isolation.Mode.process);
+    }
+
+    private GpuReservations open(Isolation.Mode mode) {
+        return GpuReservations.of(
                 sampler,
-                PresentPods.of(paths, sampler::snapshot),
+                PresentPods.of(paths(), sampler::snapshot),
                 Optional.of(root.resolve("in-flight")),
                 new CrashedChecks(events, events, "node-1", Clock.systemUTC()),
-                true);
+                true,
+                new Isolation(mode, () -> false, () -> Reading.absent(Absence.NO_DATA)));
     }
 
     @AfterEach
@@ -94,8 +107,12 @@ class GiveUpTest {
         node.close();
     }
 
+    private NodePaths paths() {
+        return CheckContexts.paths(node).withPodResources(root.resolve("kubelet.sock"));
+    }
+
     private CompletableFuture<List<Finding>> begin() {
-        HealthCheck check = new GpuResultsCheck();
+        HealthCheck check = access.isolated(new GpuResultsCheck(), child);
         return CompletableFuture.supplyAsync(
                 () -> check.run(CheckContexts.computing(node, BoardLimits.shipped(), access)));
     }
@@ -147,6 +164,49 @@ class GiveUpTest {
         kubelet.says();
         node.set("fault.slow", "clear");
         assertThat(begin().join()).extracting(Finding::code).containsOnly("gpu-results-right");
+    }
+
+    @Test
+    void spoiledContextLeadsToAChildWhichEndsForAPod() {
+        access = open(Isolation.Mode.auto);
+        node.set("gpu.0.cuda.error", "illegal-address");
+        node.set("gpu.1.cuda.error", "illegal-address");
+        assertThat(begin().join()).extracting(Finding::code).containsOnly("not-measured");
+        node.set("gpu.0.cuda.error", "none");
+        node.set("gpu.1.cuda.error", "none");
+        CompletableFuture<List<Finding>> run = begin();
+        until(() -> sampler.snapshot().gpus().get(0).frame().raw(GpuMetric.MEMORY_USED) > MOST_IDLE_BYTES);
+        kubelet.says(TestKubelet.pod("train-0", "nvidia.com/gpu", uuid(1)));
+        assertThat(run.join()).extracting(Finding::code).containsExactly("check-ended", "gpu-held");
+        until(() -> sampler.snapshot().gpus().get(0).frame().raw(GpuMetric.MEMORY_USED) < MOST_IDLE_BYTES);
+        assertThat(inFlight()).isEmpty();
+        node.set("fault.slow", "clear");
+        List<Finding> findings = begin().join();
+        assertThat(findings).extracting(Finding::code).containsExactly("gpu-results-right", "gpu-held");
+        assertThat(findings.get(0).message()).contains(" (in a child process: CUDA error 700 ");
+    }
+
+    @Test
+    void childThatCrashesBecomesAFaultThatKeepsTheCheckAway() throws IOException {
+        access = open(Isolation.Mode.child);
+        CompletableFuture<List<Finding>> run = begin();
+        until(() -> sampler.snapshot().gpus().get(0).frame().raw(GpuMetric.MEMORY_USED) > MOST_IDLE_BYTES);
+        int pid = sampler.snapshot()
+                .gpus()
+                .get(0)
+                .processes()
+                .asOptional()
+                .orElseThrow()
+                .get(0)
+                .pid();
+        new ProcessBuilder("kill", "-ABRT", Integer.toString(pid)).start();
+        List<Finding> findings = run.join();
+        assertThat(findings).extracting(Finding::code).containsOnly("child-crashed");
+        assertThat(findings.get(0).message()).contains("the child crashed", "(code 134)");
+        assertThat(events.faults())
+                .hasSize(2)
+                .allMatch(fault -> fault.key().errorCode().equals("gpu-results"));
+        assertThat(begin().join()).extracting(Finding::code).containsOnly("crashed-before");
     }
 
     @Test

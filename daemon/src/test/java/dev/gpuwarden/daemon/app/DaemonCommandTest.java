@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.datamodels.HealthEvent;
@@ -15,17 +16,23 @@ import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The daemon as a process of its own, on a simulated node. */
 @Tag("programs")
 @Timeout(60)
 class DaemonCommandTest {
+
+    @TempDir
+    Path folder;
 
     @Test
     void servesReadingsAndStopsOnSignal() throws Exception {
@@ -242,5 +249,36 @@ class DaemonCommandTest {
     void aggregatorAndKubernetesWritingTogetherAreAUserError() throws Exception {
         assertThat(refused("--uplink.address=127.0.0.1:9", "--uplink.insecure", "--kubernetes.write=conditions"))
                 .contains("--kubernetes.write does not go together with --uplink.address");
+    }
+
+    @Test
+    void checkInFlightAtAKillIsAFaultAfterTheRestart() throws Exception {
+        Path scenario = Files.writeString(folder.resolve("slow.yaml"), """
+                driver: 550
+                gpus: [{profile: l4}]
+                faults: [{name: slow, function: cuLaunchKernel, delay: 500ms}]
+                """);
+        try (SimulatedNode node = SimulatedNode.start(scenario.toString())) {
+            String[] options = {
+                "--check.load=invasive",
+                "--check.isolation=process",
+                "--check.interval=gpu-results=1s",
+                "--check.disable=gpumem,pciebw",
+                "--path.pod-resources=" + folder.resolve("no-kubelet/kubelet.sock")
+            };
+            RunningDaemon daemon = RunningDaemon.start(node, options);
+            Path records = node.root().resolve("in-flight");
+            until(() -> Files.isDirectory(records) && records.toFile().list().length == 1);
+            daemon.process().destroyForcibly().waitFor();
+            daemon = RunningDaemon.start(node, options);
+            try {
+                String skipped = "gpuwarden_check_parts{check=\"gpu-results\",outcome=\"skipped\"} 1.0";
+                assertThat(daemon.awaitMetrics(metrics -> metrics.contains(skipped)))
+                        .containsPattern("gpuwarden_faults\\{.*check=\"GpuCheckCrash\",code=\"gpu-results\"")
+                        .contains("gpuwarden_check_set_interval_seconds{check=\"gpu-results\",set=\"invasive\"} 1.0");
+            } finally {
+                daemon.stop();
+            }
+        }
     }
 }

@@ -179,6 +179,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
     }
 
     static void unmeasured(FindingBuilder builder, Reading.Absent<?> absent) {
+        builder.context().access().failed(absent.code());
         switch (absent.code()) {
             case OUT_OF_MEMORY -> builder.skip("gpu-memory-full", absent.text());
             case DEVICE_UNAVAILABLE -> builder.skip("gpu-in-exclusive-use", absent.text());

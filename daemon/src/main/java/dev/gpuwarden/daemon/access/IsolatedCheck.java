@@ -1,0 +1,144 @@
+package dev.gpuwarden.daemon.access;
+
+import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.GpuAccess.Answer;
+import dev.gpuwarden.core.check.GpuAccess.Grant;
+import dev.gpuwarden.core.check.GpuAccess.Refusal;
+import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.health.EachGpu;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.telemetry.GpuState;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A check with a load on GPUs that runs in this process or in a child process. A child that ends without a result, or
+ * crashes, costs its result alone; a crash becomes a fault that keeps the check off these GPUs.
+ */
+public final class IsolatedCheck implements HealthCheck {
+
+    /** The part of the deadline that is kept for the end of a child. */
+    private static final Duration FOR_THE_END = Duration.ofSeconds(3);
+
+    private final HealthCheck check;
+    private final Isolation isolation;
+    private final ChildCheck child;
+    private final CrashedChecks crashed;
+
+    public IsolatedCheck(HealthCheck check, Isolation isolation, ChildCheck child, CrashedChecks crashed) {
+        this.check = check;
+        this.isolation = isolation;
+        this.child = child;
+        this.crashed = crashed;
+    }
+
+    @Override
+    public CheckInfo info() {
+        return check.info();
+    }
+
+    @Override
+    public Duration deadline() {
+        return check.deadline();
+    }
+
+    @Override
+    public GpuLoad load() {
+        return check.load();
+    }
+
+    @Override
+    public List<Finding> run(CheckContext context) {
+        Optional<String> because = isolation.childBecause();
+        return because.isPresent() ? inChild(context, because.get()) : check.run(context);
+    }
+
+    private List<Finding> inChild(CheckContext context, String because) {
+        List<GpuSnapshot> gpus = context.node().gpus().stream()
+                .filter(gpu ->
+                        gpu.state() == GpuState.ANSWERING && gpu.identity().uuid() instanceof Reading.Present<String>)
+                .toList();
+        List<Answer> answers = gpus.isEmpty() ? List.of() : context.access().request(info().id(), load(), gpus);
+        Map<GpuSnapshot, Grant> granted = new LinkedHashMap<>();
+        Map<GpuSnapshot, Refusal> refused = new LinkedHashMap<>();
+        for (int i = 0; i < answers.size(); i++) {
+            if (answers.get(i) instanceof Grant grant) {
+                granted.put(gpus.get(i), grant);
+            } else if (answers.get(i) instanceof Refusal refusal) {
+                refused.put(gpus.get(i), refusal);
+            }
+        }
+        String where = " (in a child process: " + because + ")";
+        try {
+            Reading<List<Finding>> result = granted.isEmpty() ? Reading.of(List.of()) : measured(granted);
+            granted.forEach((gpu, grant) -> grant.withdrawn().ifPresent(why -> refused.put(gpu, why)));
+            return EachGpu.answering(context.node(), gpu -> finding(gpu, refused, result, where));
+        } finally {
+            granted.values().forEach(Grant::close);
+        }
+    }
+
+    private Reading<List<Finding>> measured(Map<GpuSnapshot, Grant> granted) {
+        List<String> uuids =
+                granted.keySet().stream().map(gpu -> gpu.identity().selector()).toList();
+        try {
+            Reading<List<Finding>> result = child.run(
+                    info().id(),
+                    uuids,
+                    deadline().minus(FOR_THE_END),
+                    () -> granted.values().stream()
+                            .anyMatch(grant -> grant.withdrawn().isPresent()));
+            if (result instanceof Reading.Absent<?> none && none.code() != 0) {
+                uuids.forEach(uuid -> crashed.raise(
+                        info().id(),
+                        uuid,
+                        "a child process crashed with code " + none.code() + " while the check " + info().id()
+                                + " had work on GPU " + uuid));
+            }
+            return result;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a child runs the check", e);
+        }
+    }
+
+    private static Finding finding(
+            GpuSnapshot gpu, Map<GpuSnapshot, Refusal> refused, Reading<List<Finding>> result, String where) {
+        Subject subject = Subject.of(gpu.identity());
+        Refusal refusal = refused.get(gpu);
+        if (refusal != null) {
+            return Finding.skipped(refusal.code(), subject, subject.label() + ": " + refusal.text() + where);
+        }
+        if (result instanceof Reading.Absent<?> none) {
+            return refused.isEmpty() || none.code() != 0
+                    ? Finding.unknown(
+                            none.code() == 0 ? "not-measured" : "child-crashed",
+                            subject,
+                            subject.label() + ": " + none.text() + where,
+                            "read the log of the daemon and the kernel log")
+                    : Finding.skipped(
+                            "check-ended", subject, subject.label() + ": another GPU had to be given up" + where);
+        }
+        return result.asOptional().orElseThrow().stream()
+                .filter(finding -> finding.subject().entities().equals(subject.entities()))
+                .findFirst()
+                .map(finding -> new Finding(
+                        finding.outcome(),
+                        finding.code(),
+                        subject,
+                        finding.message() + where,
+                        finding.remedy(),
+                        finding.action(),
+                        finding.evidence()))
+                .orElseGet(() -> Finding.skipped(
+                        "not-measured", subject, subject.label() + ": the child has no result of this GPU" + where));
+    }
+}
