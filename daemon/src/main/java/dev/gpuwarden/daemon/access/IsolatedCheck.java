@@ -2,8 +2,6 @@ package dev.gpuwarden.daemon.access;
 
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.GpuAccess.Answer;
-import dev.gpuwarden.core.check.GpuAccess.Grant;
 import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
@@ -13,11 +11,11 @@ import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.check.GpuGrants;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
  * A check with a load on GPUs that runs in this process or in a child process. A child that ends without a result, or
@@ -66,36 +64,22 @@ public final class IsolatedCheck implements HealthCheck {
                 .filter(gpu ->
                         gpu.state() == GpuState.ANSWERING && gpu.identity().uuid() instanceof Reading.Present<String>)
                 .toList();
-        List<Answer> answers = gpus.isEmpty() ? List.of() : context.access().request(info().id(), load(), gpus);
-        Map<GpuSnapshot, Grant> granted = new LinkedHashMap<>();
-        Map<GpuSnapshot, Refusal> refused = new LinkedHashMap<>();
-        for (int i = 0; i < answers.size(); i++) {
-            if (answers.get(i) instanceof Grant grant) {
-                granted.put(gpus.get(i), grant);
-            } else if (answers.get(i) instanceof Refusal refusal) {
-                refused.put(gpus.get(i), refusal);
-            }
-        }
         String where = " (in a child process: " + because + ")";
-        try {
-            Reading<List<Finding>> result = granted.isEmpty() ? Reading.of(List.of()) : measured(granted);
-            granted.forEach((gpu, grant) -> grant.withdrawn().ifPresent(why -> refused.put(gpu, why)));
-            return EachGpu.answering(context.node(), gpu -> finding(gpu, refused, result, where));
-        } finally {
-            granted.values().forEach(Grant::close);
+        try (GpuGrants grants = GpuGrants.request(context, check, gpus)) {
+            List<GpuSnapshot> granted = grants.gpus();
+            Reading<List<Finding>> result =
+                    granted.isEmpty() ? Reading.of(List.of()) : measured(granted, grants.withdrawn(granted));
+            boolean all = grants.giveUpWithdrawn(granted).size() == granted.size();
+            return EachGpu.answering(context.node(), gpu -> finding(gpu, grants.refusal(gpu), all, result, where));
         }
     }
 
-    private Reading<List<Finding>> measured(Map<GpuSnapshot, Grant> granted) {
+    private Reading<List<Finding>> measured(List<GpuSnapshot> granted, BooleanSupplier stopped) {
         List<String> uuids =
-                granted.keySet().stream().map(gpu -> gpu.identity().selector()).toList();
+                granted.stream().map(gpu -> gpu.identity().selector()).toList();
         try {
-            Reading<List<Finding>> result = child.run(
-                    info().id(),
-                    uuids,
-                    deadline().minus(FOR_THE_END),
-                    () -> granted.values().stream()
-                            .anyMatch(grant -> grant.withdrawn().isPresent()));
+            Reading<List<Finding>> result =
+                    child.run(info().id(), uuids, deadline().minus(FOR_THE_END), stopped);
             if (result instanceof Reading.Absent<?> none && none.code() != 0) {
                 uuids.forEach(uuid -> crashed.raise(
                         info().id(),
@@ -110,15 +94,18 @@ public final class IsolatedCheck implements HealthCheck {
         }
     }
 
+    /** @param complete whether no GPU had to be given up during the run */
     private static Finding finding(
-            GpuSnapshot gpu, Map<GpuSnapshot, Refusal> refused, Reading<List<Finding>> result, String where) {
+            GpuSnapshot gpu, Optional<Refusal> refusal, boolean complete, Reading<List<Finding>> result, String where) {
         Subject subject = Subject.of(gpu.identity());
-        Refusal refusal = refused.get(gpu);
-        if (refusal != null) {
-            return Finding.skipped(refusal.code(), subject, subject.label() + ": " + refusal.text() + where);
+        if (refusal.isPresent()) {
+            return Finding.skipped(
+                    refusal.get().code(),
+                    subject,
+                    subject.label() + ": " + refusal.get().text() + where);
         }
         if (result instanceof Reading.Absent<?> none) {
-            return refused.isEmpty() || none.code() != 0
+            return complete || none.code() != 0
                     ? Finding.unknown(
                             none.code() == 0 ? "not-measured" : "child-crashed",
                             subject,

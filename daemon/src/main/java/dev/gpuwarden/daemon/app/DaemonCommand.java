@@ -212,7 +212,8 @@ public final class DaemonCommand implements Callable<Integer> {
             GpuReservations gpuAccess = parts.add(wanted.access(sampler, store, events.path(), paths));
             WorkSources work = new WorkSources(
                     compute, collectives, sampler::driver, RateFile.open(events.ratesFile()), gpuAccess);
-            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, paths));
+            CheckRunner runner =
+                    parts.add(wanted.start(sampler, history, store, follower::status, work, gpuAccess, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);

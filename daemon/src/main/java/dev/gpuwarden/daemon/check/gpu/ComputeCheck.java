@@ -20,6 +20,7 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.check.GpuGrants;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,10 +49,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
      * @param celsius returns the temperatures of the GPUs now, in the order of the UUIDs
      */
     record Work(
-            ComputeDriver driver,
-            List<String> uuids,
-            BooleanSupplier stopped,
-            Supplier<List<Reading<Long>>> celsius) {}
+            ComputeDriver driver, List<String> uuids, BooleanSupplier stopped, Supplier<List<Reading<Long>>> celsius) {}
 
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
     abstract List<Reading<M>> measure(Work work);

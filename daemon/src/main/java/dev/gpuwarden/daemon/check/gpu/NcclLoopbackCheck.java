@@ -16,6 +16,7 @@ import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveDriver.Gpu;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.check.GpuGrants;
 import dev.gpuwarden.daemon.compute.AllReduceBench;
 import dev.gpuwarden.daemon.compute.AllReduceBench.Outcome;
 import java.time.Duration;

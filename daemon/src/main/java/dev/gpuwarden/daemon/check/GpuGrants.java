@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.check.gpu;
+package dev.gpuwarden.daemon.check;
 
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.GpuAccess.Answer;
@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /** The GPUs that one run of a check may work on, until they are withdrawn. The thread of the check alone uses it. */
-final class GpuGrants implements AutoCloseable {
+public final class GpuGrants implements AutoCloseable {
 
     private final Map<GpuSnapshot, Grant> granted = new LinkedHashMap<>();
     private final Map<GpuSnapshot, Refusal> refused = new LinkedHashMap<>();
@@ -21,10 +21,11 @@ final class GpuGrants implements AutoCloseable {
     private GpuGrants() {}
 
     /** Requests GPUs; may block for seconds. */
-    static GpuGrants request(CheckContext context, HealthCheck check, List<GpuSnapshot> gpus) {
+    public static GpuGrants request(CheckContext context, HealthCheck check, List<GpuSnapshot> gpus) {
         GpuGrants grants = new GpuGrants();
-        List<Answer> answers =
-                gpus.isEmpty() ? List.of() : context.access().request(check.info().id(), check.load(), gpus);
+        List<Answer> answers = gpus.isEmpty()
+                ? List.of()
+                : context.access().request(check.info().id(), check.load(), gpus);
         for (int i = 0; i < answers.size(); i++) {
             if (answers.get(i) instanceof Grant grant) {
                 grants.granted.put(gpus.get(i), grant);
@@ -36,23 +37,23 @@ final class GpuGrants implements AutoCloseable {
     }
 
     /** Returns the GPUs to work on, in the order of the request. */
-    List<GpuSnapshot> gpus() {
+    public List<GpuSnapshot> gpus() {
         return List.copyOf(granted.keySet());
     }
 
     /** Returns why a GPU got no work, or had to be given up; empty for all others. */
-    Optional<Refusal> refusal(GpuSnapshot gpu) {
+    public Optional<Refusal> refusal(GpuSnapshot gpu) {
         return Optional.ofNullable(refused.get(gpu));
     }
 
     /** Returns a question, for any thread, of whether one of these GPUs is withdrawn, so that their work must end. */
-    BooleanSupplier withdrawn(List<GpuSnapshot> gpus) {
+    public BooleanSupplier withdrawn(List<GpuSnapshot> gpus) {
         List<Grant> grants = gpus.stream().map(granted::get).toList();
         return () -> grants.stream().anyMatch(grant -> grant.withdrawn().isPresent());
     }
 
     /** Gives the withdrawn ones of these GPUs back, after their work has ended, and returns the others. */
-    List<GpuSnapshot> giveUpWithdrawn(List<GpuSnapshot> gpus) {
+    public List<GpuSnapshot> giveUpWithdrawn(List<GpuSnapshot> gpus) {
         for (GpuSnapshot gpu : gpus) {
             Grant grant = granted.get(gpu);
             Optional<Refusal> why = grant == null ? Optional.empty() : grant.withdrawn();
