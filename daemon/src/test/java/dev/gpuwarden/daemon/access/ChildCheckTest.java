@@ -1,0 +1,59 @@
+package dev.gpuwarden.daemon.access;
+
+import static dev.gpuwarden.testkit.Await.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.daemon.holders.TestKubelet;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Invasive checks in a child process. */
+class ChildCheckTest extends SlowNode {
+
+    @Test
+    void spoiledContextLeadsToAChildWhichEndsForAPod() {
+        access = open(Isolation.Mode.auto);
+        node.set("gpu.0.cuda.error", "illegal-address");
+        node.set("gpu.1.cuda.error", "illegal-address");
+        assertThat(begin().join()).extracting(Finding::code).containsOnly("not-measured");
+        node.set("gpu.0.cuda.error", "none");
+        node.set("gpu.1.cuda.error", "none");
+        CompletableFuture<List<Finding>> run = begin();
+        until(() -> sampler.snapshot().gpus().get(0).frame().raw(GpuMetric.MEMORY_USED) > MOST_IDLE_BYTES);
+        kubelet.says(TestKubelet.pod("train-0", "nvidia.com/gpu", uuid(1)));
+        assertThat(run.join()).extracting(Finding::code).containsExactly("check-ended", "gpu-held");
+        until(() -> sampler.snapshot().gpus().get(0).frame().raw(GpuMetric.MEMORY_USED) < MOST_IDLE_BYTES);
+        assertThat(inFlight()).isEmpty();
+        node.set("fault.slow", "clear");
+        List<Finding> findings = begin().join();
+        assertThat(findings).extracting(Finding::code).containsExactly("gpu-results-right", "gpu-held");
+        assertThat(findings.get(0).message()).contains(" (in a child process: CUDA error 700 ");
+    }
+
+    @Test
+    void childThatCrashesBecomesAFaultThatKeepsTheCheckAway() throws IOException {
+        access = open(Isolation.Mode.child);
+        CompletableFuture<List<Finding>> run = begin();
+        until(() -> sampler.snapshot().gpus().get(0).frame().raw(GpuMetric.MEMORY_USED) > MOST_IDLE_BYTES);
+        int pid = sampler.snapshot()
+                .gpus()
+                .get(0)
+                .processes()
+                .asOptional()
+                .orElseThrow()
+                .get(0)
+                .pid();
+        new ProcessBuilder("kill", "-ABRT", Integer.toString(pid)).start();
+        List<Finding> findings = run.join();
+        assertThat(findings).extracting(Finding::code).containsOnly("child-crashed");
+        assertThat(findings.get(0).message()).contains("the child crashed", "(code 134)");
+        assertThat(events.faults())
+                .hasSize(2)
+                .allMatch(fault -> fault.key().errorCode().equals("gpu-results"));
+        assertThat(begin().join()).extracting(Finding::code).containsOnly("crashed-before");
+    }
+}
