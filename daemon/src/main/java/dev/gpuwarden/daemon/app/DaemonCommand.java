@@ -26,8 +26,6 @@ import dev.gpuwarden.daemon.access.GpuReservations;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
-import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
-import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
@@ -205,13 +203,9 @@ public final class DaemonCommand implements Callable<Integer> {
             Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
-            LazyComputeDriver compute =
-                    new LazyComputeDriver(DaemonCommands::compute, sampling.driverOptions(), sampling.openDeadline());
-            LazyCollectiveDriver collectives = new LazyCollectiveDriver(
-                    DaemonCommands::collectives, collective.options(sampling.driverOptions()), sampling.openDeadline());
             GpuReservations gpuAccess = parts.add(wanted.access(sampler, store, events.path(), paths));
-            WorkSources work = new WorkSources(
-                    compute, collectives, sampler::driver, RateFile.open(events.ratesFile()), gpuAccess);
+            WorkSources work =
+                    WorkDrivers.of(sampling, collective, sampler, RateFile.open(events.ratesFile()), gpuAccess);
             CheckRunner runner =
                     parts.add(wanted.start(sampler, history, store, follower::status, work, gpuAccess, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));

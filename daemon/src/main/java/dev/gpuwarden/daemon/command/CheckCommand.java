@@ -27,7 +27,6 @@ import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.WorkSources;
-import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
@@ -118,8 +117,7 @@ public final class CheckCommand extends CheckingCommand {
     WorkSources work() {
         return new WorkSources(
                 new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()),
-                new LazyCollectiveDriver(
-                        collectives, collective.options(sampling.driverOptions()), sampling.openDeadline()),
+                collective.driver(collectives, sampling.driverOptions(), sampling.openDeadline()),
                 new LazyDriver(provider(), sampling.driverOptions(), sampling.openDeadline()),
                 RateHistory.NONE,
                 GpuAccess.OPEN);

@@ -1,8 +1,12 @@
 package dev.gpuwarden.daemon.settings;
 
 import dev.gpuwarden.core.port.CollectiveOptions;
+import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.DriverOptions;
+import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
 /** The place of the library of collectives. */
@@ -15,7 +19,9 @@ public final class CollectiveSettings {
             description = "NCCL library, or folder of it, to try before the loader's own search; may be repeated.")
     List<String> libraryPaths = List.of();
 
-    public CollectiveOptions options(DriverOptions driver) {
-        return new CollectiveOptions(List.copyOf(libraryPaths), driver);
+    /** Returns a driver that its first use opens within the deadline. */
+    public LazyCollectiveDriver driver(
+            Supplier<CollectiveProvider> provider, DriverOptions options, Duration deadline) {
+        return new LazyCollectiveDriver(provider, new CollectiveOptions(List.copyOf(libraryPaths), options), deadline);
     }
 }
