@@ -94,7 +94,7 @@ class ContainerImageTest {
     }
 
     @Test
-    void whatIsNoReadableLibraryIsNotAdded() throws Exception {
+    void filesThatAreNoReadableLibraryAreRefused() throws Exception {
         Path pipe = folder.resolve("libpipe.so.1");
         Scripts.must(folder, "mkfifo", pipe.toString());
         Path text = Files.writeString(folder.resolve("libtext.so.1"), "text");

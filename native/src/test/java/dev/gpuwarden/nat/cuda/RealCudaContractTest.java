@@ -98,6 +98,23 @@ class RealCudaContractTest {
         }
     }
 
+    /** `benchmarks/gpu-acceptance` requires 10^9 elements on a GPU. */
+    @Test
+    void noElementOfManyIsWrong() {
+        long elements = Long.getLong("gpuwarden.elements", 100_000);
+        int n = elements < 1_000_000 ? 128 : 8192;
+        int rounds = (int) (elements / n / n) + 1;
+        ComputeDriver driver = driver();
+        ProductWork work = new ProductWork(ProductKind.MIXED, n, rounds, 1, Duration.ofMinutes(10));
+        Digest expected = ExpectedProduct.digest(ProductKind.MIXED, n, work.seed());
+        for (Reading<ProductResult> reading : driver.measureProducts(driver.gpus(), work, () -> false)) {
+            ProductResult result = reading.asOptional().orElseThrow(() -> new AssertionError(reading));
+            assertThat(result.verification().elements()).isGreaterThanOrEqualTo(elements);
+            assertThat(result.verification().isRight()).as(result.toString()).isTrue();
+            assertThat(result.rounds()).extracting(ProductResult.Round::digest).containsOnly(expected);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void productsOfEachGpuAreThoseOfTheHost(ProductKind kind) {
