@@ -8,6 +8,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "main", "python"))
 import compare  # noqa: E402
+import compute  # noqa: E402
 import report  # noqa: E402
 from clients import Missing, NotUnderstood, NvidiaSmi, Seen, Unasked, base  # noqa: E402
 from readings import COUNTER, IDENTITY, LINK_READINGS, MOVING, READINGS, STATE, STATIC, Row  # noqa: E402
@@ -167,12 +168,26 @@ class Report(unittest.TestCase):
 
     def test_a_busy_machine_fails_no_build_on_a_simulated_node(self):
         fine = {"passed": True}
-        slow = {"contract": fine, "comparison": fine, "sampler": {"passed": False, "jniToC": {"FAST": 1.7, "SLOW": 1.1}}}
+        slow = {"contract": fine, "comparison": fine, "compute": [],
+                "sampler": {"passed": False, "jniToC": {"FAST": 1.7, "SLOW": 1.1}}}
         self.assertTrue(report.passed(slow, simulated=True))
         self.assertFalse(report.passed(slow, simulated=False))
         unmeasured = dict(slow, sampler={"passed": False, "jniToC": {}})
         self.assertFalse(report.passed(unmeasured, simulated=True))
         self.assertFalse(report.passed(dict(slow, comparison={"passed": False}), simulated=True))
+
+    def test_a_rate_below_its_share_fails_and_one_that_was_not_measured_is_named(self):
+        fine = {"passed": True}
+        row_of = lambda row, seen, answers: compute.compared(row, seen, ["GPU 0 is busy"], answers, "")
+        row = ("DAXPY", 0.9, "daxpy_gigabytes_per_second", 1e9, "rate daxpy %d 20", 1)
+        good = row_of(row, {"daxpy_gigabytes_per_second": 95}, ["1e+11"])
+        slow = row_of(row, {"daxpy_gigabytes_per_second": 80}, ["1e+11"])
+        absent = row_of(row, {}, ["1e+11"])
+        self.assertEqual([good["state"], slow["state"], absent["state"]], ["passed", "failed", "not run"])
+        self.assertIn("GPU 0 is busy", absent["why"])
+        self.assertIn("CUBLAS", row_of(row, {}, ["none"])["why"])
+        for rows, passed in (([good, absent], True), ([good, slow], False)):
+            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": fine, "compute": rows}, simulated=False), passed)
 
     def test_a_sampler_that_was_not_measured_has_not_passed(self):
         self.assertFalse(report.sampler([])["passed"])
