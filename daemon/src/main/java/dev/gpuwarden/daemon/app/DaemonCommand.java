@@ -24,13 +24,11 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.access.GpuReservations;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
 import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
-import dev.gpuwarden.daemon.history.RateFile;
 import dev.gpuwarden.daemon.holders.CachedGpuHolders;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
@@ -203,11 +201,9 @@ public final class DaemonCommand implements Callable<Integer> {
             Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
-            GpuReservations gpuAccess = parts.add(wanted.access(sampler, store, events.path(), paths));
-            WorkSources work =
-                    WorkDrivers.of(sampling, collective, sampler, RateFile.open(events.ratesFile()), gpuAccess);
-            CheckRunner runner =
-                    parts.add(wanted.start(sampler, history, store, follower::status, work, gpuAccess, paths));
+            GpuReservations gpus = parts.add(wanted.access(sampler, store, events.path(), paths));
+            WorkDrivers work = new WorkDrivers(sampling, collective, events);
+            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);

@@ -13,7 +13,6 @@ import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -74,7 +73,7 @@ record NodeChecks(
             NodeHistory history,
             EventStore store,
             Supplier<Reading<KernelLogStatus>> kernelLog,
-            WorkSources work,
+            WorkDrivers drivers,
             GpuReservations access,
             NodePaths paths) {
         Clock clock = Clock.systemUTC();
@@ -85,7 +84,7 @@ record NodeChecks(
                 expectations,
                 kernelLog,
                 () -> Reading.of(store.leftOut()),
-                work,
+                drivers.sources(sampler, access),
                 paths,
                 clock);
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);

@@ -19,7 +19,6 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
@@ -98,8 +97,8 @@ public final class DoctorCommand extends NodeCommand {
     }
 
     private Reading<String> nccl() {
-        Reading<String> library = new LazyCollectiveDriver(
-                        collectives, collective.options(sampling.driverOptions()), sampling.openDeadline())
+        Reading<String> library = collective
+                .driver(collectives, sampling.driverOptions(), sampling.openDeadline())
                 .get()
                 .map(driver -> driver.libraryPath() + ", version " + driver.versionText());
         return library instanceof Reading.Absent<String> absent
