@@ -78,6 +78,18 @@ public interface ComputeDriver {
     }
 
     /**
+     * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC and 220 NVLink are published as
+     * such. cuda.h 13.5 has these: 226 contained error, 700 illegal address, 702 time-out of a kernel, 710 assertion, 714 to 719 faults
+     * of a kernel, 721 tensor memory, 810 the end of an MPS client, 911 an external device.
+     */
+    static boolean poisons(int code) {
+        return switch (code) {
+            case 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911 -> true;
+            default -> false;
+        };
+    }
+
+    /**
      * The size of a measurement of copies.
      *
      * @param bytes size of one copy, and of the memory that is taken on the host and on the GPU

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.access;
 
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -37,7 +38,7 @@ public final class Isolation {
 
     /** Records a CUDA error of work in this process. */
     void failed(int code) {
-        if (poisons(code) && poison == 0) {
+        if (ComputeDriver.poisons(code) && poison == 0) {
             poison = code;
         }
     }
@@ -62,10 +63,5 @@ public final class Isolation {
                 .filter(left -> left < LEAST_BYTES)
                 .map(left -> "the memory limit of the daemon leaves " + (left >> 20) + " MiB, and CUDA needs "
                         + (LEAST_BYTES >> 20));
-    }
-
-    /** Returns whether each later call of the process on that GPU returns the error too (cuda.h 13.0, CUresult). */
-    private static boolean poisons(int code) {
-        return code == 214 || code == 220 || code == 226 || code == 700 || code == 702 || code >= 714 && code <= 720;
     }
 }

@@ -9,8 +9,15 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The options of this daemon's command line that a child gets too. It inherits the environment and reads the same file. */
 final class ChildSettings {
 
-    private static final List<String> PREFIXES =
-            List.of("--driver.", "--path.", "--sampling.", "--check.limits", "--node.name");
+    private static final List<String> PREFIXES = List.of(
+            "--driver.",
+            "--nccl.",
+            "--cublas.",
+            "--path.",
+            "--sampling.",
+            "--check.limits",
+            "--check.nccl-",
+            "--node.name");
 
     private ChildSettings() {}
 

@@ -2,6 +2,7 @@ package dev.gpuwarden.nat.cuda;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import java.util.Optional;
@@ -105,7 +106,7 @@ final class CudaContext {
                 library.call(CudaSymbol.CONTEXT_RELEASE, device);
             }
         } catch (CudaException e) {
-            if (CudaResult.poisons(e.result())) {
+            if (ComputeDriver.poisons(e.result())) {
                 synchronized (this) {
                     poison = Optional.of(e);
                 }
