@@ -86,10 +86,7 @@ public final class NodeSampler implements AutoCloseable {
                         settings, clock, epoch, counters, new DriverGate(), launcher, listeners, watch));
     }
 
-    /**
-     * Returns the start of the time grid of turns, in {@code System.nanoTime}. Work on the same grid runs at the same
-     * wake-ups.
-     */
+    /** Returns the start of the time grid of turns, in {@code System.nanoTime}. Work on this grid shares their wake-ups. */
     public long epochNanos() {
         return epoch;
     }
@@ -206,11 +203,9 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     private NodeSnapshot snapshot(List<GpuMonitor> monitors, long now) {
-        List<GpuSnapshot> gpus = new ArrayList<>(monitors.size());
-        for (GpuMonitor monitor : monitors) {
-            gpus.add(monitor.snapshot(now));
-        }
-        NodeSnapshot reported = new NodeSnapshot(manager.state(now), manager.pciGpus(), List.copyOf(gpus));
+        List<GpuSnapshot> gpus =
+                monitors.stream().map(monitor -> monitor.snapshot(now)).toList();
+        NodeSnapshot reported = new NodeSnapshot(manager.state(now), manager.pciGpus(), gpus);
         return GpuPlaces.located(reported, names.learn(reported));
     }
 
@@ -341,10 +336,8 @@ public final class NodeSampler implements AutoCloseable {
         try {
             for (GpuMonitor monitor : monitors) {
                 if (!monitor.awaitEnd(giveUp)) {
-                    LOG.log(
-                            Level.WARNING,
-                            "a thread is left in the driver: "
-                                    + monitor.binding().identity().label());
+                    String gpu = monitor.binding().identity().label();
+                    LOG.log(Level.WARNING, "a thread is left in the driver: " + gpu);
                 }
             }
             if (!manager.awaitEnd(TimeUnit.NANOSECONDS.toMillis(giveUp - System.nanoTime()))) {
