@@ -111,7 +111,8 @@ final class DemoComputeCommand implements Callable<Integer> {
         changes.put("gpu.all.power.usage", "610W");
         changes.put("gpu.all.temperature", "61C");
         changes.put("gpu." + WRONG + ".cuda.wrong.pattern", "bit");
-        changes.put("gpu." + WRONG + ".cuda.wrong.sm", "17");
+        // The smallest product has work for the first SM too, where a busy machine gets no further.
+        changes.put("gpu." + WRONG + ".cuda.wrong.sm", "0");
         changes.put("gpu." + WRONG + ".cuda.wrong.kernel", "wmma_product");
         changes.put("gpu." + SLOW + ".clock.sm", "1020MHz");
         changes.put("gpu." + SLOW + ".clock.reasons", "hw-thermal");
