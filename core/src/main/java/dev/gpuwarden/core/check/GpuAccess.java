@@ -3,6 +3,7 @@ package dev.gpuwarden.core.check;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /** The permission to give work to GPUs. Checks with a load request it for each run. Thread-safe. */
 public interface GpuAccess {
@@ -37,6 +38,15 @@ public interface GpuAccess {
 
         @Override
         void close();
+
+        /**
+         * Ends the grant later, because a call of its work hangs in the driver and may still hold memory of the GPU.
+         *
+         * @param returned asked by any thread: true once that call has returned; must not block
+         */
+        default void closeWhen(BooleanSupplier returned) {
+            close();
+        }
     }
 
     /** Why a GPU gets no work. The check of the GPU is SKIPPED with this code and text. */

@@ -78,6 +78,12 @@ public interface ComputeDriver {
     }
 
     /**
+     * Returns whether no work on this GPU is left behind in the driver after its deadline. Does not block. True for a GPU that is not
+     * listed.
+     */
+    boolean isIdle(String gpuUuid);
+
+    /**
      * Returns whether an error stays: each later call of this process on the GPU returns it too. 214 ECC and 220 NVLink are published as
      * such. cuda.h 13.5 has these: 226 contained error, 700 illegal address, 702 time-out of a kernel, 710 assertion, 714 to 719 faults
      * of a kernel, 721 tensor memory, 810 the end of an MPS client, 911 an external device.

@@ -162,6 +162,19 @@ final class FreeGpus implements AutoCloseable {
         return !Thread.currentThread().isInterrupted();
     }
 
+    /** Returns whether a process is this one or was started by it, at any distance up to eight. */
+    static boolean isOwn(int pid) {
+        long own = ProcessHandle.current().pid();
+        Optional<ProcessHandle> process = ProcessHandle.of(pid);
+        for (int i = 0; i < 8 && process.isPresent(); i++) {
+            if (process.get().pid() == own) {
+                return true;
+            }
+            process = process.get().parent();
+        }
+        return false;
+    }
+
     @Override
     public synchronized void close() {
         followed.clear();

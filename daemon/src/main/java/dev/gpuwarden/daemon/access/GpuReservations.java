@@ -15,8 +15,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,9 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
 
     /** The wait for running work when the daemon stops. */
     private static final Duration CLOSE = Duration.ofSeconds(1);
+
+    /** The time between two questions whether work that hangs has returned. */
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final FreeGpus free;
     private final Optional<InFlightRecords> records;
@@ -80,28 +85,16 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             LOG.log(Level.WARNING, "records of checks in flight could not be read: " + e.getCause());
         }
         return new GpuReservations(
-                new FreeGpus(sampler::snapshot, pods, GpuReservations::isOwn, sampler.watch()),
+                new FreeGpus(sampler::snapshot, pods, FreeGpus::isOwn, sampler.watch()),
                 records,
                 crashed,
                 lightOnBusy,
                 isolation);
     }
 
-    /** Returns whether a process is this one or was started by it, at any distance up to eight. */
-    private static boolean isOwn(int pid) {
-        long own = ProcessHandle.current().pid();
-        Optional<ProcessHandle> process = ProcessHandle.of(pid);
-        for (int i = 0; i < 8 && process.isPresent(); i++) {
-            if (process.get().pid() == own) {
-                return true;
-            }
-            process = process.get().parent();
-        }
-        return false;
-    }
-
     @Override
     public List<Answer> request(String check, GpuLoad load, List<GpuSnapshot> gpus) {
+        endReturned();
         boolean anyGpu = load == GpuLoad.LIGHT && lightOnBusy;
         List<Optional<Refusal>> occupied =
                 anyGpu ? gpus.stream().map(gpu -> Optional.<Refusal>empty()).toList() : free.occupied(gpus);
@@ -168,7 +161,15 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
         return grants.stream()
                 .filter(grant -> grant.uuid.equals(uuid))
                 .findFirst()
-                .map(grant -> new Refusal("gpu-in-check", "the check " + grant.check + " works on the GPU"));
+                .map(grant -> new Refusal(
+                        "gpu-in-check",
+                        "the check " + grant.check
+                                + (grant.hanging ? " hangs in the driver with the GPU" : " works on the GPU")));
+    }
+
+    /** Ends the grants whose work was left behind in the driver and has returned. */
+    private void endReturned() {
+        held().stream().filter(Held::hasReturned).forEach(Held::close);
     }
 
     /** Returns the grants now. */
@@ -190,7 +191,9 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             releases.add(release);
             withdraw(gpuUuid);
             while (left > 0 && grants.stream().anyMatch(grant -> grant.uuid.equalsIgnoreCase(gpuUuid))) {
-                left = ended.awaitNanos(left);
+                long turn = Math.min(left, POLL_NANOS);
+                left -= turn - ended.awaitNanos(turn);
+                endReturned();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -232,6 +235,8 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
         private final String check;
         private final String uuid;
         private volatile @Nullable Refusal withdrawn;
+        private volatile boolean hanging;
+        private volatile BooleanSupplier returned = () -> false;
         /** Guarded by the lock. */
         private boolean closing;
 
@@ -280,6 +285,17 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             }
         }
 
+        @Override
+        public void closeWhen(BooleanSupplier callReturned) {
+            LOG.log(Level.WARNING, "the check " + check + " left a call behind in the driver, which holds GPU " + uuid);
+            returned = callReturned;
+            hanging = true;
+        }
+
+        private boolean hasReturned() {
+            return hanging && returned.getAsBoolean();
+        }
+
         private void removeRecord() {
             try {
                 records.ifPresent(files -> files.end(check, uuid));
@@ -305,6 +321,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
 
         @Override
         public boolean isFree() {
+            endReturned();
             lock.lock();
             try {
                 return grants.stream().noneMatch(grant -> grant.uuid.equalsIgnoreCase(uuid));

@@ -11,12 +11,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /** The GPUs that one run of a check may work on, until they are withdrawn. The thread of the check alone uses it. */
 public final class GpuGrants implements AutoCloseable {
 
     private final Map<GpuSnapshot, Grant> granted = new LinkedHashMap<>();
     private final Map<GpuSnapshot, Refusal> refused = new LinkedHashMap<>();
+
+    private Predicate<String> idle = any -> true;
 
     private GpuGrants() {}
 
@@ -34,6 +37,15 @@ public final class GpuGrants implements AutoCloseable {
             }
         }
         return grants;
+    }
+
+    /**
+     * Sets the question whether all work on a GPU has returned. A grant of one that is not idle lasts until it is.
+     *
+     * @param idleUuid the question, for a UUID; must not block
+     */
+    public void idleIf(Predicate<String> idleUuid) {
+        idle = idleUuid;
     }
 
     /** Returns the GPUs to work on, in the order of the request. */
@@ -60,7 +72,7 @@ public final class GpuGrants implements AutoCloseable {
             if (grant != null && why.isPresent()) {
                 refused.put(gpu, why.get());
                 granted.remove(gpu);
-                grant.close();
+                end(gpu, grant);
             }
         }
         return gpus.stream().filter(granted::containsKey).toList();
@@ -68,7 +80,17 @@ public final class GpuGrants implements AutoCloseable {
 
     @Override
     public void close() {
-        granted.values().forEach(Grant::close);
+        granted.forEach(this::end);
         granted.clear();
+    }
+
+    private void end(GpuSnapshot gpu, Grant grant) {
+        String uuid = gpu.identity().selector();
+        Predicate<String> returned = idle;
+        if (returned.test(uuid)) {
+            grant.close();
+        } else {
+            grant.closeWhen(() -> returned.test(uuid));
+        }
     }
 }

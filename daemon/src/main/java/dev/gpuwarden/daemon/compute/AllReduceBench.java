@@ -68,11 +68,16 @@ public final class AllReduceBench {
         return busy.isEmpty() ? new Run(driver, gpus, work).outcome(stopped) : new Outcome.Failed(busy);
     }
 
+    /** Returns whether no call on this GPU is left behind in NCCL or in the driver. */
+    public boolean isIdle(String gpuUuid) {
+        Thread thread = leftBehind.get(gpuUuid);
+        return thread == null || !thread.isAlive();
+    }
+
     private Map<Integer, CollectiveException> stillRunning(List<Gpu> gpus) {
         Map<Integer, CollectiveException> busy = new TreeMap<>();
         for (int i = 0; i < gpus.size(); i++) {
-            Thread thread = leftBehind.get(gpus.get(i).uuid());
-            if (thread != null && thread.isAlive()) {
+            if (!isIdle(gpus.get(i).uuid())) {
                 busy.put(i, hangs("an earlier call has not returned yet"));
             }
         }

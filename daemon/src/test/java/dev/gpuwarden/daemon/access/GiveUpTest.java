@@ -3,13 +3,18 @@ package dev.gpuwarden.daemon.access;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.check.GpuAccess.Grant;
+import dev.gpuwarden.core.check.GpuAccess.Refusal;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.access.GpuRelease.Released;
 import dev.gpuwarden.daemon.holders.TestKubelet;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Invasive checks that must let go of a GPU. */
@@ -47,6 +52,23 @@ class GiveUpTest extends SlowNode {
         kubelet.says();
         node.set("fault.slow", "clear");
         assertThat(begin().join()).extracting(Finding::code).containsOnly("gpu-results-right");
+    }
+
+    @Test
+    void gpuWithACallThatHangsIsNotFreeUntilTheCallReturns() {
+        AtomicBoolean returned = new AtomicBoolean();
+        List<GpuSnapshot> first = sampler.snapshot().gpus().subList(0, 1);
+        Grant grant = (Grant) access.request("gpumem", GpuLoad.INVASIVE, first).get(0);
+        grant.closeWhen(returned::get);
+        assertThat(access.request("gpu-results", GpuLoad.INVASIVE, first))
+                .containsExactly(new Refusal("gpu-in-check", "the check gpumem hangs in the driver with the GPU"));
+        try (Released released = access.release(uuid(0), "a reset", Duration.ofMillis(200))) {
+            assertThat(released.isFree()).isFalse();
+            assertThat(inFlight()).hasSize(1);
+            returned.set(true);
+            assertThat(released.isFree()).isTrue();
+        }
+        assertThat(inFlight()).isEmpty();
     }
 
     @Test

@@ -71,6 +71,11 @@ final class CudaContext {
         return Reading.of(task);
     }
 
+    /** Returns whether all work has returned. */
+    synchronized boolean isIdle() {
+        return last.isDone();
+    }
+
     /** Waits for the result of work, until the deadline. */
     <T> Reading<T> await(FutureTask<T> task, StopSignal stop) {
         try {

@@ -117,6 +117,12 @@ final class CudaDriver implements ComputeDriver {
                 (uuid, start, stop) -> Optional.of(bench.apply(start, stop)));
     }
 
+    @Override
+    public boolean isIdle(String gpuUuid) {
+        CudaContext context = contexts.get(gpuUuid);
+        return context == null || context.isIdle();
+    }
+
     /** Work for a subject; empty if CUDA does not list a GPU of it. */
     private interface Bench<S, T> {
         Optional<CudaContext.Work<T>> of(S subject, Rendezvous start, StopSignal stop);

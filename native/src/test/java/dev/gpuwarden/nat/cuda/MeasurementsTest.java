@@ -195,14 +195,20 @@ class MeasurementsTest {
         List<Reading<VectorResult>> results = driver.measureVectors(driver.gpus(), brief, NEVER);
         assertThat(absent(results.get(0)).cause()).isEqualTo(Absence.STALE);
         assertThat(present(results.get(1)).verification().isRight()).isTrue();
+        assertThat(driver.gpus())
+                .filteredOn(driver::isIdle)
+                .containsExactly(driver.gpus().get(1));
         node.heal(0);
         awaitFree();
+        assertThat(driver.gpus()).allMatch(driver::isIdle);
     }
 
     /** The call that hung returns after the repair, and its thread then gives the memory back. */
     private void awaitFree() throws InterruptedException {
         long end = System.nanoTime() + 10_000_000_000L;
-        while (node.get("cuda_client[0].pid") + node.get("cuda_client[1].pid") != 0 && System.nanoTime() < end) {
+        while ((node.get("cuda_client[0].pid") + node.get("cuda_client[1].pid") != 0
+                        || !driver.gpus().stream().allMatch(driver::isIdle))
+                && System.nanoTime() < end) {
             Thread.onSpinWait();
         }
     }

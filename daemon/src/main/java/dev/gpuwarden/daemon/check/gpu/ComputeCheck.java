@@ -79,6 +79,9 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private Map<GpuSnapshot, Worked<M>> worked(CheckContext context, GpuGrants grants) {
         Map<GpuSnapshot, Worked<M>> worked = new LinkedHashMap<>();
         List<GpuSnapshot> left = grants.gpus();
+        if (!left.isEmpty()) {
+            context.compute().asOptional().ifPresent(driver -> grants.idleIf(driver::isIdle));
+        }
         while (!left.isEmpty()) {
             Reading<Driver> readings = load() == GpuLoad.INVASIVE
                     ? context.driver()

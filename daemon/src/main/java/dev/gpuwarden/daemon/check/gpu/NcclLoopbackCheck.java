@@ -85,6 +85,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
                         && ComputeCheck.whyNot(gpu, load()).isEmpty())
                 .toList();
         try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
+            grants.idleIf(bench::isIdle);
             Map<GpuSnapshot, LoopbackRun> runs = new LinkedHashMap<>();
             for (List<GpuSnapshot> group : groups(grants.gpus())) {
                 measure(group, context, grants, runs);
