@@ -168,7 +168,8 @@ class NcclDriverTest {
 
     @Test
     void anErrorNamesRankFunctionResultAndCause() throws Exception {
-        node.error(0, "ncclAllReduce", 3);
+        // Without a GPU the error is that of both, and the later rank sees the end of the other one.
+        node.error(0, "ncclAllReduce", 3).set("fault[0].gpu", 0);
         CollectiveDriver driver = driver();
         byte[] id = driver.newUniqueId();
         Future<int[]> other = rank(driver, id, 1, LONG, communicator -> sum(communicator, 2));
@@ -180,7 +181,7 @@ class NcclDriverTest {
                 .contains("NCCL_DEBUG=WARN", "planned error");
         assertThat(failure.kind()).isEqualTo(Kind.COLLECTIVES);
         assertThat(failure.code()).isEqualTo(3);
-        assertThat(remote.code()).isIn(3, 6);
+        assertThat(remote.code()).isEqualTo(6);
         node.heal(0);
     }
 
