@@ -59,7 +59,7 @@ public record ChildCheck(List<String> settings) {
                 try {
                     return result(check, task.get(POLL_MILLIS, TimeUnit.MILLISECONDS));
                 } catch (TimeoutException e) {
-                    if (stopped.getAsBoolean()) {
+                    if (stopped.getAsBoolean() && !task.isDone()) {
                         return Reading.absent(Absence.NO_DATA, 0, "the child was stopped");
                     }
                 }

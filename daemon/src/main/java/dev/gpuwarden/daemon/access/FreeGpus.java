@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
@@ -39,6 +41,9 @@ final class FreeGpus implements AutoCloseable {
     private final Supplier<Reading<GpuHolders>> pods;
     private final IntPredicate own;
     private final ProcessWatch watch;
+
+    /** Own processes since the last grant: the driver lists one that has ended for a moment, without its parent. */
+    private final Set<Integer> seenOwn = ConcurrentHashMap.newKeySet();
 
     private final Map<String, GpuReservations.Held> followed = new HashMap<>();
     private @Nullable Thread follower;
@@ -72,7 +77,7 @@ final class FreeGpus implements AutoCloseable {
                             Occupancy.UNKNOWN,
                             "it is not known whether the GPU is free: its processes were not listed within "
                                     + LISTING.toSeconds() + " s"))
-                    : Occupancy.of(gpu, holders, own);
+                    : Occupancy.of(gpu, holders, this::isOwnOrWas);
             answers.add(refusal);
         }
         return answers;
@@ -134,7 +139,7 @@ final class FreeGpus implements AutoCloseable {
                     GpuSnapshot gpu = gpus.get(grant.uuid());
                     Optional<Refusal> why = gpu == null
                             ? Optional.of(new Refusal(Occupancy.UNKNOWN, "the GPU is no longer listed"))
-                            : Occupancy.of(gpu, holders, own);
+                            : Occupancy.of(gpu, holders, this::isOwnOrWas);
                     why.ifPresent(grant::withdraw);
                 }
             } catch (RuntimeException e) {
@@ -152,6 +157,7 @@ final class FreeGpus implements AutoCloseable {
     private synchronized List<GpuReservations.Held> followed() {
         if (followed.isEmpty()) {
             follower = null;
+            seenOwn.clear();
         }
         return List.copyOf(followed.values());
     }
@@ -160,6 +166,13 @@ final class FreeGpus implements AutoCloseable {
     private boolean pause(long millis) {
         LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(millis));
         return !Thread.currentThread().isInterrupted();
+    }
+
+    private boolean isOwnOrWas(int pid) {
+        if (own.test(pid)) {
+            seenOwn.add(pid);
+        }
+        return seenOwn.contains(pid);
     }
 
     /** Returns whether a process is this one or was started by it, at any distance up to eight. */

@@ -70,7 +70,12 @@ public final class IsolatedCheck implements HealthCheck {
             Reading<List<Finding>> result =
                     granted.isEmpty() ? Reading.of(List.of()) : measured(granted, grants.withdrawn(granted));
             boolean all = grants.giveUpWithdrawn(granted).size() == granted.size();
-            return EachGpu.answering(context.node(), gpu -> finding(gpu, grants.refusal(gpu), all, result, where));
+            return EachGpu.answering(
+                    context.node(),
+                    // A crash comes first: it frees the GPU for a program that takes it in the same moment.
+                    gpu -> result instanceof Reading.Absent<?> crash && crash.code() != 0 && granted.contains(gpu)
+                            ? unknown("child-crashed", gpu, crash, where)
+                            : finding(gpu, grants.refusal(gpu), all, result, where));
         }
     }
 
@@ -94,6 +99,15 @@ public final class IsolatedCheck implements HealthCheck {
         }
     }
 
+    private static Finding unknown(String code, GpuSnapshot gpu, Reading.Absent<?> why, String where) {
+        Subject subject = Subject.of(gpu.identity());
+        return Finding.unknown(
+                code,
+                subject,
+                subject.label() + ": " + why.text() + where,
+                "read the log of the daemon and the kernel log");
+    }
+
     /** @param complete whether no GPU had to be given up during the run */
     private static Finding finding(
             GpuSnapshot gpu, Optional<Refusal> refusal, boolean complete, Reading<List<Finding>> result, String where) {
@@ -105,12 +119,8 @@ public final class IsolatedCheck implements HealthCheck {
                     subject.label() + ": " + refusal.get().text() + where);
         }
         if (result instanceof Reading.Absent<?> none) {
-            return complete || none.code() != 0
-                    ? Finding.unknown(
-                            none.code() == 0 ? "not-measured" : "child-crashed",
-                            subject,
-                            subject.label() + ": " + none.text() + where,
-                            "read the log of the daemon and the kernel log")
+            return complete
+                    ? unknown("not-measured", gpu, none, where)
                     : Finding.skipped(
                             "check-ended", subject, subject.label() + ": another GPU had to be given up" + where);
         }
