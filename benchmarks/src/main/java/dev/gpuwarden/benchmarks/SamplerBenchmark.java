@@ -5,14 +5,6 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -179,15 +171,10 @@ public class SamplerBenchmark {
     /** The C program that takes the same readings (src/main/c/sampler_loop.c), as a child process. */
     static final class Baseline implements AutoCloseable {
 
-        private final Process process;
-        private final Writer commands;
-        private final BufferedReader answers;
+        private final LineProgram program;
 
-        private Baseline(Process process) {
-            this.process = process;
-            this.commands = process.outputWriter(StandardCharsets.US_ASCII);
-            this.answers =
-                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII));
+        private Baseline(LineProgram program) {
+            this.program = program;
         }
 
         /**
@@ -196,18 +183,7 @@ public class SamplerBenchmark {
          * @param gpus number of GPUs from the first on; 0 for all
          */
         static Baseline start(String library, int gpus) {
-            String program = System.getProperty("gpuwarden.baseline");
-            if (program == null || !Files.isExecutable(Path.of(program))) {
-                throw new IllegalStateException(
-                        "gpuwarden.baseline: expected the program sampler_loop, seen " + program);
-            }
-            try {
-                return new Baseline(new ProcessBuilder(program, library, Integer.toString(gpus))
-                        .redirectError(ProcessBuilder.Redirect.INHERIT)
-                        .start());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            return new Baseline(LineProgram.start("gpuwarden.baseline", library, Integer.toString(gpus)));
         }
 
         /**
@@ -216,32 +192,18 @@ public class SamplerBenchmark {
          * @return library calls of one round
          */
         long rounds(Cadence cadence, int rounds) {
-            String answer = ask(cadence.name().toLowerCase(Locale.ROOT) + " " + rounds);
+            String answer = program.ask(cadence.name().toLowerCase(Locale.ROOT) + " " + rounds);
             return Long.parseLong(answer.substring(0, answer.indexOf(' ')));
         }
 
         /** Returns every reading of every GPU as a JSON array. */
         String values() {
-            return ask("values");
-        }
-
-        private String ask(String command) {
-            try {
-                commands.write(command + "\n");
-                commands.flush();
-                String answer = answers.readLine();
-                if (answer == null) {
-                    throw new IllegalStateException("sampler_loop ended at: " + command);
-                }
-                return answer;
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            return program.ask("values");
         }
 
         @Override
         public void close() {
-            process.destroy();
+            program.close();
         }
     }
 

@@ -1,2 +1,2 @@
-/** Parts that long-running programs share: logging, closing, shutdown. */
+/** Parts that programs share: logging, closing, shutdown, another start of the same program. */
 package dev.gpuwarden.cli.run;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.access;
 
+import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.script.ChildRun;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,8 +33,6 @@ public record ChildCheck(List<String> settings) {
     private static final List<Integer> CRASHES = List.of(132, 134, 135, 136, 139);
 
     private static final String SACRIFICE = "echo 1000 >/proc/self/oom_score_adj; exec \"$@\"";
-    private static final String MAIN = "dev.gpuwarden.cli.Main";
-    private static final List<String> PASSED_ON = List.of("gpuwarden.", "jna.", "org.sqlite.", "java.library.path");
 
     /**
      * Runs the check, and ends the child with all of its processes at the deadline or when stopped. Blocks.
@@ -44,7 +42,7 @@ public record ChildCheck(List<String> settings) {
     Reading<List<Finding>> run(String check, List<String> gpuUuids, Duration deadline, BooleanSupplier stopped)
             throws InterruptedException {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", SACRIFICE, "gpuwarden-check"));
-        command.addAll(program());
+        command.addAll(SameProgram.command());
         command.addAll(List.of("check", check, "--local", "--output=json"));
         command.addAll(settings);
         Map<String, String> environment = new HashMap<>(System.getenv());
@@ -89,23 +87,5 @@ public record ChildCheck(List<String> settings) {
                 ? "it " + cut.why()
                 : run.end() instanceof ChildRun.End.NotStarted not ? not.why() : "";
         return Reading.absent(Absence.FAILED, 0, "the child gave no result: " + why);
-    }
-
-    /** Returns the image's start script; from class folders Java with the properties of this process. */
-    private static List<String> program() {
-        Path script = Path.of(System.getProperty("gpuwarden.home", ""), "bin", "gpuwarden");
-        if (script.isAbsolute() && Files.isExecutable(script)) {
-            return List.of(script.toString());
-        }
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC"));
-        System.getProperties().stringPropertyNames().stream()
-                .filter(name -> PASSED_ON.stream().anyMatch(name::startsWith))
-                .sorted()
-                .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
-        return command;
     }
 }

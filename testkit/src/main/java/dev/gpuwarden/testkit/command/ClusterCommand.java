@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.KubeletPace;

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Scenarios;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.sim.SimulatedNode;

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import dev.gpuwarden.testkit.sim.NativeFiles;

@@ -2,6 +2,7 @@ package dev.gpuwarden.testkit.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.cli.run.SameProgram;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.testkit.command;
+package dev.gpuwarden.cli.run;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +10,7 @@ import java.util.Map;
  * Starts this program again, with other arguments. Its command line is not read from the process table: Java reads at most 4096
  * bytes there, and the path of the image alone occurs some sixty times.
  */
-final class SameProgram {
+public final class SameProgram {
 
     private static final String MAIN = "dev.gpuwarden.cli.Main";
 
@@ -20,8 +20,9 @@ final class SameProgram {
 
     private SameProgram() {}
 
-    static ProcessBuilder run(Map<String, String> environment, String... arguments) {
-        List<String> command = new ArrayList<>(start());
+    /** Returns a process to start, with this environment in addition to that of this process. */
+    public static ProcessBuilder run(Map<String, String> environment, String... arguments) {
+        List<String> command = new ArrayList<>(command());
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().putAll(environment);
@@ -29,7 +30,7 @@ final class SameProgram {
     }
 
     /** Returns the image's start script, which adds the options of each command; from class folders Java with this process's options. */
-    private static List<String> start() {
+    public static List<String> command() {
         Path script = Path.of(System.getProperty("gpuwarden.home", ""), "bin", "gpuwarden");
         if (script.isAbsolute() && Files.isExecutable(script)) {
             return List.of(script.toString());
