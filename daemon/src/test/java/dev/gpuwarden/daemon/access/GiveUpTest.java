@@ -3,13 +3,19 @@ package dev.gpuwarden.daemon.access;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.GpuAccess.Grant;
 import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.access.GpuRelease.Released;
+import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.check.gpu.GpuResultsCheck;
 import dev.gpuwarden.daemon.holders.TestKubelet;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +58,21 @@ class GiveUpTest extends SlowNode {
         kubelet.says();
         node.set("fault.slow", "clear");
         assertThat(begin().join()).extracting(Finding::code).containsOnly("gpu-results-right");
+    }
+
+    @Test
+    void ownWorkOfTheCheckBeforeIsNoWorkload() {
+        CompletableFuture<List<Finding>> run = begin();
+        until(() -> sampler.snapshot().gpus().stream()
+                .allMatch(gpu -> gpu.processes()
+                        .asOptional()
+                        .filter(processes -> !processes.isEmpty())
+                        .isPresent()));
+        NodeSnapshot during = sampler.snapshot();
+        node.set("fault.slow", "clear");
+        assertThat(run.join()).extracting(Finding::code).containsOnly("gpu-results-right");
+        CheckContext next = CheckContexts.computing(node, during, BoardLimits.shipped(), RateHistory.NONE, access);
+        assertThat(new GpuResultsCheck().run(next)).extracting(Finding::code).containsOnly("gpu-results-right");
     }
 
     @Test

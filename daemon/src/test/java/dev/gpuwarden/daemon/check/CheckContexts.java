@@ -16,8 +16,10 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
+import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.LazyDriver;
@@ -51,11 +53,12 @@ public final class CheckContexts {
 
     /** Returns the same context with the node's drivers for work on GPUs. */
     public static CheckContext computing(SimulatedNode node, Limits limits) {
-        return computing(node, limits, RateHistory.NONE, GpuAccess.OPEN);
+        return computing(node, limits, RateHistory.NONE);
     }
 
     public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates) {
-        return computing(node, limits, rates, GpuAccess.OPEN);
+        NodeSnapshot snapshot = snapshot(node);
+        return computing(node, limits, rates, new SingleRunAccess(PresentPods.of(paths(node), () -> snapshot)));
     }
 
     public static CheckContext computing(SimulatedNode node, Limits limits, GpuAccess access) {
@@ -64,7 +67,12 @@ public final class CheckContexts {
 
     /** Returns the same context with these earlier rates, and with this permission to give work to GPUs. */
     public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates, GpuAccess access) {
-        NodeSnapshot snapshot = snapshot(node);
+        return computing(node, snapshot(node), limits, rates, access);
+    }
+
+    /** Returns the same context with an earlier reading of the node. */
+    public static CheckContext computing(
+            SimulatedNode node, NodeSnapshot snapshot, Limits limits, RateHistory rates, GpuAccess access) {
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
         LazyComputeDriver compute = new LazyComputeDriver(
                 () -> ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow(),

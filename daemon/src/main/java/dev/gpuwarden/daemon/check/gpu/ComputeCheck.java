@@ -63,8 +63,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
     @Override
     public final List<Finding> run(CheckContext context) {
         List<GpuSnapshot> gpus = context.node().gpus().stream()
-                .filter(gpu ->
-                        gpu.state() == GpuState.ANSWERING && whyNot(gpu, load()).isEmpty())
+                .filter(gpu -> gpu.state() == GpuState.ANSWERING && whyNot(gpu).isEmpty())
                 .toList();
         try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
             Map<GpuSnapshot, Worked<M>> worked = worked(context, grants);
@@ -125,7 +124,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
                     .flatMap(any -> any.measured().asOptional())
                     .ifPresent(incomplete -> evaluateIncomplete(builder, incomplete));
         } else if (own == null) {
-            builder.skip("not-measured", whyNot(builder.gpu(), load()).orElse("not among the GPUs of this run"));
+            builder.skip("not-measured", whyNot(builder.gpu()).orElse("not among the GPUs of this run"));
         } else if (own.measured() instanceof Reading.Absent<M> absent) {
             unmeasured(builder, absent);
         } else {
@@ -147,17 +146,15 @@ abstract class ComputeCheck<M> implements HealthCheck {
         return builder.finding();
     }
 
-    /** Returns why a GPU gets no work of this load; empty where it does. */
-    static Optional<String> whyNot(GpuSnapshot gpu, GpuLoad load) {
+    /** Returns why a GPU can get no work; empty if it can. Whether others hold it, {@code GpuAccess} decides by a newer list. */
+    static Optional<String> whyNot(GpuSnapshot gpu) {
         if (gpu.identity().uuid() instanceof Reading.Absent<String> absent) {
             return Optional.of("the driver gave no UUID, by which CUDA names GPUs: " + absent.text());
         }
         if (gpu.frame().present(GpuMetric.MIG_MODE) && gpu.frame().raw(GpuMetric.MIG_MODE) == 1) {
             return Optional.of("the GPU is partitioned (MIG), and a partition is no whole GPU");
         }
-        return load == GpuLoad.INVASIVE && busy(gpu)
-                ? Optional.of("the GPU has a workload, and this check needs a GPU without one")
-                : Optional.empty();
+        return Optional.empty();
     }
 
     /**

@@ -82,7 +82,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
     public List<Finding> run(CheckContext context) {
         List<GpuSnapshot> gpus = context.node().gpus().stream()
                 .filter(gpu -> gpu.state() == GpuState.ANSWERING
-                        && ComputeCheck.whyNot(gpu, load()).isEmpty())
+                        && ComputeCheck.whyNot(gpu).isEmpty())
                 .toList();
         try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
             grants.idleIf(bench::isIdle);
@@ -96,7 +96,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
 
     private Finding finding(FindingBuilder builder, Map<GpuSnapshot, LoopbackRun> runs, GpuGrants grants) {
         Optional<Refusal> refusal = grants.refusal(builder.gpu());
-        Optional<String> whyNot = ComputeCheck.whyNot(builder.gpu(), load());
+        Optional<String> whyNot = ComputeCheck.whyNot(builder.gpu());
         LoopbackRun run = runs.get(builder.gpu());
         if (refusal.isPresent()) {
             builder.skip(refusal.get().code(), refusal.get().text());

@@ -53,7 +53,7 @@ class InvasiveChecksTest {
             List<Finding> findings = results().run(CheckContexts.computing(node, BoardLimits.shipped()));
             assertThat(findings)
                     .extracting(Finding::code)
-                    .containsExactly("not-measured", "gpu-results-right", "wrong-result", "gpu-results-right");
+                    .containsExactly("gpu-held", "gpu-results-right", "wrong-result", "gpu-results-right");
             assertThat(findings.get(2).message()).contains("GPU 2", "SM 5", "expected 0x", "seen 0x");
         }
     }
@@ -66,7 +66,7 @@ class InvasiveChecksTest {
             node.set("gpu.1.cuda.wrong.kernel", "daxpy");
             assertThat(judged(new GpuMemoryCheck(), node))
                     .containsExactly(
-                            "SKIPPED not-measured",
+                            "SKIPPED gpu-held",
                             "WARN wrong-result-once",
                             "PASS gpu-memory-good",
                             "PASS gpu-memory-good");

@@ -32,7 +32,7 @@ class WorkReadingsOnNodesTest {
             List<Finding> findings = check.run(CheckContexts.computing(node, BoardLimits.shipped()));
             assertThat(findings)
                     .extracting(Finding::code)
-                    .containsExactly("not-measured", "gpu-results-right", "wrong-result", "gpu-results-right");
+                    .containsExactly("gpu-held", "gpu-results-right", "wrong-result", "gpu-results-right");
             assertThat(findings.get(2).message())
                     .contains("tensor cores at 78 C, after ")
                     .doesNotContain("at 44 C");
@@ -53,7 +53,7 @@ class WorkReadingsOnNodesTest {
             List<Finding> findings = results().run(CheckContexts.computing(node, BoardLimits.shipped()));
             assertThat(findings)
                     .extracting(Finding::code)
-                    .containsExactly("not-measured", "gpu-results-right", "straggler", "gpu-results-right");
+                    .containsExactly("gpu-held", "gpu-results-right", "straggler", "gpu-results-right");
             assertThat(findings.get(2).message())
                     .contains("SM clock: 900.0 MHz; 44.1 % of the median of 2 equal GPUs (2040.0 MHz; at least 90.0 %)")
                     .contains("highest power: 30.0 W; 42.9 % of the median", "clocks held down by hw_thermal_slowdown");
