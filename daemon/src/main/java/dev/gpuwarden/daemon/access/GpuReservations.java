@@ -104,7 +104,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             Optional<Refusal> refusal = occupied.get(i).or(() -> crashed.refusal(check, uuid));
             answers.add(refusal.<Answer>map(why -> why).orElseGet(() -> grant(check, uuid)));
         }
-        List<Held> held = held();
+        List<Held> held = held().stream().filter(grant -> !grant.hanging).toList();
         if (load == GpuLoad.INVASIVE) {
             free.watch(held);
         }
@@ -290,6 +290,8 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             LOG.log(Level.WARNING, "the check " + check + " left a call behind in the driver, which holds GPU " + uuid);
             returned = callReturned;
             hanging = true;
+            // A holder that arrives cannot end a call that hangs.
+            free.unwatch(uuid);
         }
 
         private boolean hasReturned() {

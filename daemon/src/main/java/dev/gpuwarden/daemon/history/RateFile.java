@@ -47,13 +47,10 @@ public final class RateFile implements RateHistory {
                     new String(bytes, StandardCharsets.UTF_8).lines().toList());
         } catch (NoSuchFileException e) {
             return new RateTable();
-        } catch (IOException e) {
-            LOG.log(Level.WARNING, "the history of rates in " + file + " cannot be read, and begins again: " + e);
-            return new RateTable();
-        } catch (IllegalArgumentException e) {
+        } catch (IOException | IllegalArgumentException e) {
             LOG.log(
                     Level.WARNING,
-                    "the history of rates in " + file + " is wrong and begins again; " + setAside(file) + ": "
+                    "the history of rates in " + file + " cannot be read and begins again; " + setAside(file) + ": "
                             + e.getMessage());
             return new RateTable();
         }

@@ -92,6 +92,14 @@ class RateFileTest {
     }
 
     @Test
+    void whatCannotBeReadIsSetAsideToo() throws IOException {
+        Files.createDirectories(file);
+        open().keep("GPU-1", "DAXPY", "s", 5);
+        assertThat(folder.resolve("events-rates.tsv.corrupt")).isDirectory();
+        assertThat(open().earlier("GPU-1", "DAXPY", "s")).containsExactly(5.0);
+    }
+
+    @Test
     void aFolderThatCannotBeWrittenKeepsTheHistoryInMemory() {
         RateFile rates = RateFile.open(Optional.of(folder.resolve("none/rates.tsv")));
         rates.keep("GPU-1", "DAXPY", "s", 5);

@@ -72,7 +72,7 @@ final class FindingBuilder {
         work = readings;
     }
 
-    /** Adds values that the finding has whatever its outcome is, so that a report shows them for each GPU. */
+    /** Adds values to the finding of a good GPU and of a bad one, so that a report shows them for each. */
     void evidence(Measurement... values) {
         always.addAll(List.of(values));
     }

@@ -86,7 +86,7 @@ sealed interface LoopbackRun {
         private Optional<Limit> limit(FindingBuilder builder) {
             boolean nvlink =
                     group.stream().anyMatch(gpu -> Links.of(gpu.frame()).up() != 0);
-            return builder.limit("nccl_busbw_gigabytes_per_second")
+            return builder.limit(BUSBW)
                     .or(() -> nvlink
                             ? builder.limit("nccl_busbw_nvlink_gigabytes_per_second")
                             : builder.limit("nccl_busbw_pcie_gigabytes_per_second"));
