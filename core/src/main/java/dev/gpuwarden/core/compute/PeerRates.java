@@ -12,7 +12,10 @@ import java.util.OptionalDouble;
  */
 public record PeerRates(double[][] rates) {
 
-    /** Returns the median of all known rates; empty if there is none. */
+    /**
+     * Returns the median of all known rates, the upper one of two in the middle: one slow GPU of four makes half of the rates low. Empty
+     * if none is known.
+     */
     public OptionalDouble median() {
         double[] known = Arrays.stream(rates)
                 .flatMapToDouble(Arrays::stream)

@@ -2,7 +2,9 @@ package dev.gpuwarden.core.compute;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import java.util.stream.DoubleStream;
 
 /** The distribution of a reading over some time, in the reading's unit. */
 public record Spread(double median, double least, double most, int samples) {
@@ -12,9 +14,16 @@ public record Spread(double median, double least, double most, int samples) {
         if (values.isEmpty()) {
             return Reading.absent(Absence.PENDING, 0, "no reading during the work");
         }
-        List<Double> sorted = values.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        double median = sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-        return Reading.of(new Spread(median, sorted.get(0), sorted.get(sorted.size() - 1), sorted.size()));
+        DoubleSummaryStatistics all =
+                values.stream().mapToDouble(Double::doubleValue).summaryStatistics();
+        double median = median(values.stream().mapToDouble(Double::doubleValue));
+        return Reading.of(new Spread(median, all.getMin(), all.getMax(), values.size()));
+    }
+
+    /** Returns the median of at least one value; of an even number, the mean of the middle two. */
+    public static double median(DoubleStream values) {
+        double[] sorted = values.sorted().toArray();
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 }

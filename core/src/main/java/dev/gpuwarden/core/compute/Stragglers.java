@@ -103,8 +103,6 @@ public final class Stragglers {
     }
 
     private static double median(List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+        return Spread.median(values.stream().mapToDouble(Double::doubleValue));
     }
 }
