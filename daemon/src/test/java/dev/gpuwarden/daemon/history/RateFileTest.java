@@ -92,7 +92,7 @@ class RateFileTest {
     }
 
     @Test
-    void whatCannotBeReadIsSetAsideToo() throws IOException {
+    void folderInPlaceOfTheFileIsSetAsideToo() throws IOException {
         Files.createDirectories(file);
         open().keep("GPU-1", "DAXPY", "s", 5);
         assertThat(folder.resolve("events-rates.tsv.corrupt")).isDirectory();

@@ -146,7 +146,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
         return builder.finding();
     }
 
-    /** Returns why a GPU can get no work; empty if it can. Whether others hold it, {@code GpuAccess} decides by a newer list. */
+    /** Returns why a GPU can get no work; empty if it can. {@code GpuAccess} decides by a newer list if others hold it. */
     static Optional<String> whyNot(GpuSnapshot gpu) {
         if (gpu.identity().uuid() instanceof Reading.Absent<String> absent) {
             return Optional.of("the driver gave no UUID, by which CUDA names GPUs: " + absent.text());
