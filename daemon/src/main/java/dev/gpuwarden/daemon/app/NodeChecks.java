@@ -13,6 +13,7 @@ import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.TimeGrid;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -90,7 +91,8 @@ record NodeChecks(
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);
         emitter.begin(clock);
         CheckPlan run = plan.withLoadRunBy(check -> access.isolated(check, child));
-        CheckRunner runner = new CheckRunner(run, around, emitter::accept, sampler.epochNanos());
+        TimeGrid grid = TimeGrid.ofNode(nodeName, sampler.epochNanos(), clock.instant(), System.nanoTime());
+        CheckRunner runner = new CheckRunner(run, around, emitter::accept, grid);
         sampler.whenStatesChange(runner::runSoon);
         AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
         // Until the store is closed. Events without room affect the verdict, so do not wait for the next round.

@@ -56,17 +56,14 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private volatile Supplier<List<Damping>> damping = List::of;
     private @Nullable Thread planner;
 
-    /**
-     * @param consumer receives all results once and in order, on the planning thread
-     * @param epochNanos start of the time grid on which checks are due, in {@code System.nanoTime}
-     */
+    /** @param consumer receives all results once and in order, on the planning thread */
     public CheckRunner(
-            CheckPlan plan, CheckEnvironment environment, Consumer<List<CheckResult>> consumer, long epochNanos) {
+            CheckPlan plan, CheckEnvironment environment, Consumer<List<CheckResult>> consumer, TimeGrid grid) {
         this(
                 plan,
                 environment,
                 consumer,
-                epochNanos,
+                grid,
                 System::nanoTime,
                 body -> Threads.daemon("gpuwarden-checks", Threads.SMALL_STACK_BYTES, body));
     }
@@ -75,7 +72,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             CheckPlan plan,
             CheckEnvironment environment,
             Consumer<List<CheckResult>> consumer,
-            long epochNanos,
+            TimeGrid grid,
             LongSupplier clock,
             ThreadFactory threads) {
         this.plan = plan;
@@ -84,12 +81,13 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
         this.clock = clock;
         this.threads = threads;
         this.began = clock.getAsLong();
-        plan.planned().forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began, epochNanos)));
+        plan.planned()
+                .forEach(planned -> jobs.add(new CheckJob(planned, plan.deadline(), began, grid.epochNanos(planned))));
     }
 
     /** Runs each of these checks once. Blocks until they end or exceed their deadlines. */
     public static List<CheckResult> once(CheckPlan plan, CheckEnvironment environment) {
-        try (CheckRunner runner = new CheckRunner(plan, environment, results -> {}, 0)) {
+        try (CheckRunner runner = new CheckRunner(plan, environment, results -> {}, TimeGrid.from(0))) {
             // Request the run before anything is due; otherwise some checks would run twice.
             runner.lock.lock();
             try {

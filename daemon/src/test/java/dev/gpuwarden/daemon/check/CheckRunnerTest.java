@@ -61,7 +61,10 @@ class CheckRunnerTest {
 
     private CheckRunner runner(Duration deadline, HealthCheck... checks) {
         CheckRunner runner = new CheckRunner(
-                CheckPlan.of(List.of(checks)).deadline(deadline), environment(), published::addAll, System.nanoTime());
+                CheckPlan.of(List.of(checks)).deadline(deadline),
+                environment(),
+                published::addAll,
+                TimeGrid.from(System.nanoTime()));
         runner.start();
         return runner;
     }

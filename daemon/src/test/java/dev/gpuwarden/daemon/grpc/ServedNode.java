@@ -23,6 +23,7 @@ import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.TimeGrid;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -74,7 +75,7 @@ final class ServedNode implements AutoCloseable {
                         NodePaths.of(folder, folder, folder),
                         Clock.systemUTC()),
                 results -> {},
-                System.nanoTime());
+                TimeGrid.from(System.nanoTime()));
         checks.start();
         awaitFirstResults();
         GrpcOptions options = GrpcOptions.on(socket);
