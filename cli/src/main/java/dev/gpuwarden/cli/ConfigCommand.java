@@ -77,8 +77,8 @@ final class ConfigCommand implements Callable<Integer> {
         for (Setting setting : settings.get().all()) {
             Configuration.Given given = flag(setting)
                     .or(() -> configuration.find(setting.key()))
-                    .orElseGet(() -> new Configuration.Given(setting, declared(setting.option()), "default"));
-            tree.put(setting.key(), entry(given));
+                    .orElseGet(() -> new Configuration.Given(declared(setting.option()), "default"));
+            tree.put(setting.key(), entry(setting, given));
             table.row(setting.key(), given.joined(), given.origin());
         }
         Map<String, Object> whole = new LinkedHashMap<>();
@@ -89,15 +89,15 @@ final class ConfigCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static Map<String, Object> entry(Configuration.Given given) {
+    private static Map<String, Object> entry(Setting setting, Configuration.Given given) {
         Map<String, Object> entry = new LinkedHashMap<>();
-        if (given.setting().takesMany()) {
+        if (setting.takesMany()) {
             entry.put("value", given.values());
         } else {
             entry.put("value", given.values().isEmpty() ? null : given.values().get(0));
         }
         entry.put("from", given.origin());
-        entry.put("variable", given.setting().variable());
+        entry.put("variable", setting.variable());
         return entry;
     }
 
@@ -107,8 +107,8 @@ final class ConfigCommand implements Callable<Integer> {
         }
         OptionSpec option = spec.findOption(setting.flag());
         List<String> values = List.of(String.join(Setting.SEPARATOR, option.originalStringValues()));
-        return Optional.of(new Configuration.Given(
-                setting, setting.takesMany() ? split(values.get(0)) : values, "flag " + setting.flag()));
+        return Optional.of(
+                new Configuration.Given(setting.takesMany() ? split(values.get(0)) : values, "flag " + setting.flag()));
     }
 
     private static List<String> declared(OptionSpec option) {

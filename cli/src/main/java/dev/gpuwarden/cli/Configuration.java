@@ -17,13 +17,15 @@ import java.util.function.Supplier;
 final class Configuration {
 
     /**
-     * The values of one setting: one value unless the setting takes a list.
+     * The values of one setting: one value unless the setting takes a list. It has no reference to the {@link Setting}:
+     * an option holds its command, and this lives as long as the program, while all commands together take megabytes.
      *
      * @param origin the flag, the variable, the file with the line, or "default"
      */
-    record Given(Setting setting, List<String> values, String origin) {
+    record Given(List<String> values, String origin) {
+        /** Returns the text that picocli splits into the values again. */
         String joined() {
-            return setting.joined(values);
+            return String.join(Setting.SEPARATOR, values);
         }
     }
 
@@ -95,10 +97,10 @@ final class Configuration {
 
     private void addEntry(Setting setting, ConfigFile.Entry entry, String at, List<String> problems) {
         if (entry.value() instanceof ConfigFile.Value.Scalar scalar) {
-            add(new Given(setting, List.of(scalar.text()), at), problems);
+            add(setting, new Given(List.of(scalar.text()), at), problems);
         } else if (entry.value() instanceof ConfigFile.Value.Many many) {
             if (setting.takesMany()) {
-                add(new Given(setting, many.texts(), at), problems);
+                add(setting, new Given(many.texts(), at), problems);
             } else {
                 problems.add(at + ": " + setting.key() + ": expected one value, found a list");
             }
@@ -127,7 +129,7 @@ final class Configuration {
             if (setting.isPresent()) {
                 boolean many = setting.get().takesMany();
                 List<String> values = many ? List.of(text.split(Setting.SEPARATOR, -1)) : List.of(text);
-                add(new Given(setting.get(), values, "environment " + name), problems);
+                add(setting.get(), new Given(values, "environment " + name), problems);
             } else if (!SettingSources.namesService(name)) {
                 (lenient ? doubts : problems)
                         .add("environment " + name + ": no setting has this variable"
@@ -138,10 +140,10 @@ final class Configuration {
         });
     }
 
-    private void add(Given value, List<String> problems) {
-        SettingCheck.problem(value.setting(), value.values())
+    private void add(Setting setting, Given value, List<String> problems) {
+        SettingCheck.problem(setting, value.values())
                 .ifPresentOrElse(
                         problem -> problems.add(value.origin() + ": " + problem),
-                        () -> given.put(value.setting().key(), value));
+                        () -> given.put(setting.key(), value));
     }
 }

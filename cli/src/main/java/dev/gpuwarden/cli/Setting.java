@@ -1,6 +1,5 @@
 package dev.gpuwarden.cli;
 
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -39,11 +38,6 @@ record Setting(String key, OptionSpec option) {
     /** Returns whether two options may share this key: both have the same type in the same shape. */
     boolean agreesWith(Setting other) {
         return option.type().equals(other.option.type()) && takesMany() == other.takesMany();
-    }
-
-    /** Returns the values joined to the text that picocli splits into them again. */
-    String joined(List<String> values) {
-        return String.join(SEPARATOR, values);
     }
 
     /** Separator of the values of a setting that takes a list, on the command line and in the environment. */
