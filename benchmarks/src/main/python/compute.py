@@ -5,12 +5,15 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 
 GIB = 1 << 30
 MIB = 1 << 20
+# Isolation.LEAST_BYTES: with less than this below its memory limit, the daemon runs checks in a child.
+MEMORY_MIB = 512
 
 # Rows: name, least share of the reference, evidence of gpuwarden and its factor to units a second, command of compute_loop and its bytes.
 ROWS = (
@@ -43,6 +46,13 @@ def evidence(gpuwarden):
             if "DGEMM by cuBLAS" in finding["message"]:
                 seen["producer"] = "cuBLAS"
     return seen, messages
+
+
+def host_memory():
+    """Returns the row of the largest child so far, which is the process that ran the checks."""
+    mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return {"what": "host memory of a process that runs pciebw and gpumem", "state": "passed" if mib <= MEMORY_MIB else "failed",
+            "why": "%.0f MiB, at most %d MiB" % (mib, MEMORY_MIB)}
 
 
 def references(loop, libcuda, ptx, cublas, command):
@@ -102,7 +112,7 @@ def main(arguments):
     if options.cublas:
         os.environ["GPUWARDEN_CUBLAS_LIBRARY_PATH"] = options.cublas
     seen, messages = evidence(options.gpuwarden)
-    rows = []
+    rows = [host_memory()]
     for row in ROWS:
         size = 8 * 256 * 256 if options.small else row[5]
         answers, errors = references(options.loop, options.libcuda, options.ptx, [options.cublas] if options.cublas else [],

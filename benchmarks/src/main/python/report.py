@@ -157,8 +157,8 @@ def markdown(report):
 def compute(rows):
     """Returns a sentence for each comparison of rates."""
     for row in rows:
-        if row["state"] == "not run":
-            yield row["what"], "not run", row["why"]
+        if "why" in row:
+            yield row["what"], row["state"], row["why"]
         else:
             yield row["what"], row["state"], "%.3g of %.3g units a second: %.2f, at least %.2f" % (row["ours"], row["theirs"], row["share"], row["least"])
 
