@@ -1,2 +1,5 @@
-/** VRAM budgets: who is over, what is done about it. Empty until budgets are built. */
+/**
+ * VRAM budgets: the decision which tenant of a GPU gives its memory back, and when. It reads no file, starts no thread
+ * and has no clock: observations go in, decisions come out. So a decision can be repeated from its record.
+ */
 package dev.gpuwarden.watchdog;

@@ -1,0 +1,48 @@
+package dev.gpuwarden.watchdog.decision;
+
+import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Tenant;
+import dev.gpuwarden.watchdog.pressure.Pressure;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One decision and everything that it was made of.
+ *
+ * @param pressure absent where the observation was no basis for one
+ * @param ranking all tenants, the worst offender first; empty where none were compared
+ * @param reason in words
+ * @param notices further facts for an operator, such as a budget that its workload outgrew
+ */
+public record Decision(
+        GpuObservation seen,
+        Verdict verdict,
+        Optional<Pressure> pressure,
+        List<Candidate> ranking,
+        String reason,
+        List<String> notices) {
+
+    public Decision {
+        ranking = List.copyOf(ranking);
+        notices = List.copyOf(notices);
+    }
+
+    /** Returns the tenant to recycle. */
+    public Optional<Tenant> recycled() {
+        return verdict == Verdict.RECYCLE
+                ? ranking.stream()
+                        .filter(candidate -> candidate.spared().isEmpty())
+                        .map(Candidate::tenant)
+                        .findFirst()
+                : Optional.empty();
+    }
+
+    /** Returns whether processes should be listed often now: there is pressure, or a tenant is ending. */
+    public boolean wantsTenants() {
+        return switch (verdict) {
+            case CALM, BLIND ->
+                pressure.filter(now -> !now.triggers().isEmpty()).isPresent();
+            default -> true;
+        };
+    }
+}

@@ -1,0 +1,195 @@
+package dev.gpuwarden.watchdog.decision;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.watchdog.observation.GpuBytes;
+import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Tenant;
+import dev.gpuwarden.watchdog.pressure.Pressure;
+import dev.gpuwarden.watchdog.pressure.PressureMonitor;
+import dev.gpuwarden.watchdog.pressure.PressureRules;
+import dev.gpuwarden.watchdog.pressure.Trigger;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The decisions about one GPU, one for each observation. Equal observations give equal decisions, so a dry run decides
+ * as an armed one does. Not thread-safe.
+ */
+public final class GpuWatchdog {
+
+    private final PressureRules pressureRules;
+    private final RecycleRules rules;
+    private final RecycleHistory history;
+    private final ReleaseWatch releases;
+    private final PeakUse peaks = new PeakUse();
+    private PressureMonitor monitor;
+    /** The newest observation, good or bad. */
+    private Optional<GpuObservation> newest = Optional.empty();
+
+    private OptionalLong lastGoodNanos = OptionalLong.empty();
+
+    /** @param history of the node, shared by its GPUs */
+    public GpuWatchdog(PressureRules pressureRules, RecycleRules rules, RecycleHistory history) {
+        this.pressureRules = pressureRules;
+        this.rules = rules;
+        this.history = history;
+        monitor = new PressureMonitor(pressureRules);
+        releases = new ReleaseWatch(rules);
+    }
+
+    /** Returns the decision about an observation. A decision to recycle counts as carried out from now on. */
+    public Decision decide(GpuObservation seen) {
+        Optional<String> blind = blindBecause(seen);
+        newest = newest.filter(before -> before.sequence() >= seen.sequence()).or(() -> Optional.of(seen));
+        if (blind.isPresent()) {
+            return new Decision(seen, Verdict.BLIND, Optional.empty(), List.of(), blind.get(), List.of());
+        }
+        if (lastGoodNanos.isPresent()
+                && seen.atNanos() - lastGoodNanos.getAsLong()
+                        > rules.longestGap().toNanos()) {
+            monitor = new PressureMonitor(pressureRules);
+        }
+        lastGoodNanos = OptionalLong.of(seen.atNanos());
+        GpuBytes memory = seen.memory().asOptional().orElseThrow();
+        List<Tenant> tenants = seen.tenants().asOptional().orElseThrow();
+        peaks.add(tenants);
+        Pressure pressure = monitor.add(memory, tenants, seen.atNanos(), seen.tenantsAtNanos());
+        return new Round(seen, memory, tenants, pressure).decide();
+    }
+
+    private Optional<String> blindBecause(GpuObservation seen) {
+        if (seen.memory() instanceof Reading.Absent<GpuBytes> none) {
+            return Optional.of("the memory of the GPU is unknown: " + none.text());
+        }
+        Optional<String> doubt = seen.memory().asOptional().orElseThrow().doubt();
+        if (doubt.isPresent()) {
+            return doubt.map(why -> "the memory of the GPU is implausible: " + why);
+        }
+        if (newest.filter(before -> seen.sequence() <= before.sequence() || seen.atNanos() < before.atNanos())
+                .isPresent()) {
+            return Optional.of("the reading is not newer than the one before");
+        }
+        if (seen.tenants() instanceof Reading.Absent<List<Tenant>> none) {
+            return Optional.of("the tenants are unknown: " + none.text());
+        }
+        List<Tenant> tenants = seen.tenants().asOptional().orElseThrow();
+        long ids = tenants.stream().map(Tenant::id).distinct().count();
+        if (ids != tenants.size()) {
+            return Optional.of("two tenants have the same identity");
+        }
+        return tenants.stream()
+                .filter(tenant -> isNegative(tenant.used()) || isNegative(tenant.budget()))
+                .findFirst()
+                .map(tenant -> "use or budget of " + tenant.name() + " is negative");
+    }
+
+    private static boolean isNegative(Reading<Long> bytes) {
+        return bytes.asOptional().filter(value -> value < 0).isPresent();
+    }
+
+    /** One decision with a basis. */
+    private final class Round {
+        private final GpuObservation seen;
+        private final GpuBytes memory;
+        private final List<Tenant> tenants;
+        private final Pressure pressure;
+        private List<Candidate> ranking = List.of();
+
+        Round(GpuObservation seen, GpuBytes memory, List<Tenant> tenants, Pressure pressure) {
+            this.seen = seen;
+            this.memory = memory;
+            this.tenants = tenants;
+            this.pressure = pressure;
+        }
+
+        Decision decide() {
+            Optional<ReleaseWatch.Pending> pending = releases.pending(tenants, seen.atNanos(), seen.tenantsAtNanos());
+            if (pending.isPresent()) {
+                return end(
+                        pending.get().late() ? Verdict.NOT_RELEASED : Verdict.RELEASING,
+                        pending.get().text());
+            }
+            if (pressure.triggers().isEmpty()) {
+                return end(Verdict.CALM, Mib.text(memory.free()) + " free");
+            }
+            long age = seen.atNanos() - seen.tenantsAtNanos();
+            if (age < 0 || age > rules.newestWithin().toNanos()) {
+                return end(Verdict.STALE_TENANTS, reasons() + "; the process list is too old to decide");
+            }
+            ranking = Candidate.ranked(
+                    tenants, pressure.starved(), rules, workload -> history.refusal(workload, seen.atNanos()));
+            return judge();
+        }
+
+        private Decision judge() {
+            if (ranking.stream().noneMatch(candidate -> candidate.isOver(rules))) {
+                return end(Verdict.NOBODY_OVER, reasons() + "; no tenant is over its budget");
+            }
+            Optional<Tenant> worst = ranking.stream()
+                    .filter(candidate -> candidate.spared().isEmpty())
+                    .map(Candidate::tenant)
+                    .findFirst();
+            if (worst.isEmpty()) {
+                return end(Verdict.CAPPED, reasons() + "; each tenant over its budget is spared");
+            }
+            long waited = seen.atNanos() - pressure.deficitSinceNanos();
+            if (pressure.triggers().equals(Set.of(Trigger.DEFICIT))
+                    && waited < rules.deficitGrace().toNanos()) {
+                return end(Verdict.DEFICIT_GRACE, reasons() + "; no allocation is known to have failed");
+            }
+            if (unattributedBytes() > worst.get().overBytes()) {
+                return end(
+                        Verdict.UNATTRIBUTED,
+                        reasons() + "; " + Mib.text(unattributedBytes()) + " have no known owner, more than "
+                                + worst.get().name() + " is over its budget");
+            }
+            Optional<String> refusal = history.refusal(seen.atNanos());
+            if (refusal.isPresent()) {
+                return end(Verdict.CAPPED, reasons() + "; " + refusal.get());
+            }
+            return recycle(worst.get());
+        }
+
+        private Decision recycle(Tenant tenant) {
+            history.add(tenant.workload(), seen.atNanos());
+            releases.begin(tenant, seen.atNanos());
+            return end(
+                    Verdict.RECYCLE,
+                    reasons() + "; " + tenant.name() + " uses "
+                            + Mib.text(tenant.used().asOptional().orElseThrow()) + " of a budget of "
+                            + Mib.text(tenant.budget().asOptional().orElseThrow()));
+        }
+
+        /** Returns the used memory that no known tenant has; 0 where the use of one of them is unknown. */
+        private long unattributedBytes() {
+            if (tenants.stream().anyMatch(tenant -> tenant.used().asOptional().isEmpty())) {
+                return 0;
+            }
+            long known = tenants.stream()
+                    .mapToLong(tenant -> tenant.used().asOptional().orElseThrow())
+                    .sum();
+            return memory.total() - memory.free() - memory.reserved() - known;
+        }
+
+        private String reasons() {
+            return pressure.triggers().stream().sorted().map(this::reason).collect(Collectors.joining("; "));
+        }
+
+        private String reason(Trigger trigger) {
+            return switch (trigger) {
+                case FLOOR -> Mib.text(memory.free()) + " free, floor " + Mib.text(pressure.floorBytes());
+                case DEFICIT ->
+                    Mib.text(memory.free()) + " free, budgets promise " + Mib.text(pressure.promisedBytes()) + " more";
+                case DEMAND -> "failed allocations of " + String.join(", ", pressure.starved());
+            };
+        }
+
+        private Decision end(Verdict verdict, String reason) {
+            return new Decision(
+                    seen, verdict, Optional.of(pressure), ranking, reason, peaks.outgrown(tenants, pressure.starved()));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.gpuwarden.watchdog.decision;
+
+import dev.gpuwarden.core.util.BoundedMap;
+import dev.gpuwarden.watchdog.observation.Tenant;
+import java.util.List;
+import java.util.Map;
+
+/** The largest use of each workload since the start. It shows a budget that is too small for its own workload. */
+final class PeakUse {
+
+    private static final int MOST_WORKLOADS = 1024;
+
+    private final Map<String, Long> byWorkload = new BoundedMap<>(MOST_WORKLOADS, true);
+
+    void add(List<Tenant> tenants) {
+        tenants.forEach(tenant ->
+                tenant.used().asOptional().ifPresent(used -> byWorkload.merge(tenant.workload(), used, Math::max)));
+    }
+
+    /** Returns a sentence for each of these workloads that once used more than its budget now is. */
+    List<String> outgrown(List<Tenant> tenants, List<String> workloads) {
+        return tenants.stream()
+                .filter(tenant -> workloads.contains(tenant.workload()))
+                .flatMap(tenant -> tenant.budget().asOptional().stream()
+                        .filter(budget -> byWorkload.getOrDefault(tenant.workload(), 0L) > budget)
+                        .map(budget -> "the budget of " + tenant.name() + " is too small: " + Mib.text(budget)
+                                + ", but it has used " + Mib.text(byWorkload.get(tenant.workload()))))
+                .toList();
+    }
+}

@@ -1,0 +1,25 @@
+package dev.gpuwarden.watchdog.decision;
+
+/** The end of one decision. Every other verdict than {@link #RECYCLE} leaves all tenants alone. */
+public enum Verdict {
+    /** Memory or tenants are unknown, implausible or frozen. */
+    BLIND,
+    /** There is no pressure. */
+    CALM,
+    /** The process list is too old for a decision; a new one is needed now. */
+    STALE_TENANTS,
+    /** A tenant is ending, and its memory is not back yet. */
+    RELEASING,
+    /** A tenant should have ended by now, and its memory is not back. No other tenant is recycled in its place. */
+    NOT_RELEASED,
+    /** Budgets lack memory, but no allocation failed yet. */
+    DEFICIT_GRACE,
+    /** No tenant is over its budget. */
+    NOBODY_OVER,
+    /** More memory has no known owner than the largest offender could give back. */
+    UNATTRIBUTED,
+    /** All offenders were recycled too recently or too often. */
+    CAPPED,
+    /** One tenant is over its budget and gives its memory back. */
+    RECYCLE
+}

@@ -1,0 +1,21 @@
+package dev.gpuwarden.watchdog.observation;
+
+import dev.gpuwarden.core.model.Reading;
+import java.util.List;
+
+/**
+ * One GPU at one time. Its memory is read often, its tenants rarely, because listing processes takes a lock of the driver.
+ *
+ * @param gpu UUID
+ * @param atNanos time of the memory reading, by a clock that never goes back
+ * @param sequence number of the memory reading; it rises with each new one
+ * @param tenants absent where processes could not be listed or not all of them have a known owner
+ * @param tenantsAtNanos time of the process list, by the same clock
+ */
+public record GpuObservation(
+        String gpu,
+        long atNanos,
+        long sequence,
+        Reading<GpuBytes> memory,
+        Reading<List<Tenant>> tenants,
+        long tenantsAtNanos) {}
