@@ -90,6 +90,16 @@ public interface CheckContext {
         return GpuAccess.OPEN;
     }
 
+    /**
+     * Reports the present part of this run to those who wait for it; cheap, and for any thread. A check that reports
+     * nothing is shown with its time alone.
+     *
+     * @param doing the present part in words, for example "copies of one GPU"
+     * @param done number of parts that have ended
+     * @param total number of all parts; 0 if unknown
+     */
+    default void progress(String doing, int done, int total) {}
+
     /** Returns the node's /sys. */
     Path sysfs();
 

@@ -67,6 +67,7 @@ public final class IsolatedCheck implements HealthCheck {
         String where = " (in a child process: " + because + ")";
         try (GpuGrants grants = GpuGrants.request(context, check, gpus)) {
             List<GpuSnapshot> granted = grants.gpus();
+            context.progress("measurements in a child process", 0, 0);
             Reading<List<Finding>> result =
                     granted.isEmpty() ? Reading.of(List.of()) : measured(granted, grants.withdrawn(granted));
             boolean all = grants.giveUpWithdrawn(granted).size() == granted.size();

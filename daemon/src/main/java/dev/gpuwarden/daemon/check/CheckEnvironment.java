@@ -6,6 +6,7 @@ import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
+import dev.gpuwarden.core.check.RunningCheck.Progress;
 import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
@@ -25,6 +26,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -70,13 +72,21 @@ public record CheckEnvironment(
     }
 
     /** Returns the context of one check at the present time. */
-    Context context(NodeSnapshot node, CounterHistory counters) {
-        return new Context(this, node, counters, clock.instant(), new HashSet<>());
+    Context context(NodeSnapshot node, CounterHistory counters, Consumer<Progress> progress) {
+        return new Context(this, node, counters, clock.instant(), new HashSet<>(), progress);
     }
 
-    /** @param pending labels of GPUs for which the check requested history that needs more time */
+    /**
+     * @param pending labels of GPUs for which the check requested history that needs more time
+     * @param reports receives the check's progress
+     */
     record Context(
-            CheckEnvironment environment, NodeSnapshot node, CounterHistory counters, Instant now, Set<String> pending)
+            CheckEnvironment environment,
+            NodeSnapshot node,
+            CounterHistory counters,
+            Instant now,
+            Set<String> pending,
+            Consumer<Progress> reports)
             implements CheckContext {
 
         @Override
@@ -137,6 +147,11 @@ public record CheckEnvironment(
         @Override
         public GpuAccess access() {
             return environment.work.access();
+        }
+
+        @Override
+        public void progress(String doing, int done, int total) {
+            reports.accept(new Progress(doing, done, total));
         }
 
         @Override

@@ -38,17 +38,17 @@ final class CheckExecution {
 
     /** Runs the check and returns its result. Never throws; a failure becomes an UNKNOWN finding. */
     static CheckResult run(
+            CheckRun run,
             NodeSnapshot node,
             HealthCheck check,
-            CheckInfo info,
             CheckEnvironment environment,
             CounterHistory counters,
             boolean logFailure) {
-        Instant at = environment.clock().instant();
+        CheckInfo info = run.info();
         long start = System.nanoTime();
         List<Finding> findings;
         try {
-            CheckEnvironment.Context context = environment.context(node, counters);
+            CheckEnvironment.Context context = environment.context(node, counters, run::report);
             findings = tidied(check.run(context), context.pending());
         } catch (Throwable e) {
             // A check that others wrote may throw anything. A failure costs this run alone.
@@ -57,7 +57,7 @@ final class CheckExecution {
             }
             findings = List.of(failed(info, e));
         }
-        return CheckResult.of(info, at, Duration.ofNanos(System.nanoTime() - start), findings);
+        return CheckResult.of(info, run.since(), Duration.ofNanos(System.nanoTime() - start), findings);
     }
 
     private static Finding failed(CheckInfo info, Throwable e) {

@@ -4,11 +4,13 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** One check of the runner and its progress. Guarded by the runner's lock, except for {@link #run}. */
+/** One check of the runner and its progress. Guarded by the runner's lock, except for {@link #run} and {@link #runningNow}. */
 final class CheckJob {
 
     /**
@@ -30,7 +32,8 @@ final class CheckJob {
     private boolean hung;
     private long begun;
     private @Nullable CheckResult last;
-    private long resultCount;
+    private long lastNumber;
+    private volatile @Nullable CheckRun now;
     private volatile boolean failing;
 
     /**
@@ -81,9 +84,9 @@ final class CheckJob {
         return last;
     }
 
-    /** Returns the number of results so far. */
-    long resultCount() {
-        return resultCount;
+    /** Returns the number that the last result has among all results of the runner; 0 before the first. */
+    long lastNumber() {
+        return lastNumber;
     }
 
     long due() {
@@ -124,9 +127,9 @@ final class CheckJob {
         hung = true;
     }
 
-    void complete(CheckResult result) {
+    void complete(CheckResult result, long number) {
         last = result;
-        resultCount++;
+        lastNumber = number;
         requested = false;
     }
 
@@ -134,8 +137,16 @@ final class CheckJob {
         return Duration.ofNanos(now - begun);
     }
 
+    /** Returns the present run, also one that hangs; empty while it waits for its turn. For any thread. */
+    Optional<RunningCheck> runningNow() {
+        return Optional.ofNullable(now).map(CheckRun::now);
+    }
+
     CheckResult run(NodeSnapshot node, CheckEnvironment environment) {
-        CheckResult result = CheckExecution.run(node, check, info, environment, counters, !failing);
+        CheckRun run = new CheckRun(info, environment.clock().instant());
+        now = run;
+        CheckResult result = CheckExecution.run(run, node, check, environment, counters, !failing);
+        now = null;
         failing = result.findings().stream().anyMatch(f -> f.code().equals("check-failed"));
         return result;
     }

@@ -4,6 +4,8 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.check.RunListener;
+import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -50,6 +52,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     private final Condition completed = lock.newCondition();
     private final List<CheckRound> rounds = new ArrayList<>();
     private final List<CheckResult> fresh = new ArrayList<>();
+    private long resultCount;
     private boolean settled;
     private boolean stopped;
     private volatile Runnable onResults = () -> {};
@@ -86,16 +89,12 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     /** Runs each of these checks once. Blocks until they end or exceed their deadlines. */
-    public static List<CheckResult> once(CheckPlan plan, CheckEnvironment environment) {
+    public static List<CheckResult> once(CheckPlan plan, CheckEnvironment environment, RunListener listener) {
         try (CheckRunner runner = new CheckRunner(plan, environment, results -> {}, TimeGrid.from(0))) {
             // Request the run before anything is due; otherwise some checks would run twice.
-            runner.lock.lock();
-            try {
-                runner.start();
-                return runner.run(List.of());
-            } finally {
-                runner.lock.unlock();
-            }
+            RequestedRun run = runner.request(List.of());
+            runner.start();
+            return run.await(listener);
         }
     }
 
@@ -148,23 +147,22 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     @Override
-    public List<CheckResult> run(List<String> ids) {
+    public List<RunningCheck> running() {
+        return jobs.stream().flatMap(job -> job.runningNow().stream()).toList();
+    }
+
+    @Override
+    public List<CheckResult> run(List<String> ids, RunListener listener) {
+        return request(ids).await(listener);
+    }
+
+    private RequestedRun request(List<String> ids) {
         List<CheckJob> wanted =
                 ids.isEmpty() ? jobs : ids.stream().distinct().map(this::job).toList();
         lock.lock();
         try {
-            long[] before = wanted.stream().mapToLong(CheckJob::resultCount).toArray();
-            wanted.forEach(CheckJob::request);
             work.signal();
-            for (int i = 0; i < before.length; i++) {
-                while (wanted.get(i).resultCount() == before[i] && !stopped) {
-                    completed.await();
-                }
-            }
-            return wanted.stream().map(CheckJob::last).filter(Objects::nonNull).toList();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while waiting for checks", e);
+            return new RequestedRun(lock, completed, () -> stopped, wanted, resultCount);
         } finally {
             lock.unlock();
         }
@@ -304,7 +302,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     private void complete(CheckJob job, CheckResult result) {
-        job.complete(result);
+        job.complete(result, ++resultCount);
         fresh.add(result);
         completed.signalAll();
     }

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -29,6 +30,7 @@ import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -42,6 +44,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import picocli.CommandLine.Mixin;
 
@@ -105,17 +109,28 @@ abstract class CheckingCommand extends NodeCommand {
 
     private List<CheckResult> results(CheckPlan plan, NodeSnapshot seen, CheckEnvironment around, RecordRules others) {
         if (!plan.ids().contains(KERNEL_LOG)) {
-            return CheckRunner.once(plan, around);
+            return once(plan, around);
         }
         long start = System.nanoTime();
         KernelLogScan.Result log =
                 KernelLogScan.sinceBoot(kernelLog, others, paths, DriverBranch.parser(seen.driver()), seen, node.get());
         Duration took = Duration.ofNanos(System.nanoTime() - start);
-        return CheckRunner.once(plan, around.withKernelLog(log::status)).stream()
+        return once(plan, around.withKernelLog(log::status)).stream()
                 .map(result -> result.check().id().equals(KERNEL_LOG)
                         ? withFaults(result, log.faults(), PartNames.of(seen), took)
                         : result)
                 .toList();
+    }
+
+    private List<CheckResult> once(CheckPlan plan, CheckEnvironment around) {
+        return progress()
+                .during(line -> CheckRunner.once(
+                        plan, around, follower(line).apply(plan.planned().size())));
+    }
+
+    /** Returns what shows the progress of a number of checks. */
+    static IntFunction<RunListener> follower(Consumer<String> line) {
+        return total -> new CheckFollower(total, Clock.systemUTC(), line);
     }
 
     /** Returns the part of the whole time that is kept for checks after the wait for GPUs. */

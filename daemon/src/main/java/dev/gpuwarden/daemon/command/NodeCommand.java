@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.logging.Level;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,6 +41,8 @@ abstract class NodeCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec = CommandSpec.create();
 
+    private @Nullable ProgressLine progress;
+
     NodeCommand(Supplier<DriverProvider> provider) {
         this.provider = provider;
     }
@@ -57,18 +60,30 @@ abstract class NodeCommand implements Callable<Integer> {
     <T> T sample(Duration most, Function<NodeSampler, T> question) {
         // The result is printed; the log would repeat it.
         Logging.install(Level.SEVERE);
-        return NodeSampler.once(
-                provider.get(),
-                sampling,
-                new PciBus(paths),
-                most,
-                (what, waited) -> note(
-                        "waiting for " + what + " since " + Durations.text(waited.truncatedTo(ChronoUnit.SECONDS))),
-                question);
+        return progress()
+                .during(line -> NodeSampler.once(
+                        provider.get(),
+                        sampling,
+                        new PciBus(paths),
+                        most,
+                        (what, waited) -> line.accept("waiting for " + what + " since "
+                                + Durations.text(waited.truncatedTo(ChronoUnit.SECONDS))),
+                        question));
+    }
+
+    /** Returns the line on standard error for the state of a long run. It counts the time from the first call. */
+    synchronized ProgressLine progress() {
+        ProgressLine present = progress;
+        if (present == null) {
+            present = new ProgressLine(spec.commandLine().getErr());
+            progress = present;
+        }
+        return present;
     }
 
     /** Prints a line for the user that is no part of the result. */
     void note(String text) {
+        progress().clear();
         PrintWriter err = spec.commandLine().getErr();
         err.println("gpuwarden: " + Table.escape(text));
         err.flush();

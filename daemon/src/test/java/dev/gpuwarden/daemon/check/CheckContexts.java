@@ -48,7 +48,7 @@ public final class CheckContexts {
 
     public static CheckContext context(NodeSnapshot snapshot, NodePaths paths, Limits limits) {
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths)
-                .context(snapshot, new CounterHistory());
+                .context(snapshot, new CounterHistory(), progress -> {});
     }
 
     /** Returns the same context with the node's drivers for work on GPUs. */
@@ -85,7 +85,7 @@ public final class CheckContexts {
                 Duration.ofSeconds(10));
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
                 .withWork(new WorkSources(compute, collectives, driver(node), rates, access))
-                .context(snapshot, new CounterHistory());
+                .context(snapshot, new CounterHistory(), progress -> {});
     }
 
     private static Supplier<Reading<Driver>> driver(SimulatedNode node) {

@@ -31,7 +31,8 @@ class CheckCommandTest {
     void exitCodeIsTheOutcome(String scenario, String name, int exitCode) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
             Program check = Program.run(node, "check", name);
-            assertThat(check.err()).isEmpty();
+            // Loads on GPUs may take seconds, and then report their progress.
+            assertThat(check.err().lines()).allMatch(line -> line.contains(" checks ended"));
             assertThat(check.exitCode()).as(check.out()).isEqualTo(exitCode);
         }
     }

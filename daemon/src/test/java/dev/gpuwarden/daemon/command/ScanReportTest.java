@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
@@ -103,7 +104,7 @@ class ScanReportTest {
         CheckPlan plan = CheckPlan.installed().only(Set.of("driver", "gpu-recovery-action")::contains);
         NodePaths paths = NodePaths.of(Path.of("/nonexistent"), Path.of("/nonexistent"), Path.of("/nonexistent"));
         CheckEnvironment around = CheckEnvironment.once(node(), Limits.NONE, Expectations.NONE, paths);
-        ScanCommand.Report report = ScanCommand.Report.of(node(), CheckRunner.once(plan, around));
+        ScanCommand.Report report = ScanCommand.Report.of(node(), CheckRunner.once(plan, around, RunListener.NONE));
         Golden.check("scan/one-gpu.json", Output.json(report.tree()) + "\n");
     }
 

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.metrics;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
@@ -26,7 +27,7 @@ final class CheckedNode {
     static List<CheckResult> results(NodeSnapshot node) {
         CheckPlan plan = CheckPlan.installed().only(SOME::contains);
         CheckEnvironment around = CheckEnvironment.once(node, Limits.NONE, Expectations.NONE, NOWHERE);
-        return CheckRunner.once(plan, around).stream()
+        return CheckRunner.once(plan, around, RunListener.NONE).stream()
                 .map(result -> CheckResult.of(
                         result.check(), Instant.parse("2026-01-01T00:00:00Z"), Duration.ofMillis(1), result.findings()))
                 .toList();

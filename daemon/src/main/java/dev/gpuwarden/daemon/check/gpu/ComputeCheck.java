@@ -47,9 +47,19 @@ abstract class ComputeCheck<M> implements HealthCheck {
      *
      * @param stopped asked often and by several threads: true ends the work soon, and the results count as incomplete
      * @param celsius returns the temperatures of the GPUs now, in the order of the UUIDs
+     * @param reports receives progress, see {@link CheckContext#progress}
      */
     record Work(
-            ComputeDriver driver, List<String> uuids, BooleanSupplier stopped, Supplier<List<Reading<Long>>> celsius) {}
+            ComputeDriver driver,
+            List<String> uuids,
+            BooleanSupplier stopped,
+            Supplier<List<Reading<Long>>> celsius,
+            Reports reports) {}
+
+    /** See {@link CheckContext#progress}. */
+    interface Reports {
+        void progress(String doing, int done, int total);
+    }
 
     /** Returns the measurement of each GPU, in the order of the UUIDs; blocks within {@link #deadline()}. */
     abstract List<Reading<M>> measure(Work work);
@@ -86,7 +96,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
                     ? context.driver()
                     : Reading.absent(Absence.OFF, 0, "beside other work, readings belong to that too");
             try (WorkSampler sampler = new WorkSampler(readings, left)) {
-                List<Reading<M>> all = measurements(context.compute(), left, grants.withdrawn(left), sampler);
+                List<Reading<M>> all = measurements(context, left, grants.withdrawn(left), sampler);
                 for (int i = 0; i < all.size(); i++) {
                     worked.put(left.get(i), new Worked<>(all.get(i), sampler.of(left.get(i))));
                 }
@@ -98,7 +108,8 @@ abstract class ComputeCheck<M> implements HealthCheck {
     }
 
     private List<Reading<M>> measurements(
-            Reading<ComputeDriver> driver, List<GpuSnapshot> gpus, BooleanSupplier stopped, WorkSampler sampler) {
+            CheckContext context, List<GpuSnapshot> gpus, BooleanSupplier stopped, WorkSampler sampler) {
+        Reading<ComputeDriver> driver = context.compute();
         if (driver instanceof Reading.Absent<ComputeDriver> none) {
             Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
             return gpus.stream().map(gpu -> same).toList();
@@ -107,7 +118,8 @@ abstract class ComputeCheck<M> implements HealthCheck {
                 driver.asOptional().orElseThrow(),
                 gpus.stream().map(gpu -> gpu.identity().selector()).toList(),
                 stopped,
-                () -> celsius(sampler, gpus)));
+                () -> celsius(sampler, gpus),
+                context::progress));
     }
 
     private static List<Reading<Long>> celsius(WorkSampler sampler, List<GpuSnapshot> gpus) {

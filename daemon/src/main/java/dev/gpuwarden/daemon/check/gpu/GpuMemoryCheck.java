@@ -119,12 +119,15 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
         GrowingWork growing = new GrowingWork(System::nanoTime);
+        given.reports().progress("memory patterns", 0, 3);
         List<Sized<MemoryWork, MemoryResult>> memory =
                 growing.run(MEMORY, work -> driver.testMemory(uuids, work, given.stopped()), MemoryResult::isRight);
+        given.reports().progress("memory bandwidth (DAXPY)", 1, 3);
         List<Sized<VectorWork, VectorResult>> vectors = growing.run(
                 VECTORS,
                 work -> driver.measureVectors(uuids, work, given.stopped()),
                 result -> result.verification().isRight());
+        given.reports().progress("FP64 products (DGEMM)", 2, 3);
         List<Sized<ProductWork, ProductResult>> products = growing.run(
                 PRODUCTS,
                 work -> driver.measureProducts(uuids, work, given.stopped()),

@@ -108,11 +108,13 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
     List<Reading<Measured>> measure(Work given) {
         ComputeDriver driver = given.driver();
         List<String> uuids = given.uuids();
+        given.reports().progress("products on cold GPUs", 0, 2);
         Predicate<ProductResult> right = result -> result.verification().isRight();
         List<Sized<ProductWork, ProductResult>> cold = new GrowingWork(System::nanoTime)
                 .run(SIZES, work -> driver.measureProducts(uuids, work, given.stopped()), right);
         List<Reading<Long>> celsius = given.celsius().get();
         afterCold.run();
+        given.reports().progress("products while the GPUs become warm", 1, 2);
         List<List<Repetition<ProductResult>>> warm = new RepeatedWork(System::nanoTime, level)
                 .run(
                         cold.stream()

@@ -149,6 +149,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
             return new LoopbackRun.NoLibrary(new Reading.Absent<>(
                     Absence.NO_DATA, 0, "CUDA lists fewer than two of these GPUs in this process"));
         }
+        context.progress("all-reduces between " + gpus.size() + " GPUs", 0, 0);
         Outcome outcome = bench.run(nccl, gpus, work, stopped);
         if (outcome instanceof Outcome.Failed failed) {
             return new LoopbackRun.Failed(members, failed.causes());

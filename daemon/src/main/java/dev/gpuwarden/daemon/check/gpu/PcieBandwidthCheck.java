@@ -83,15 +83,19 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     @Override
     List<Reading<Rates>> measure(Work work) {
-        return measure(work.driver(), work.uuids());
+        return measure(work.driver(), work.uuids(), work.reports());
     }
 
-    private List<Reading<Rates>> measure(ComputeDriver driver, List<String> uuids) {
+    private List<Reading<Rates>> measure(ComputeDriver driver, List<String> uuids, Reports reports) {
         List<Reading<CopyRates>> alone = new ArrayList<>();
+        int parts = uuids.size() + 2;
         for (String uuid : uuids) {
+            reports.progress("copies between the host and one GPU", alone.size(), parts);
             alone.add(awake(driver, uuid));
         }
+        reports.progress("copies between the host and all GPUs", parts - 2, parts);
         List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, work);
+        reports.progress("copies between GPUs", parts - 1, parts);
         // A GPU that failed here would take the time of its peers.
         PeerCopies peers = PeerCopies.measure(
                 driver,
