@@ -4,6 +4,7 @@ import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
@@ -55,6 +56,23 @@ public final class CheckCodec {
                 .setOutcome(toWire(result.outcome()));
         result.findings().forEach(finding -> wire.addFindings(toWire(finding)));
         return wire.build();
+    }
+
+    public static dev.gpuwarden.api.v1.RunningCheck toWire(RunningCheck running) {
+        return dev.gpuwarden.api.v1.RunningCheck.newBuilder()
+                .setSince(Timestamps.toWire(running.since()))
+                .setDoing(running.progress().doing())
+                .setDoneParts(running.progress().done())
+                .setTotalParts(running.progress().total())
+                .build();
+    }
+
+    /** @throws java.time.DateTimeException where a time is outside of what the format allows */
+    public static RunningCheck fromWire(dev.gpuwarden.api.v1.RunningCheck wire, CheckInfo check) {
+        return new RunningCheck(
+                check,
+                Timestamps.fromWire(wire.getSince()),
+                new RunningCheck.Progress(wire.getDoing(), wire.getDoneParts(), wire.getTotalParts()));
     }
 
     /**

@@ -1,17 +1,11 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.api.CheckCodec;
-import dev.gpuwarden.api.v1.Check;
-import dev.gpuwarden.api.v1.ListChecksRequest;
-import dev.gpuwarden.api.v1.NodeServiceGrpc;
-import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.web.StaticHandler;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
@@ -28,14 +22,12 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
-import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.ReportPage;
-import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -49,10 +41,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.logging.Level;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -72,9 +61,6 @@ import picocli.CommandLine.Parameters;
 public final class CheckCommand extends CheckingCommand {
 
     private static final String ALL = "all";
-
-    /** Checks that users add may take minutes. */
-    private static final long PATIENCE_MINUTES = 15;
 
     @Parameters(
             arity = "0..*",
@@ -173,7 +159,10 @@ public final class CheckCommand extends CheckingCommand {
         if (local || given) {
             return Optional.empty();
         }
-        return client.socket().flatMap(socket -> run(socket, names.contains(ALL) ? List.of() : names));
+        List<String> wanted = names.contains(ALL) ? List.of() : names;
+        return client.socket()
+                .flatMap(socket ->
+                        progress().during(line -> DaemonChecks.run(socket, wanted, follower(line), this::note)));
     }
 
     /** Returns the plan. A named check runs, whether or not it is switched off. */
@@ -197,41 +186,6 @@ public final class CheckCommand extends CheckingCommand {
             Files.writeString(file, json + "\n");
         } catch (IOException e) {
             throw new UserError("--report: " + file + " could not be written: " + e);
-        }
-    }
-
-    /**
-     * Returns the results of these checks, run by the daemon. Empty if no daemon answers, or it does not run all of
-     * them; if a daemon answers, a note gives the reason.
-     *
-     * @param names empty for all
-     */
-    private Optional<List<CheckResult>> run(Path socket, List<String> names) {
-        if (!Files.exists(socket)) {
-            return Optional.empty();
-        }
-        Logging.install(Level.OFF);
-        try (NodeClient node = NodeClient.of(socket)) {
-            Map<String, Check> known =
-                    ClientCommand.queries(node)
-                            .listChecks(ListChecksRequest.getDefaultInstance())
-                            .getChecksList()
-                            .stream()
-                            .collect(Collectors.toMap(Check::getId, Function.identity(), (one, other) -> one));
-            if (!known.keySet().containsAll(names)) {
-                return Optional.empty();
-            }
-            List<CheckResult> results = new ArrayList<>();
-            NodeServiceGrpc.newBlockingStub(node.channel())
-                    .withDeadlineAfter(PATIENCE_MINUTES, TimeUnit.MINUTES)
-                    .runChecks(RunChecksRequest.newBuilder().addAllIds(names).build())
-                    .forEachRemaining(result -> Optional.ofNullable(known.get(result.getCheckId()))
-                            .map(check -> CheckCodec.fromWire(result, CheckCodec.fromWire(check)))
-                            .ifPresent(results::add));
-            return Optional.of(results);
-        } catch (StatusRuntimeException e) {
-            note(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
-            return Optional.empty();
         }
     }
 

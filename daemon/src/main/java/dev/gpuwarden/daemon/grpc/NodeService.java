@@ -35,6 +35,7 @@ import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.check.NodeVerdict;
+import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -192,12 +193,16 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                 .collect(Collectors.toMap(
                         result -> result.check().id(), Function.identity(), (first, second) -> second));
         List<Damping> damping = sources.checks().damping();
+        List<RunningCheck> running = sources.checks().running();
         return sources.checks().checks().stream()
                 .map(check -> {
                     Check.Builder wire = CheckCodec.toWire(check).toBuilder();
                     damping.stream()
                             .filter(each -> each.check().id().equals(check.id()))
                             .forEach(each -> wire.addDamping(CheckCodec.toWire(each)));
+                    running.stream()
+                            .filter(each -> each.check().id().equals(check.id()))
+                            .forEach(each -> wire.setRunning(CheckCodec.toWire(each)));
                     var last = results.get(check.id());
                     return last == null
                             ? wire.build()
@@ -218,13 +223,10 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
             client.onError(status(Status.INVALID_ARGUMENT, "ids: one that no check has; ListChecks names all"));
             return;
         }
-        // Otherwise sending to a client that has gone throws.
-        ((ServerCallStreamObserver<CheckResult>) client).setOnCancelHandler(() -> {});
+        CheckStream stream = new CheckStream((ServerCallStreamObserver<CheckResult>) client, request.getProgress());
         checking.runLater(client, () -> {
             try {
-                sources.checks().run(List.copyOf(request.getIdsList())).stream()
-                        .map(CheckCodec::toWire)
-                        .forEach(client::onNext);
+                sources.checks().run(List.copyOf(request.getIdsList()), stream);
                 client.onCompleted();
             } catch (RuntimeException e) {
                 client.onError(WorkerPool.status(e).asRuntimeException());

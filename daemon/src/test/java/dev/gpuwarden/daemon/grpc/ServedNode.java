@@ -40,6 +40,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** A node of two GPUs that is served on sockets in a folder, with a real store and a real runner of checks. */
@@ -55,6 +56,9 @@ final class ServedNode implements AutoCloseable {
     final NodeClient client;
     final AtomicReference<NodeSnapshot> node = new AtomicReference<>(NodeFixture.node(2));
     final AtomicReference<Finding> finding = new AtomicReference<>(Finding.pass("port-up", Subject.NODE, "up"));
+    /** Runs during each run of the check "port". */
+    final AtomicReference<Consumer<CheckContext>> duringPort = new AtomicReference<>(context -> {});
+
     final AtomicInteger memoryLooks = new AtomicInteger();
     /** Makes the store refuse writes, like a full disk. */
     final AtomicBoolean full = new AtomicBoolean();
@@ -175,6 +179,7 @@ final class ServedNode implements AutoCloseable {
 
         @Override
         public List<Finding> run(CheckContext context) {
+            duringPort.get().accept(context);
             return List.of(finding.get().with(new Measurement("speed_bits_per_second", 4e11, "at least 1")));
         }
     }

@@ -1,0 +1,97 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.api.CheckCodec;
+import dev.gpuwarden.api.v1.Check;
+import dev.gpuwarden.api.v1.ListChecksRequest;
+import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.RunChecksRequest;
+import dev.gpuwarden.cli.run.Logging;
+import dev.gpuwarden.core.check.CheckInfo;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.RunListener;
+import dev.gpuwarden.daemon.grpc.NodeClient;
+import io.grpc.StatusRuntimeException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.logging.Level;
+import java.util.stream.Collectors;
+
+/** Checks that a daemon runs, requested over its socket. */
+final class DaemonChecks {
+
+    /** Checks that users add may take minutes. */
+    private static final long PATIENCE_MINUTES = 15;
+
+    private DaemonChecks() {}
+
+    /**
+     * Returns the results of these checks, sorted by ID. Empty if no daemon answers, or it does not run all of them; if a daemon
+     * answers, a note gives the reason.
+     *
+     * @param names empty for all
+     * @param listener for the number of checks
+     */
+    static Optional<List<CheckResult>> run(
+            Path socket, List<String> names, IntFunction<RunListener> listener, Consumer<String> note) {
+        if (!Files.exists(socket)) {
+            return Optional.empty();
+        }
+        Logging.install(Level.OFF);
+        try (NodeClient node = NodeClient.of(socket)) {
+            Map<String, CheckInfo> known =
+                    ClientCommand.queries(node)
+                            .listChecks(ListChecksRequest.getDefaultInstance())
+                            .getChecksList()
+                            .stream()
+                            .collect(Collectors.toMap(Check::getId, CheckCodec::fromWire, (one, other) -> one));
+            if (!known.keySet().containsAll(names)) {
+                return Optional.empty();
+            }
+            return Optional.of(run(
+                    node,
+                    names,
+                    known,
+                    listener.apply(
+                            names.isEmpty()
+                                    ? known.size()
+                                    : (int) names.stream().distinct().count())));
+        } catch (StatusRuntimeException e) {
+            note.accept(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
+            return Optional.empty();
+        }
+    }
+
+    private static List<CheckResult> run(
+            NodeClient node, List<String> names, Map<String, CheckInfo> known, RunListener listener) {
+        List<CheckResult> results = new ArrayList<>();
+        NodeServiceGrpc.newBlockingStub(node.channel())
+                .withDeadlineAfter(PATIENCE_MINUTES, TimeUnit.MINUTES)
+                .runChecks(RunChecksRequest.newBuilder()
+                        .addAllIds(names)
+                        .setProgress(true)
+                        .build())
+                .forEachRemaining(message -> {
+                    CheckInfo check = known.get(message.getCheckId());
+                    if (check == null) {
+                        return;
+                    }
+                    if (message.hasRunning()) {
+                        listener.running(List.of(CheckCodec.fromWire(message.getRunning(), check)));
+                    } else {
+                        CheckResult result = CheckCodec.fromWire(message, check);
+                        results.add(result);
+                        listener.ended(result);
+                    }
+                });
+        results.sort(Comparator.comparing(result -> result.check().id()));
+        return results;
+    }
+}
