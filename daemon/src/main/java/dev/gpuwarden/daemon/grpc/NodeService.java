@@ -226,7 +226,11 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
         CheckStream stream = new CheckStream((ServerCallStreamObserver<CheckResult>) client, request.getProgress());
         checking.runLater(client, () -> {
             try {
-                sources.checks().run(List.copyOf(request.getIdsList()), stream);
+                Set<String> wanted = request.getIdsCount() == 0 ? known : Set.copyOf(request.getIdsList());
+                int ended = sources.checks().run(List.copyOf(wanted), stream).size();
+                if (ended < wanted.size() && !stream.gone()) {
+                    throw status(Status.UNAVAILABLE, "the daemon stops, and some checks have not ended");
+                }
                 client.onCompleted();
             } catch (RuntimeException e) {
                 client.onError(WorkerPool.status(e).asRuntimeException());

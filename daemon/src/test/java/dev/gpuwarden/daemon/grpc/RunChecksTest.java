@@ -8,6 +8,7 @@ import dev.gpuwarden.api.v1.CheckResult;
 import dev.gpuwarden.api.v1.GetCheckRequest;
 import dev.gpuwarden.api.v1.RunChecksRequest;
 import io.grpc.Context;
+import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -74,6 +75,14 @@ class RunChecksTest extends NodeServiceFixture {
         List<CheckResult> results = new ArrayList<>();
         without.forEachRemaining(results::add);
         assertThat(results).hasSize(2).noneMatch(CheckResult::hasRunning);
+    }
+
+    @Test
+    void aDaemonThatStopsDoesNotPassOffSomeResultsAsAll() {
+        var stream = ask().runChecks(RunChecksRequest.getDefaultInstance());
+        assertThat(stream.next().getCheckId()).isEqualTo("other");
+        node.checks.close();
+        refused(Status.Code.UNAVAILABLE, "some checks have not ended", stream::hasNext);
     }
 
     @Test
