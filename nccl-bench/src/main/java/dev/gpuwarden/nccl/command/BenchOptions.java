@@ -211,7 +211,8 @@ final class BenchOptions {
             names = {"-u", "--unalign"},
             defaultValue = "0",
             paramLabel = "N",
-            description = "Not implemented: only 0 is accepted (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Elements before the first one of each buffer, against alignment (default: ${DEFAULT-VALUE}).")
     int unalign = 0;
 
     @Option(

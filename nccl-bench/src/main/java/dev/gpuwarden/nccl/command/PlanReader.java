@@ -24,6 +24,9 @@ final class PlanReader {
 
     private static final int MOST_AGGREGATED = 1000;
 
+    /** Bound on the offset of buffers, which costs 8 bytes for each element. */
+    private static final int MOST_OFFSET = 1 << 20;
+
     /** The first architecture with FP8. */
     private static final int FP8_CAPABILITY = 90;
 
@@ -38,7 +41,6 @@ final class PlanReader {
     /** Throws where the plan requires something that is not implemented. */
     void checkImplemented(Map<String, String> environment) throws CollectiveException {
         refuse(options.graphs != 0, "-G " + options.graphs + " (CUDA graphs)");
-        refuse(options.unalign != 0, "-u " + options.unalign + " (unaligned buffers)");
         refuse(options.ctaPolicy != -1, "-x " + options.ctaPolicy + " (CTA policy)");
         refuse(options.deviceKernel != 0, "-D " + options.deviceKernel + " (device implementation)");
         refuse(options.register == 2, "-R 2 (symmetric registration)");
@@ -90,6 +92,7 @@ final class PlanReader {
                 options.checks,
                 options.blocking,
                 Averaging.values()[within("-a", options.averaging, 0, 3)],
+                within("-u", options.unalign, 0, MOST_OFFSET),
                 Duration.ofSeconds(options.timeout),
                 options.timeout > 0 ? least(options.joining, Duration.ofSeconds(options.timeout)) : options.joining,
                 new Plan.Switches(

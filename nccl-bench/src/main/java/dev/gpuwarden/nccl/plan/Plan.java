@@ -16,6 +16,7 @@ import java.util.List;
  * @param cycles repetitions of all rows; 0 without limit
  * @param checks repetitions of the check of data; 0 for none
  * @param blocking 0 none, 1 wait and barrier after each operation, 2 wait alone, 3 wait and barrier after each iteration
+ * @param offset elements before the first one of each buffer, so that its address is not aligned
  * @param timeout limit of a wait; zero for none
  * @param joining limit of the joining of all ranks
  */
@@ -34,6 +35,7 @@ public record Plan(
         int checks,
         int blocking,
         Averaging averaging,
+        int offset,
         Duration timeout,
         Duration joining,
         Switches switches) {
@@ -104,6 +106,7 @@ public record Plan(
                 checks,
                 blocking,
                 averaging,
+                offset,
                 timeout,
                 joining,
                 switches);

@@ -2,6 +2,7 @@ package dev.gpuwarden.nccl.run;
 
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.Communicator;
+import dev.gpuwarden.core.port.ElementType;
 import dev.gpuwarden.nccl.data.Pattern;
 import dev.gpuwarden.nccl.data.Segment;
 import dev.gpuwarden.nccl.plan.Layout;
@@ -18,47 +19,64 @@ final class Buffers {
     private final Communicator communicator;
     private final int rank;
     private final long bytes;
+    private final int offset;
     private final long send;
     private final long receive;
     private final DeviceCheck device;
     private final ByteBuffer seen =
             ByteBuffer.allocateDirect(Pattern.PERIOD * Double.BYTES).order(ByteOrder.nativeOrder());
 
-    Buffers(Communicator communicator, int rank, long bytes) throws CollectiveException {
+    /**
+     * @param bytes for data
+     * @param offset elements before the data
+     */
+    Buffers(Communicator communicator, int rank, long bytes, int offset) throws CollectiveException {
         this.communicator = communicator;
         this.rank = rank;
         this.bytes = Math.max(LEAST, bytes);
+        this.offset = offset;
         device = new DeviceCheck(communicator);
-        send = communicator.allocate(this.bytes);
-        receive = communicator.allocate(this.bytes);
+        send = communicator.allocate(allBytes());
+        receive = communicator.allocate(allBytes());
+    }
+
+    /** Returns the size of a buffer, which has room for the offset of the largest type. */
+    private long allBytes() {
+        return bytes + (long) offset * Double.BYTES;
     }
 
     void register() throws CollectiveException {
-        communicator.register(send, bytes);
-        communicator.register(receive, bytes);
+        communicator.register(send, allBytes());
+        communicator.register(receive, allBytes());
+    }
+
+    private long data(long buffer, ElementType type) {
+        return buffer + (long) offset * type.bytes();
     }
 
     /** Returns the address of the data to send. */
     long send(Layout layout, long iteration, boolean inPlace) {
-        return (inPlace ? receive : send) + layout.shift(iteration, bytes) + layout.sendOffset(rank, inPlace);
+        return data(inPlace ? receive : send, layout.type())
+                + layout.shift(iteration, bytes)
+                + layout.sendOffset(rank, inPlace);
     }
 
     /** Returns the address of the data to receive. */
     long receive(Layout layout, long iteration, boolean inPlace) {
-        return receive + layout.shift(iteration, bytes) + layout.receiveOffset(rank, inPlace);
+        return data(receive, layout.type()) + layout.shift(iteration, bytes) + layout.receiveOffset(rank, inPlace);
     }
 
     /** Writes data to all of both buffers. */
     void fill(Pattern pattern) throws CollectiveException {
         long count = bytes / pattern.type().bytes();
-        write(send, new Segment(0, count, pattern, 0));
-        write(receive, new Segment(0, count, pattern, 0));
+        write(data(send, pattern.type()), new Segment(0, count, pattern, 0));
+        write(data(receive, pattern.type()), new Segment(0, count, pattern, 0));
     }
 
     /** Writes zeros to the receive buffer, and the input to its place. */
     void prepare(Layout layout, Segment input, boolean inPlace) throws CollectiveException {
         if (layout.bytes() > 0) {
-            communicator.fill(receive, layout.bytes(), (byte) 0);
+            communicator.fill(data(receive, layout.type()), layout.bytes(), (byte) 0);
         }
         write(send(layout, 0, inPlace), input);
     }

@@ -61,7 +61,7 @@ final class Rank {
             patience.end();
             long free = communicator.freeBytes();
             Buffers buffers =
-                    new Buffers(communicator, member.rank(), plan.sizes().most());
+                    new Buffers(communicator, member.rank(), plan.sizes().most(), plan.offset());
             if (plan.switches().register()) {
                 buffers.register();
             }

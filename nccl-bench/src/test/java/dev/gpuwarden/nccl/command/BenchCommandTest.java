@@ -55,6 +55,7 @@ class BenchCommandTest {
                 "all_reduce -d quad",
                 "all_reduce -t 0",
                 "all_reduce -z 4",
+                "all_reduce -u -1",
                 "all_reduce -I 1 -K 20",
                 "all_reduce -b 0 -e 1G -i 1",
                 "all_reduce --rank 1",

@@ -109,6 +109,16 @@ class SimulatedBenchTest {
     }
 
     @Test
+    void bufferThatIsNotAlignedHasTheRightData() {
+        Run run = run("reduce_scatter -g 2 -b 64K -e 64K -n 2 -d int8 -u 3 -R 1 -I 1");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.out()).contains(" unalign: 3\n");
+        assertThat(run.rows())
+                .singleElement()
+                .satisfies(row -> assertThat(row[8]).isEqualTo("0"));
+    }
+
+    @Test
     void everyTypeAndOperatorHasTheRightData() {
         Run run = run("all_reduce -g 3 -b 12K -e 12K -n 1 -w 0 -d all -o all");
         assertThat(run.code()).as(run.out() + run.err()).isZero();

@@ -56,6 +56,7 @@ class GoldenReportTest {
                 1,
                 0,
                 Averaging.AVERAGE,
+                switches.perIteration() ? 3 : 0,
                 Duration.ZERO,
                 Duration.ofMinutes(5),
                 switches);
