@@ -16,6 +16,7 @@ import dev.gpuwarden.nccl.group.Exchange;
 import dev.gpuwarden.nccl.group.Place;
 import dev.gpuwarden.nccl.group.Rendezvous;
 import dev.gpuwarden.nccl.plan.Plan;
+import dev.gpuwarden.nccl.plan.Split;
 import dev.gpuwarden.nccl.report.Verdict;
 import dev.gpuwarden.nccl.run.Bench;
 import dev.gpuwarden.nccl.run.Failure;
@@ -84,8 +85,9 @@ public final class BenchCommand implements Callable<Integer> {
             Place place = Place.of(options.place(), environment);
             OptionalInt firstGpu = number("NCCL_TESTS_DEVICE");
             OptionalDouble required = bandwidth("NCCL_TESTS_MIN_BW");
-            reader.checkImplemented(environment);
-            return measure(reader, place, firstGpu, required);
+            Optional<Split> split = Split.of(environment);
+            reader.checkImplemented();
+            return measure(reader, place, split, firstGpu, required);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage());
         } catch (CollectiveException e) {
@@ -97,7 +99,8 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    private int measure(PlanReader reader, Place place, OptionalInt firstGpu, OptionalDouble required)
+    private int measure(
+            PlanReader reader, Place place, Optional<Split> split, OptionalInt firstGpu, OptionalDouble required)
             throws CollectiveException, IOException {
         CollectiveOpening opening = provider.get()
                 .open(new CollectiveOptions(
@@ -109,15 +112,10 @@ public final class BenchCommand implements Callable<Integer> {
         int capability =
                 driver.gpus().stream().mapToInt(Gpu::computeCapability).min().orElse(0);
         Plan plan = reader.plan(driver.version(), capability);
-        int ranks = plan.localRanks() * place.processes();
-        if (plan.root() >= ranks) {
-            throw new IllegalArgumentException("-r must be below the number of ranks, " + ranks);
-        }
-        byte[] id = place.process() == 0 ? driver.newUniqueId() : new byte[0];
-        try (Exchange exchange = Rendezvous.join(place, () -> id, plan.joining())) {
+        try (Exchange exchange = Rendezvous.join(place, plan.joining())) {
             PrintWriter out =
                     place.process() == 0 ? spec.commandLine().getOut() : new PrintWriter(java.io.Writer.nullWriter());
-            Bench bench = new Bench(plan, driver, exchange, place.process(), place.processes(), host());
+            Bench bench = new Bench(plan, split, driver, exchange, place.process(), place.processes(), host());
             Report report = new Report(out, clock, place.process() == 0 ? options : new BenchOptions());
             return report.run(bench, firstGpu, driver.version(), required, Version.program(), arguments(), environment)
                     .map(this::complain)

@@ -10,7 +10,6 @@ import dev.gpuwarden.nccl.plan.Operator;
 import dev.gpuwarden.nccl.plan.Plan;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 
 /** The plan that options state. Pure. An {@link IllegalArgumentException} has the mistake in words. */
@@ -39,14 +38,11 @@ final class PlanReader {
     }
 
     /** Throws where the plan requires something that is not implemented. */
-    void checkImplemented(Map<String, String> environment) throws CollectiveException {
+    void checkImplemented() throws CollectiveException {
         refuse(options.graphs != 0, "-G " + options.graphs + " (CUDA graphs)");
         refuse(options.ctaPolicy != -1, "-x " + options.ctaPolicy + " (CTA policy)");
         refuse(options.deviceKernel != 0, "-D " + options.deviceKernel + " (device implementation)");
         refuse(options.register == 2, "-R 2 (symmetric registration)");
-        for (String variable : List.of("NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK")) {
-            refuse(environment.containsKey(variable), variable);
-        }
     }
 
     private static void refuse(boolean used, String what) throws CollectiveException {

@@ -70,9 +70,9 @@ final class Report {
         if (plan.sizes().most() < bench.plan().sizes().most()) {
             print(RunText.reduced(plan.sizes().most()));
         }
-        if (!plan.collective().accepts(devices.ranks().size())) {
-            print(List.of("nRanks " + devices.ranks().size() + " is not a power of 2, skipping"));
-        }
+        devices.groups()
+                .refused(plan.collective())
+                .ifPresent(size -> print(List.of("nRanks " + size + " is not a power of 2, skipping")));
         ResultTable table = new ResultTable(
                 plan.switches().processorTime(),
                 plan.switches().timestamps(),
@@ -107,8 +107,10 @@ final class Report {
 
     private String title(Plan plan, Devices devices) {
         Series series = rows.get(0).series();
+        int groups = devices.groups().leaders().size();
         return plan.collective().label() + ", " + series.type().label() + ", "
-                + series.operator().label() + ", " + devices.ranks().size() + " ranks on "
+                + series.operator().label() + ", " + devices.ranks().size() + " ranks "
+                + (groups > 1 ? "in " + groups + " groups " : "") + "on "
                 + devices.ranks().get(0).gpuName();
     }
 

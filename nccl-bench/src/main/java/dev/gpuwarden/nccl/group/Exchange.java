@@ -9,9 +9,6 @@ public interface Exchange extends AutoCloseable {
     /** Bound on what one process contributes, in bytes. */
     int MOST_BYTES = 1 << 20;
 
-    /** Returns the id of the run, which process 0 made. */
-    byte[] id();
-
     /**
      * Gives this process's contribution to all, and waits for those of all others.
      *
@@ -25,13 +22,8 @@ public interface Exchange extends AutoCloseable {
     void close();
 
     /** Returns the connection of a process that is alone. */
-    static Exchange alone(byte[] id) {
+    static Exchange alone() {
         return new Exchange() {
-            @Override
-            public byte[] id() {
-                return id;
-            }
-
             @Override
             public List<byte[]> gather(byte[] mine) {
                 return List.of(mine);

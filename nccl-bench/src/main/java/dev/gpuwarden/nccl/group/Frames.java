@@ -15,7 +15,10 @@ final class Frames {
     /** The first bytes of a process: a stranger sends others. */
     private static final byte[] MAGIC = {'G', 'P', 'U', 'W', 'B', 'N', 'C', 'H'};
 
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
+
+    /** The message to a process when all are there. */
+    static final byte[] COMPLETE = {};
 
     /** Length of the first message. */
     static final int HELLO_BYTES = MAGIC.length + 3 * Integer.BYTES;

@@ -28,21 +28,19 @@ final class Hub implements Exchange {
     private static final int MOST_STRANGERS = 64;
 
     private final int processes;
-    private final byte[] id;
     private final Socket[] sockets;
     private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
     private int present = 1;
     private boolean closed;
 
-    private Hub(int processes, byte[] id) {
+    private Hub(int processes) {
         this.processes = processes;
-        this.id = id;
         sockets = new Socket[processes];
     }
 
-    /** Waits for all processes, gives them the id, and returns the connection to them. */
-    static Hub open(Place.Meeting meeting, int processes, byte[] id, Duration limit) throws IOException {
-        Hub hub = new Hub(processes, id);
+    /** Waits for all processes, sends each a message then, and returns the connection to them. */
+    static Hub open(Place.Meeting meeting, int processes, Duration limit) throws IOException {
+        Hub hub = new Hub(processes);
         try (ServerSocket server = new ServerSocket()) {
             server.setReuseAddress(true);
             // All addresses: the name of a host often stands for another of its networks.
@@ -51,7 +49,7 @@ final class Hub implements Exchange {
             hub.awaitAll(limit);
             for (int process = 1; process < processes; process++) {
                 DataOutputStream out = out(hub.sockets[process]);
-                Frames.write(out, id);
+                Frames.write(out, Frames.COMPLETE);
                 out.flush();
             }
             return hub;
@@ -145,11 +143,6 @@ final class Hub implements Exchange {
 
     private static DataOutputStream out(Socket socket) throws IOException {
         return new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
-    }
-
-    @Override
-    public byte[] id() {
-        return id;
     }
 
     @Override

@@ -11,16 +11,15 @@ public final class Rendezvous {
     /**
      * Waits for all processes.
      *
-     * @param id makes the id of the run; called in process 0 alone
      * @param limit of the wait
      * @throws LateException after the limit
      */
-    public static Exchange join(Place place, IdSource id, Duration limit) throws IOException {
+    public static Exchange join(Place place, Duration limit) throws IOException {
         if (place.meeting().isEmpty()) {
-            return Exchange.alone(id.next());
+            return Exchange.alone();
         }
         return place.process() == 0
-                ? Hub.open(place.meeting().get(), place.processes(), id.next(), limit)
+                ? Hub.open(place.meeting().get(), place.processes(), limit)
                 : Spoke.open(place, place.meeting().get(), limit);
     }
 
@@ -31,10 +30,5 @@ public final class Rendezvous {
         LateException(String message) {
             super(message);
         }
-    }
-
-    /** A maker of ids. */
-    public interface IdSource {
-        byte[] next() throws IOException;
     }
 }

@@ -16,21 +16,16 @@ final class Spoke implements Exchange {
 
     private static final long RETRY_NANOS = 100_000_000;
 
-    /** Bound on the id, which has 128 bytes in NCCL. */
-    private static final int MOST_ID_BYTES = 4096;
-
     private static final int CONNECT_MILLIS = 5000;
 
     private final Socket socket;
     private final DataInputStream in;
     private final DataOutputStream out;
     private final int processes;
-    private final byte[] id;
 
-    private Spoke(Socket socket, int processes, byte[] id) throws IOException {
+    private Spoke(Socket socket, int processes) throws IOException {
         this.socket = socket;
         this.processes = processes;
-        this.id = id;
         in = new DataInputStream(socket.getInputStream());
         out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
     }
@@ -46,9 +41,9 @@ final class Spoke implements Exchange {
                 socket.setSoTimeout((int) Math.max(1, (end - System.nanoTime()) / 1_000_000));
                 DataOutputStream out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
                 Frames.writeHello(out, new Hello(place.process(), place.processes()));
-                byte[] id = Frames.read(new DataInputStream(socket.getInputStream()), MOST_ID_BYTES);
+                Frames.read(new DataInputStream(socket.getInputStream()), Frames.COMPLETE.length);
                 socket.setSoTimeout(0);
-                return new Spoke(socket, place.processes(), id);
+                return new Spoke(socket, place.processes());
             } catch (IOException e) {
                 Hub.closeQuietly(socket);
                 if (System.nanoTime() + RETRY_NANOS > end) {
@@ -59,11 +54,6 @@ final class Spoke implements Exchange {
                 LockSupport.parkNanos(RETRY_NANOS);
             }
         }
-    }
-
-    @Override
-    public byte[] id() {
-        return id;
     }
 
     @Override

@@ -7,16 +7,20 @@ import dev.gpuwarden.core.port.CollectiveDriver.Member;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.nccl.group.Exchange;
 import dev.gpuwarden.nccl.group.Team;
+import dev.gpuwarden.nccl.plan.Groups;
 import dev.gpuwarden.nccl.plan.MemoryLimit;
 import dev.gpuwarden.nccl.plan.Plan;
 import dev.gpuwarden.nccl.plan.Plan.Series;
+import dev.gpuwarden.nccl.plan.Split;
 import dev.gpuwarden.nccl.report.RankLine;
 import dev.gpuwarden.nccl.report.Row;
 import dev.gpuwarden.nccl.report.RunText.MemoryUse;
 import dev.gpuwarden.nccl.report.Verdict;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -28,15 +32,27 @@ public final class Bench {
     private static final String SEPARATOR = "\t";
 
     private final Plan plan;
+    private final Optional<Split> split;
     private final CollectiveDriver driver;
     private final Exchange exchange;
     private final int process;
     private final int processes;
     private final String host;
 
-    /** @param host name of this machine, which is the same in all its processes */
-    public Bench(Plan plan, CollectiveDriver driver, Exchange exchange, int process, int processes, String host) {
+    /**
+     * @param split rule of groups; empty where all ranks are one
+     * @param host name of this machine, which is the same in all its processes
+     */
+    public Bench(
+            Plan plan,
+            Optional<Split> split,
+            CollectiveDriver driver,
+            Exchange exchange,
+            int process,
+            int processes,
+            String host) {
         this.plan = plan;
+        this.split = split;
         this.driver = driver;
         this.exchange = exchange;
         this.process = process;
@@ -49,8 +65,13 @@ public final class Bench {
         return plan;
     }
 
-    /** GPUs of all ranks. */
-    public record Devices(List<RankLine> ranks, List<Integer> mine, Plan plan) {}
+    /**
+     * GPUs and groups of all ranks.
+     *
+     * @param mine numbers of the GPUs of this process
+     * @param ids of the groups, in the order of their first ranks
+     */
+    public record Devices(List<RankLine> ranks, List<Integer> mine, Plan plan, Groups groups, List<byte[]> ids) {}
 
     /** The end of a run. */
     public sealed interface Outcome {
@@ -60,11 +81,12 @@ public final class Bench {
     }
 
     /**
-     * Finds a GPU for each rank of this process, and those of all others.
+     * Finds a GPU and a group for each rank of this process, and those of all others.
      *
      * @param first number of the first GPU; empty to count the processes of this machine before this one
      * @throws IOException where another process has left
-     * @throws CollectiveException where there are too few GPUs
+     * @throws CollectiveException where there are too few GPUs, or the library makes no id
+     * @throws IllegalArgumentException where the groups do not suit the plan
      */
     public Devices devices(OptionalInt first) throws IOException, CollectiveException {
         List<byte[]> hosts = exchange.gather(bytes(host));
@@ -83,26 +105,54 @@ public final class Bench {
         List<Integer> mine =
                 IntStream.range(from, from + plan.localRanks()).boxed().toList();
         StringBuilder lines = new StringBuilder();
-        mine.forEach(gpu -> lines.append(line(gpus.get(gpu))).append('\n'));
+        for (int local = 0; local < mine.size(); local++) {
+            lines.append(line(gpus.get(mine.get(local)), color(local))).append('\n');
+        }
         List<RankLine> ranks = new ArrayList<>();
         long memory = Long.MAX_VALUE;
         for (byte[] lineOfProcess : exchange.gather(bytes(lines.toString()))) {
             for (String line : text(lineOfProcess).split("\n")) {
-                String[] parts = line.split(SEPARATOR, 6);
+                String[] parts = line.split(SEPARATOR, 7);
                 ranks.add(new RankLine(
                         ranks.size(),
+                        Integer.parseInt(parts[5]),
                         Long.parseLong(parts[1]),
                         parts[0],
                         Integer.parseInt(parts[2]),
                         parts[3],
-                        parts[5]));
+                        parts[6]));
                 memory = Math.min(memory, Long.parseLong(parts[4]));
             }
         }
-        return new Devices(ranks, mine, plan.limited(MemoryLimit.of(memory, plan.checks() > 0)));
+        Groups groups = new Groups(ranks.stream().map(RankLine::group).toList());
+        groups.check(plan);
+        return new Devices(ranks, mine, plan.limited(MemoryLimit.of(memory, plan.checks() > 0)), groups, ids(groups));
     }
 
-    private String line(Gpu gpu) {
+    /** With several processes the color is that of the process, as in nccl-tests. */
+    private int color(int localRank) {
+        return split.map(rule -> rule.color(processes > 1 ? process : localRank))
+                .orElse(0);
+    }
+
+    /** Makes the ids of the groups that begin in this process, and returns those of all. */
+    private List<byte[]> ids(Groups groups) throws IOException, CollectiveException {
+        ByteArrayOutputStream made = new ByteArrayOutputStream();
+        for (int leader : groups.leaders()) {
+            if (leader / plan.localRanks() == process) {
+                made.writeBytes(driver.newUniqueId());
+            }
+        }
+        List<byte[]> ids = new ArrayList<>();
+        for (byte[] ofProcess : exchange.gather(made.toByteArray())) {
+            for (int at = 0; at < ofProcess.length; at += CollectiveDriver.UNIQUE_ID_BYTES) {
+                ids.add(Arrays.copyOfRange(ofProcess, at, at + CollectiveDriver.UNIQUE_ID_BYTES));
+            }
+        }
+        return ids;
+    }
+
+    private String line(Gpu gpu, int color) {
         return String.join(
                 SEPARATOR,
                 host,
@@ -110,6 +160,7 @@ public final class Bench {
                 Integer.toString(gpu.ordinal()),
                 gpu.pciAddress(),
                 Long.toString(gpu.memoryBytes()),
+                Integer.toString(color),
                 gpu.name());
     }
 
@@ -124,16 +175,18 @@ public final class Bench {
     /** Runs all ranks of this process, and waits for their end. */
     public Outcome run(Devices devices, RowListener listener) {
         Team team = new Team(plan.localRanks(), exchange);
-        if (!plan.collective().accepts(processes * plan.localRanks())) {
+        Groups groups = devices.groups();
+        if (groups.refused(plan.collective()).isPresent()) {
             return new Outcome.Done(0, new MemoryUse(0, 0, 0));
         }
         List<Rank> ranks = new ArrayList<>();
         for (int local = 0; local < plan.localRanks(); local++) {
+            int rank = process * plan.localRanks() + local;
             Member member = new Member(
                     devices.mine().get(local),
-                    process * plan.localRanks() + local,
-                    processes * plan.localRanks(),
-                    exchange.id(),
+                    groups.rank(rank),
+                    groups.ranks(rank),
+                    devices.ids().get(groups.group(rank)),
                     plan.joining(),
                     plan.switches().defaultStream(),
                     new AbortSignal());

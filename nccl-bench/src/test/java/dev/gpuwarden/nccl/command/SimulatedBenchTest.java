@@ -2,18 +2,23 @@ package dev.gpuwarden.nccl.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Main;
+import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -69,8 +74,19 @@ class SimulatedBenchTest {
         }
     }
 
+    private static CollectiveProvider provider() {
+        return ServiceLoader.load(CollectiveProvider.class).findFirst().orElseThrow();
+    }
+
     private Run run(String arguments) {
-        CommandLine line = Main.commandLine(SettingSources.none());
+        return run(Map.of(), arguments);
+    }
+
+    private Run run(Map<String, String> environment, String arguments) {
+        CommandGroup group = () -> List.of(new NamedCommand(
+                "bench", () -> new BenchCommand(SimulatedBenchTest::provider, environment, Clock.systemUTC())));
+        CommandLine line =
+                Main.commandLine(SettingSources.none(), List.of(group).iterator());
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         line.setOut(new PrintWriter(out));
@@ -116,6 +132,39 @@ class SimulatedBenchTest {
         assertThat(run.rows())
                 .singleElement()
                 .satisfies(row -> assertThat(row[8]).isEqualTo("0"));
+    }
+
+    @Test
+    void ranksOfAProcessAreSplitIntoGroups() {
+        Run run = run(Map.of("NCCL_TESTS_SPLIT", "MOD 2"), "all_gather -t 2 -g 3 -b 6K -e 6K -n 2");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.out()).contains("#  Rank  2 Group  0", "#  Rank  5 Group  1");
+        // With three ranks in a group a part has 512 elements; with six it would have 256.
+        assertThat(run.rows()).singleElement().satisfies(row -> {
+            assertThat(row[1]).isEqualTo("512");
+            assertThat(row[8]).isEqualTo("0");
+        });
+    }
+
+    @Test
+    void groupsOfDifferentSizesRunTheSameRows() {
+        Map<String, String> split = Map.of("NCCL_TESTS_SPLIT", "DIV 3");
+        assertThat(run(split, "all_reduce -g 5 -b 1K -e 4K -f 2 -n 1").rows()).hasSize(3);
+        Run hypercube = run(split, "hypercube -g 5 -b 1K -e 1K -n 1");
+        assertThat(hypercube.out()).contains("nRanks 3 is not a power of 2, skipping");
+        Run roots = run(split, "broadcast -g 5 -b 1K -e 1K -n 1 -r -1");
+        assertThat(roots.code()).isEqualTo(6);
+        assertThat(roots.err()).contains("-r -1 needs groups of one size", "[3, 2]");
+        assertThat(run(split, "broadcast -g 5 -b 1K -e 1K -n 1 -r 2").err())
+                .contains("-r must be below the number of ranks of the smallest group, 2");
+    }
+
+    @Test
+    void wrongDataOfAnotherGroupIsCounted() {
+        node.set("gpu.1.nccl.wrong", "5");
+        Run run = run(Map.of("NCCL_TESTS_SPLIT_MASK", "0x1"), "all_reduce -g 4 -b 1K -e 1K -n 1");
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(7);
+        assertThat(run.rows().get(0)[8]).isEqualTo("5");
     }
 
     @Test
@@ -176,19 +225,42 @@ class SimulatedBenchTest {
         assertThat(run.out()).contains("# Writing JSON output to " + json + ".0\n", "GPU memory usage");
     }
 
-    @Test
-    void processesMeetAndOnlyTheFirstPrints() throws Exception {
+    /** Runs this command in so many processes, as threads, and returns the first one's run. */
+    private Run processes(int count, Map<String, String> environment, String arguments) throws Exception {
         int port;
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        String common = "reduce_scatter -g 2 -b 8K -e 8K -n 2 --rendezvous 127.0.0.1:" + port + " --ranks 2 --rank ";
-        Future<Run> second = processes.submit(() -> run(common + 1));
-        Run first = run(common + 0);
+        String common = arguments + " --rendezvous 127.0.0.1:" + port + " --ranks " + count + " --rank ";
+        List<Future<Run>> others = new ArrayList<>();
+        for (int process = 1; process < count; process++) {
+            String one = common + process;
+            others.add(processes.submit(() -> run(environment, one)));
+        }
+        Run first = run(environment, common + 0);
         assertThat(first.code()).as(first.out() + first.err()).isZero();
+        for (Future<Run> other : others) {
+            assertThat(other.get().code()).isZero();
+            assertThat(other.get().out()).isEmpty();
+        }
+        return first;
+    }
+
+    @Test
+    void processesMeetAndOnlyTheFirstPrints() throws Exception {
+        Run first = processes(2, Map.of(), "reduce_scatter -g 2 -b 8K -e 8K -n 2");
         assertThat(first.out()).contains("#  Rank  3 Group  0");
         assertThat(first.rows()).hasSize(1);
-        assertThat(second.get().code()).isZero();
-        assertThat(second.get().out()).isEmpty();
+    }
+
+    @Test
+    void severalProcessesAreSplitAsAWhole() throws Exception {
+        Run first = processes(3, Map.of("NCCL_TESTS_SPLIT", "MOD 2"), "all_gather -g 2 -b 8K -e 8K -n 2");
+        assertThat(first.out())
+                .contains("#  Rank  1 Group  0", "#  Rank  2 Group  1", "#  Rank  3 Group  1", "#  Rank  5 Group  0");
+        assertThat(first.rows()).singleElement().satisfies(row -> {
+            assertThat(row[1]).isEqualTo("512");
+            assertThat(row[8]).isEqualTo("0");
+        });
     }
 }

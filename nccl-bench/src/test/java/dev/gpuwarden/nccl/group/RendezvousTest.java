@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class RendezvousTest {
 
-    private static final byte[] ID = "the id of the run".getBytes(UTF_8);
     private static final Duration LONG = Duration.ofSeconds(20);
 
     private final ExecutorService processes = Executors.newCachedThreadPool();
@@ -47,7 +46,7 @@ class RendezvousTest {
 
     private Future<Exchange> join(int process, int count, Duration limit) {
         Place place = new Place(process, count, Optional.of(meeting));
-        return processes.submit(() -> Rendezvous.join(place, () -> ID, limit));
+        return processes.submit(() -> Rendezvous.join(place, limit));
     }
 
     private static List<String> texts(Future<List<byte[]>> gathered) throws Exception {
@@ -73,7 +72,7 @@ class RendezvousTest {
     }
 
     @Test
-    void allProcessesReceiveTheIdAndWhatOthersGave() throws Exception {
+    void allProcessesReceiveTheContributionsOfOthers() throws Exception {
         List<Future<Exchange>> joining = new ArrayList<>();
         // The first one listens last.
         for (int process = 2; process >= 0; process--) {
@@ -83,7 +82,6 @@ class RendezvousTest {
         for (Future<Exchange> one : joining) {
             exchanges.add(one.get());
         }
-        assertThat(exchanges).allSatisfy(exchange -> assertThat(exchange.id()).isEqualTo(ID));
         for (String round : List.of("a", "b")) {
             List<Future<List<byte[]>>> gathered = new ArrayList<>();
             for (int process = 0; process < 3; process++) {
@@ -136,7 +134,7 @@ class RendezvousTest {
 
     @Test
     void aTeamMeetsAndAFailureEndsIt() throws Exception {
-        Team team = new Team(2, Exchange.alone(ID));
+        Team team = new Team(2, Exchange.alone());
         Future<double[]> one = processes.submit(() -> team.gather(1, 5));
         assertThat(team.gather(0, 4)).containsExactly(4, 5);
         assertThat(one.get()).containsExactly(4, 5);

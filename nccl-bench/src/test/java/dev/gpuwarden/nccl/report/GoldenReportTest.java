@@ -37,8 +37,8 @@ class GoldenReportTest {
             Path.of(System.getProperty("gpuwarden.repository"), "nccl-bench/src/test/resources/golden");
 
     private static final List<RankLine> RANKS = List.of(
-            new RankLine(0, 4711, "gpu1", 0, "0000:1b:00", "NVIDIA H100 80GB HBM3"),
-            new RankLine(1, 4711, "gpu1", 1, "0000:2b:00", "NVIDIA H100 80GB HBM3"));
+            new RankLine(0, 0, 4711, "gpu1", 0, "0000:1b:00", "NVIDIA H100 80GB HBM3"),
+            new RankLine(1, 0, 4711, "gpu1", 1, "0000:2b:00", "NVIDIA H100 80GB HBM3"));
 
     private static Plan plan(Plan.Switches switches) {
         return new Plan(
