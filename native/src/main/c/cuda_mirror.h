@@ -16,6 +16,8 @@ typedef struct cu_stream *CUstream;
 typedef struct cu_event *CUevent;
 typedef struct cu_module *CUmodule;
 typedef struct cu_function *CUfunction;
+typedef struct cu_graph *CUgraph;
+typedef struct cu_graph *CUgraphExec;
 
 typedef struct {
     char bytes[16];
@@ -41,6 +43,7 @@ typedef struct {
     R(CUDA_ERROR_CONTAINED, 226, "error contained in this context")                \
     R(CUDA_ERROR_INVALID_SOURCE, 300, "invalid kernel source")                     \
     R(CUDA_ERROR_INVALID_HANDLE, 400, "invalid handle")                            \
+    R(CUDA_ERROR_ILLEGAL_STATE, 401, "resource in a wrong state")                  \
     R(CUDA_ERROR_NOT_FOUND, 500, "name not found")                                 \
     R(CUDA_ERROR_NOT_READY, 600, "not ready")                                      \
     R(CUDA_ERROR_ILLEGAL_ADDRESS, 700, "illegal memory access")                    \
@@ -57,6 +60,11 @@ typedef struct {
     R(CUDA_ERROR_NOT_SUPPORTED, 801, "operation not supported")                    \
     R(CUDA_ERROR_SYSTEM_NOT_READY, 802, "system not yet initialized")              \
     R(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803, "driver components of different versions") \
+    R(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, "operation is not permitted during a capture") \
+    R(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901, "capture is invalid after an earlier error") \
+    R(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905, "dependency on work outside of the capture") \
+    R(CUDA_ERROR_CAPTURED_EVENT, 907, "event was recorded in a capture")           \
+    R(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908, "capture belongs to another thread") \
     R(CUDA_ERROR_EXTERNAL_DEVICE, 911, "error of an external device")              \
     R(CUDA_ERROR_UNKNOWN, 999, "unknown error")
 
@@ -96,6 +104,12 @@ typedef enum {
 
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_DISABLE_TIMING = 2 };
+
+typedef enum {
+    CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
+    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2
+} CUstreamCaptureMode;
 
 /* Handles that name the default stream: of every thread, and of one. Here both are the former. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)

@@ -1,5 +1,5 @@
 /* Primary contexts and each thread's stack of contexts. */
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 enum { STACK = 64 };
 static _Thread_local cu_context_t *stack[STACK];
@@ -160,7 +160,8 @@ CUresult cuCtxSynchronize(void)
     cu_call_t call;
     CUresult result = cu_enter(&call, FN_cuCtxSynchronize, CU_CURRENT, cu_current());
     if (result == CUDA_SUCCESS) {
-        result = cu_settle(&call, NULL);
+        result = cu_capture_unsafe();
+        result = result == CUDA_SUCCESS ? cu_settle(&call, NULL) : result;
         result = result == CUDA_SUCCESS ? cu_wait(&call, cu_work_end(call.context)) : result;
     }
     return cu_leave(&call, result);

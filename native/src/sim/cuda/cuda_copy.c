@@ -1,7 +1,7 @@
 /* Copies. The bytes move when the operation is enqueued; its time is that of the simulated links. */
 #include <string.h>
 
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 typedef struct {
     void *target;
@@ -11,13 +11,17 @@ typedef struct {
     int64_t *engine, *other_engine;
 } copy_t;
 
+static cu_replay_t replay;
+
 static CUresult run(cu_call_t *call, const copy_t *copy, CUstream handle, bool wait)
 {
     pthread_mutex_lock(&cu_lock);
     cu_stream_t *stream = cu_stream(call, handle);
+    bool captured = stream && stream->capture;
+    CUresult recorded = captured ? cu_capture(stream, replay, NULL, copy, sizeof *copy) : CUDA_SUCCESS;
     pthread_mutex_unlock(&cu_lock);
-    if (!stream) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    if (!stream || captured) {
+        return captured ? recorded : CUDA_ERROR_INVALID_HANDLE;
     }
     CUresult result = cu_settle(call, stream);
     if (result != CUDA_SUCCESS) {
@@ -32,6 +36,11 @@ static CUresult run(cu_call_t *call, const copy_t *copy, CUstream handle, bool w
     int64_t end_ns = stream->end_ns;
     pthread_mutex_unlock(&cu_lock);
     return wait ? cu_wait(call, end_ns) : CUDA_SUCCESS;
+}
+
+static CUresult replay(cu_call_t *call, CUstream stream, void *work)
+{
+    return run(call, work, stream, false);
 }
 
 static CUresult to_device(cu_call_t *call, CUdeviceptr to, const void *from, size_t bytes,

@@ -1,5 +1,5 @@
 /* Events: points in the work of a stream, with the time at which it gets there. */
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 CU_IN_CONTEXT(cuEventCreate, (CUevent * handle, unsigned flags), (handle, flags))
 {
@@ -33,7 +33,13 @@ CU_IN_CONTEXT(cuEventRecord, (CUevent event, CUstream handle), (event, handle))
     cu_stream_t *stream = cu_stream(call, handle);
     bool known = stream && cu_object_owner(CU_IS_EVENT, event) == call->context;
     CUresult result = known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-    if (known && !cu_settled(call->context, stream)) {
+    if (known) {
+        cu_pending_forget(event);
+        event->captured = stream->capture != NULL;
+    }
+    if (known && event->captured) { /* a point for other streams of the capture, without a time */
+        result = stream->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    } else if (known && !cu_settled(call->context, stream)) {
         bool added = cu_pending_record(call->context, stream, event, enqueued_ns);
         result = added ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     } else if (known) {
@@ -49,7 +55,9 @@ static CUresult time_of(cu_call_t *call, CUevent event, int64_t *time_ns)
     pthread_mutex_lock(&cu_lock);
     CUresult result = cu_call_about(call, CU_IS_EVENT, event);
     *time_ns = result == CUDA_SUCCESS ? event->time_ns : 0;
-    if (result == CUDA_SUCCESS && event->record) {
+    if (result == CUDA_SUCCESS && event->captured) {
+        result = CUDA_ERROR_CAPTURED_EVENT;
+    } else if (result == CUDA_SUCCESS && event->record) {
         result = CUDA_ERROR_NOT_READY;
     }
     pthread_mutex_unlock(&cu_lock);
@@ -59,7 +67,8 @@ static CUresult time_of(cu_call_t *call, CUevent event, int64_t *time_ns)
 CU_IN_CONTEXT(cuEventQuery, (CUevent event), (event))
 {
     int64_t time_ns;
-    CUresult result = time_of(call, event, &time_ns);
+    CUresult result = cu_capture_unsafe();
+    result = result == CUDA_SUCCESS ? time_of(call, event, &time_ns) : result;
     return result != CUDA_SUCCESS ? result : cu_reached(call, time_ns);
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cuda_shared.h"
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 static CUresult place(int ordinal, cuda_place_t *place)
 {
@@ -65,6 +65,40 @@ static CUresult enqueue(CUcontext context, CUstream handle, cuda_operation_t *op
     return !stream ? CUDA_ERROR_INVALID_HANDLE : *operation ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static bool captures(CUcontext context, CUstream handle)
+{
+    cu_call_t call = {.table = sim_table(), .context = context};
+    pthread_mutex_lock(&cu_lock);
+    const cu_stream_t *stream = cu_stream(&call, handle);
+    bool capturing = stream && stream->capture;
+    pthread_mutex_unlock(&cu_lock);
+    return capturing;
+}
+
+static CUresult replay(cu_call_t *call, CUstream stream, void *work)
+{
+    (void)call;
+    const cuda_work_t *of = work;
+    return of->replay(of->work, stream);
+}
+
+static void end(void *work)
+{
+    const cuda_work_t *of = work;
+    of->release(of->work);
+}
+
+static CUresult record(CUcontext context, CUstream handle, const cuda_work_t *work)
+{
+    cu_call_t call = {.table = sim_table(), .context = context};
+    pthread_mutex_lock(&cu_lock);
+    cu_stream_t *stream = cu_stream(&call, handle);
+    CUresult result = stream && stream->capture ? cu_capture(stream, replay, end, work, sizeof *work)
+                                                : CUDA_ERROR_ILLEGAL_STATE;
+    pthread_mutex_unlock(&cu_lock);
+    return result;
+}
+
 static int64_t rate(CUcontext context, int slot)
 {
     const sim_table_t *table = sim_table();
@@ -75,6 +109,7 @@ static int64_t rate(CUcontext context, int slot)
 static const CUuuid shared_id = CUDA_SHARED_ID;
 static const cuda_shared_t shared = {
     sizeof shared, place, health, fail, owns, allocate, release, enqueue, cu_pending_ready, cu_pending_finish, rate,
+    captures, record,
 };
 
 /* NVIDIA documents neither ids nor the result for an unknown one. */

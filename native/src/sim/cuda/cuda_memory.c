@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 #include "sim_client.h"
 
 /* The driver takes memory from the GPU in blocks of 2 MiB. */
@@ -71,7 +71,8 @@ CU_IN_CONTEXT(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes), (address, by
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     int64_t taken = (int64_t)rounded(bytes);
-    CUresult result = cu_account_change(call->table, call->context, taken);
+    CUresult result = cu_capture_unsafe();
+    result = result == CUDA_SUCCESS ? cu_account_change(call->table, call->context, taken) : result;
     if (result != CUDA_SUCCESS) {
         return result;
     }
@@ -129,7 +130,8 @@ CU_IN_CONTEXT(cuMemFree_v2, (CUdeviceptr address), (address))
     pthread_mutex_unlock(&cu_lock);
     CU_NEED(context)
     call->context = context;
-    CUresult result = cu_settle(call, NULL);
+    CUresult result = cu_capture_unsafe();
+    result = result == CUDA_SUCCESS ? cu_settle(call, NULL) : result;
     result = result == CUDA_SUCCESS ? cu_wait(call, cu_work_end(context)) : result;
     if (result != CUDA_SUCCESS) {
         return result;

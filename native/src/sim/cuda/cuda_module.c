@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 typedef struct cu_module {
     cu_object_t object;
@@ -157,9 +157,6 @@ enum { LAUNCH_NS = 5000 };
 
 static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, cuda_launch_t *shape, cu_stream_t *stream)
 {
-    if (shape->block[0] > kernel->block_threads || shape->block[1] * shape->block[2] != 1) {
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    }
     CUresult result = cu_settle(call, stream);
     if (result != CUDA_SUCCESS) {
         return result;
@@ -177,6 +174,38 @@ static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, cuda_launch
     return CUDA_SUCCESS;
 }
 
+/* A launch in a graph, with a copy of its argument. */
+typedef struct {
+    const cuda_kernel_t *kernel;
+    cuda_launch_t shape;
+    max_align_t argument[64];
+} recorded_t;
+
+static CUresult replay(cu_call_t *call, CUstream handle, void *work)
+{
+    recorded_t *recorded = work;
+    cuda_launch_t shape = recorded->shape;
+    void *arguments[] = {recorded->argument};
+    shape.args = arguments;
+    pthread_mutex_lock(&cu_lock);
+    cu_stream_t *stream = cu_stream(call, handle);
+    pthread_mutex_unlock(&cu_lock);
+    return launch(call, recorded->kernel, &shape, stream);
+}
+
+static CUresult record(cu_stream_t *stream, const cuda_kernel_t *kernel, const cuda_launch_t *shape)
+{
+    recorded_t recorded = {.kernel = kernel, .shape = *shape};
+    if (kernel->argument_bytes > sizeof recorded.argument) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    memcpy(recorded.argument, shape->args[0], kernel->argument_bytes);
+    pthread_mutex_lock(&cu_lock);
+    CUresult result = cu_capture(stream, replay, NULL, &recorded, sizeof recorded);
+    pthread_mutex_unlock(&cu_lock);
+    return result;
+}
+
 /* Arguments by address only: those in one buffer (`extra`) are not supported. */
 CU_IN_CONTEXT(cuLaunchKernel,
               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -189,6 +218,7 @@ CU_IN_CONTEXT(cuLaunchKernel,
     cu_stream_t *stream = cu_stream(call, handle);
     bool known = stream && cu_object_owner(CU_IS_FUNCTION, function) == call->context;
     const cuda_kernel_t *kernel = known ? function->kernel : NULL;
+    bool captured = known && stream->capture;
     pthread_mutex_unlock(&cu_lock);
     if (!known) {
         return CUDA_ERROR_INVALID_HANDLE;
@@ -205,5 +235,8 @@ CU_IN_CONTEXT(cuLaunchKernel,
                            .shared_bytes = shared_bytes,
                            .sm_count = cu_multiprocessors(call),
                            .args = arguments};
-    return launch(call, kernel, &shape, stream);
+    if (block_x > kernel->block_threads || block_y * block_z != 1) {
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    return captured ? record(stream, kernel, &shape) : launch(call, kernel, &shape, stream);
 }

@@ -1,7 +1,7 @@
 /* Handles: each context owns a list of them, so that a wrong one is an error and not a crash. */
 #include <stdlib.h>
 
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 void *cu_object_add(cu_context_t *context, cu_kind_t kind, size_t bytes)
 {
@@ -20,6 +20,7 @@ bool cu_object_remove(cu_context_t *context, cu_kind_t kind, const void *handle)
         cu_object_t *object = *at;
         if (object == handle && object->kind == kind) {
             *at = object->next;
+            cu_graph_end(object);
             free(object);
             return true;
         }
@@ -43,6 +44,7 @@ void cu_object_end(cu_context_t *context)
 {
     while (context->objects) {
         cu_object_t *next = context->objects->next;
+        cu_graph_end(context->objects);
         free(context->objects);
         context->objects = next;
     }

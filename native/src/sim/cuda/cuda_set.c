@@ -1,7 +1,15 @@
 /* Filling memory of a device with a value. */
 #include <string.h>
 
-#include "cuda_sim.h"
+#include "cuda_graph.h"
+
+typedef struct {
+    CUdeviceptr to;
+    uint32_t value;
+    size_t width, count;
+} fill_t;
+
+static cu_replay_t replay;
 
 /* Writes `count` values of `width` bytes. Twice the rate of a copy, which also reads. */
 static CUresult fill(cu_call_t *call, CUdeviceptr to, uint32_t value, size_t width, size_t count,
@@ -18,11 +26,14 @@ static CUresult fill(cu_call_t *call, CUdeviceptr to, uint32_t value, size_t wid
     }
     pthread_mutex_lock(&cu_lock);
     cu_stream_t *stream = cu_stream(call, handle);
+    bool captured = stream && stream->capture;
+    fill_t recorded = {to, value, width, count};
+    CUresult result = captured ? cu_capture(stream, replay, NULL, &recorded, sizeof recorded) : CUDA_SUCCESS;
     pthread_mutex_unlock(&cu_lock);
-    if (!stream) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    if (!stream || captured) {
+        return captured ? result : CUDA_ERROR_INVALID_HANDLE;
     }
-    CUresult result = cu_settle(call, stream);
+    result = cu_settle(call, stream);
     if (result != CUDA_SUCCESS) {
         return result;
     }
@@ -41,6 +52,12 @@ static CUresult fill(cu_call_t *call, CUdeviceptr to, uint32_t value, size_t wid
     cu_enqueue(call->context, stream, enqueued_ns, duration_ns, &owner->engine_end_ns[CU_IN_MEMORY], NULL);
     pthread_mutex_unlock(&cu_lock);
     return CUDA_SUCCESS;
+}
+
+static CUresult replay(cu_call_t *call, CUstream stream, void *work)
+{
+    const fill_t *recorded = work;
+    return fill(call, recorded->to, recorded->value, recorded->width, recorded->count, stream);
 }
 
 CU_IN_CONTEXT(cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t count), (to, value, count))

@@ -12,6 +12,13 @@
 /* Made for this project; the first byte of the table is its size, so that another version is refused. */
 #define CUDA_SHARED_ID {{'g', 'p', 'u', 'w', 'a', 'r', 'd', 'e', 'n', '-', 's', 'i', 'm', '-', '0', '1'}}
 
+/* Work that a graph runs on each launch, in the thread that launches it; `release` when the graph and what was made from it are gone. */
+typedef struct {
+    CUresult (*replay)(void *work, CUstream stream);
+    void (*release)(void *work); /* without calls of libcuda */
+    void *work;
+} cuda_work_t;
+
 /* An operation that was enqueued on a stream, until it is finished. */
 typedef struct cu_pending *cuda_operation_t;
 
@@ -48,6 +55,10 @@ typedef struct {
     void (*finish)(cuda_operation_t operation, int64_t end_ns);
     /* MB/s of a copy to the GPU of that slot, or within the GPU. */
     int64_t (*rate)(CUcontext context, int slot);
+    /* True if work on this stream is recorded for a graph. */
+    bool (*captures)(CUcontext context, CUstream stream);
+    /* Records work on such a stream. After a failure the work is still the caller's. */
+    CUresult (*record)(CUcontext context, CUstream stream, const cuda_work_t *work);
 } cuda_shared_t;
 
 #endif

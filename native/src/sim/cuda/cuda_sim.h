@@ -30,19 +30,24 @@ typedef enum {
 } cu_engine_t;
 
 /* Clients have handles of these. The list of the context owns them. */
-typedef enum { CU_IS_STREAM, CU_IS_EVENT, CU_IS_MODULE, CU_IS_FUNCTION } cu_kind_t;
+typedef enum { CU_IS_STREAM, CU_IS_EVENT, CU_IS_MODULE, CU_IS_FUNCTION, CU_IS_GRAPH, CU_IS_EXECUTABLE } cu_kind_t;
 typedef struct cu_object {
     struct cu_object *next;
     cu_kind_t kind;
 } cu_object_t;
 
 typedef struct cu_pending cu_pending_t;
+typedef struct cu_nodes cu_nodes_t;
 
 typedef struct cu_stream {
     cu_object_t object;
     int64_t end_ns; /* when its last operation ends, on the host's monotonic clock */
     int64_t epoch;  /* of the context when that was enqueued */
     bool non_blocking;
+    cu_nodes_t *capture; /* what is recorded instead of run; NULL: none */
+    bool invalid;        /* the capture, after an error */
+    CUstreamCaptureMode mode;
+    pthread_t thread; /* that began the capture */
 } cu_stream_t;
 
 typedef struct cu_event {
@@ -50,6 +55,7 @@ typedef struct cu_event {
     int64_t time_ns;        /* 0: not recorded */
     cu_pending_t *record;   /* NULL: none behind an operation that still runs */
     bool no_timing;
+    bool captured; /* its last record is in a capture */
 } cu_event_t;
 
 /* A live allocation; the list is in order of addresses. */

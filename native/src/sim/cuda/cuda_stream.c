@@ -1,5 +1,5 @@
 /* Streams. */
-#include "cuda_sim.h"
+#include "cuda_graph.h"
 
 CU_IN_CONTEXT(cuStreamCreate, (CUstream * handle, unsigned flags), (handle, flags))
 {
@@ -30,11 +30,15 @@ CU_IN_CONTEXT(cuStreamDestroy_v2, (CUstream handle), (handle))
 static CUresult find_stream(cu_call_t *call, CUstream handle, cu_stream_t **stream)
 {
     *stream = cu_stream(call, handle);
-    if (*stream) {
-        return CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    if (!*stream) {
+        *stream = handle;
+        result = cu_call_about(call, CU_IS_STREAM, handle);
     }
-    *stream = handle;
-    return cu_call_about(call, CU_IS_STREAM, handle);
+    /* Nothing of it runs, so nothing can be waited for. */
+    return result == CUDA_SUCCESS && (*stream)->capture
+               ? cu_capture_break(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+               : result;
 }
 
 CU_IN_CONTEXT(cuStreamQuery, (CUstream handle), (handle))
@@ -61,7 +65,8 @@ CU_IN_CONTEXT(cuStreamSynchronize, (CUstream handle), (handle))
     return result != CUDA_SUCCESS ? result : cu_wait(call, stream->end_ns);
 }
 
-/* An event that was never recorded delays nothing. Waits for operations of other libraries, unlike the real one. The flags must be 0. */
+/* An event that was never recorded delays nothing. Waits for operations of other libraries, unlike the real one. A capture
+ * has one stream here, so it waits for no event. The flags must be 0. */
 CU_IN_CONTEXT(cuStreamWaitEvent, (CUstream handle, CUevent event, unsigned flags),
               (handle, event, flags))
 {
@@ -69,11 +74,16 @@ CU_IN_CONTEXT(cuStreamWaitEvent, (CUstream handle, CUevent event, unsigned flags
     pthread_mutex_lock(&cu_lock);
     cu_stream_t *stream = cu_stream(call, handle);
     bool known = stream && cu_object_owner(CU_IS_EVENT, event);
-    pthread_mutex_unlock(&cu_lock);
-    if (!known) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUresult result = !known ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+    if (known && (stream->capture || event->captured)) {
+        result = CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+        result = stream->capture ? cu_capture_break(stream, result) : result;
     }
-    CUresult result = cu_settle_event(call, event);
+    pthread_mutex_unlock(&cu_lock);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = cu_settle_event(call, event);
     result = result == CUDA_SUCCESS ? cu_settle(call, stream) : result;
     pthread_mutex_lock(&cu_lock);
     if (result == CUDA_SUCCESS && event->time_ns > stream->end_ns) {

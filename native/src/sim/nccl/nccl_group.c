@@ -200,18 +200,8 @@ static void drop(ncclComm_t comm, nc_batch_t *batch)
     free(batch);
 }
 
-static ncclResult_t launch(part_t *part)
+static ncclResult_t hand_over(ncclComm_t comm, nc_batch_t *batch)
 {
-    ncclComm_t comm = part->comm;
-    ncclResult_t result = group.error;
-    result = result == ncclSuccess ? enqueue_on_streams(comm, part->batch) : result;
-    if (result != ncclSuccess) {
-        drop(comm, part->batch);
-        return result;
-    }
-    if (!comm->blocking) {
-        nc_set_state(comm, ncclInProgress);
-    }
     pthread_mutex_lock(&comm->lock);
     bool accepted = !comm->stopping;
     nc_batch_t **at = &comm->queue;
@@ -219,16 +209,50 @@ static ncclResult_t launch(part_t *part)
         at = &(*at)->next;
     }
     if (accepted) {
-        *at = part->batch;
+        *at = batch;
         comm->outstanding++;
         nc_wake(comm);
     }
     pthread_mutex_unlock(&comm->lock);
     if (!accepted) { /* another thread has ended it since it was checked */
-        drop(comm, part->batch);
+        drop(comm, batch);
         return nc_fail(ncclInvalidArgument, "Error: corrupted comm object detected");
     }
-    return comm->blocking ? ncclSuccess : ncclInProgress;
+    return ncclSuccess;
+}
+
+ncclResult_t nc_batch_start(ncclComm_t comm, nc_batch_t *batch)
+{
+    ncclResult_t result = enqueue_on_streams(comm, batch);
+    if (result != ncclSuccess) {
+        drop(comm, batch);
+        return result;
+    }
+    return hand_over(comm, batch);
+}
+
+static ncclResult_t launch(part_t *part)
+{
+    ncclComm_t comm = part->comm;
+    nc_batch_t *batch = part->batch;
+    /* Goes to the worker in place of a recorded batch, and only ends the call. */
+    nc_batch_t *nothing = NULL;
+    ncclResult_t result = group.error;
+    if (result == ncclSuccess && nc_captured(comm, batch)) {
+        nothing = calloc(1, sizeof *nothing);
+        result = nothing ? nc_capture(comm, batch) : no_memory();
+        batch = result == ncclSuccess ? nothing : batch;
+    }
+    if (result != ncclSuccess) {
+        drop(comm, batch);
+        free(nothing);
+        return result;
+    }
+    if (!comm->blocking) {
+        nc_set_state(comm, ncclInProgress);
+    }
+    result = nc_batch_start(comm, batch);
+    return result != ncclSuccess || comm->blocking ? result : ncclInProgress;
 }
 
 ncclResult_t nc_group_begin(void)

@@ -222,8 +222,17 @@ ncclResult_t nc_start(const nc_start_t *start);
 ncclResult_t nc_enqueue(ncclComm_t comm, const nc_op_t *op);
 /* Keeps the error of a call in a group for the group's end. */
 ncclResult_t nc_group_error(ncclResult_t result);
+/* Enqueues the operations on their streams, and gives the batch to the worker, or frees it after a failure. */
+ncclResult_t nc_batch_start(ncclComm_t comm, nc_batch_t *batch);
 ncclResult_t nc_group_begin(void);
 ncclResult_t nc_group_end(void);
+
+/* ---- graphs (nccl_capture.c) ---- */
+
+/* True if a stream of the batch is recorded for a graph. */
+bool nc_captured(ncclComm_t comm, const nc_batch_t *batch);
+/* Records the batch, which the graph then owns: each launch starts a copy of it. */
+ncclResult_t nc_capture(ncclComm_t comm, nc_batch_t *batch);
 
 /* ---- the worker (nccl_worker.c and what it calls) ---- */
 

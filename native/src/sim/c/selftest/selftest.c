@@ -150,6 +150,7 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"CUDA threads", test_cuda_threads}, {"CUDA waits", test_cuda_waits},     {"CUDA faults", test_cuda_faults},
         {"CUDA failures", test_cuda_failures}, {"CUDA fork", test_cuda_fork},
         {"CUDA modules", test_cuda_modules}, {"CUDA kernels", test_cuda_kernels},
+        {"CUDA graphs", test_cuda_graphs},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(&test, cases[i].name, cases[i].body, library);

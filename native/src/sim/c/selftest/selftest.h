@@ -63,6 +63,7 @@ void test_cuda_failures(test_t *test);
 void test_cuda_fork(test_t *test);
 void test_cuda_modules(test_t *test);
 void test_cuda_kernels(test_t *test);
+void test_cuda_graphs(test_t *test);
 void test_start(test_t *test);
 void test_symbols(test_t *test);
 void test_values(test_t *test);

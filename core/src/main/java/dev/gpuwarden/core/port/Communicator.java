@@ -79,6 +79,21 @@ public interface Communicator extends AutoCloseable {
      */
     void await(Duration limit) throws CollectiveException;
 
+    /**
+     * Begins a capture: collectives and copies are recorded, and not run, until {@link #endCapture}. Only those calls are permitted in between,
+     * and not on the default stream of a GPU.
+     */
+    void startCapture() throws CollectiveException;
+
+    /** Ends the capture, and returns its operations as a graph. */
+    long endCapture() throws CollectiveException;
+
+    /** Enqueues all operations of a graph, as often as it is called. */
+    void launch(long graph) throws CollectiveException;
+
+    /** Frees a graph. None of its operations is running. */
+    void discard(long graph) throws CollectiveException;
+
     /** Returns a mark of the GPU's clock; at most as many exist as are recorded at the same time. */
     long newMark() throws CollectiveException;
 

@@ -4,6 +4,8 @@ package dev.gpuwarden.nat.cuda;
 public enum CudaConstant {
     /** A stream that does not wait for the default one. */
     CU_STREAM_NON_BLOCKING(1),
+    /** A capture that only forbids unsafe calls of its own thread. */
+    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL(1),
     CU_EVENT_DEFAULT(0),
     /** A wait for the event does not take the processor. */
     CU_EVENT_BLOCKING_SYNC(1),

@@ -46,7 +46,13 @@ public enum CudaSymbol {
     MODULE_LOAD("cuModuleLoadData", "pp"),
     MODULE_UNLOAD("cuModuleUnload", "p"),
     MODULE_FUNCTION("cuModuleGetFunction", "ppp"),
-    LAUNCH("cuLaunchKernel", "puuuuuuuppp");
+    LAUNCH("cuLaunchKernel", "puuuuuuuppp"),
+    CAPTURE_BEGIN("cuStreamBeginCapture_v2", "pu"),
+    CAPTURE_END("cuStreamEndCapture", "pp"),
+    GRAPH_INSTANTIATE("cuGraphInstantiateWithFlags", "ppp"),
+    GRAPH_LAUNCH("cuGraphLaunch", "pp"),
+    GRAPH_DESTROY("cuGraphDestroy", "p"),
+    EXECUTABLE_DESTROY("cuGraphExecDestroy", "p");
 
     private final String symbol;
     private final String signature;

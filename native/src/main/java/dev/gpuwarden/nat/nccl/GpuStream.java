@@ -135,6 +135,32 @@ final class GpuStream {
         require(CudaSymbol.COPY_WITHIN, to, from, bytes, stream);
     }
 
+    /**
+     * Begins to record what is enqueued. Unsafe calls, such as those that allocate, are forbidden to this thread alone: the library makes
+     * them in threads of its own, and so do other ranks.
+     */
+    void startCapture() throws CollectiveException {
+        require(CudaSymbol.CAPTURE_BEGIN, stream, CudaConstant.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL.number());
+    }
+
+    /** Ends the recording, and returns a graph that can be launched. */
+    long endCapture() throws CollectiveException {
+        require(CudaSymbol.CAPTURE_END, stream, out.address());
+        long graph = out.buffer().getLong(0);
+        require(CudaSymbol.GRAPH_INSTANTIATE, out.address(), graph, 0);
+        long executable = out.buffer().getLong(0);
+        require(CudaSymbol.GRAPH_DESTROY, graph);
+        return executable;
+    }
+
+    void launch(long executable) throws CollectiveException {
+        require(CudaSymbol.GRAPH_LAUNCH, executable, stream);
+    }
+
+    void discard(long executable) throws CollectiveException {
+        require(CudaSymbol.EXECUTABLE_DESTROY, executable);
+    }
+
     long freeBytes() throws CollectiveException {
         require(CudaSymbol.MEMORY_INFO, out.address(), out.address() + Long.BYTES);
         return out.buffer().getLong(0);

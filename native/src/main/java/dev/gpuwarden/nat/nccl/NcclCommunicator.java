@@ -221,6 +221,27 @@ final class NcclCommunicator implements Communicator {
     }
 
     @Override
+    public void startCapture() throws CollectiveException {
+        stream.startCapture();
+    }
+
+    /** Each call before was waited for, since the library records in a thread of its own. */
+    @Override
+    public long endCapture() throws CollectiveException {
+        return stream.endCapture();
+    }
+
+    @Override
+    public void launch(long graph) throws CollectiveException {
+        stream.launch(graph);
+    }
+
+    @Override
+    public void discard(long graph) throws CollectiveException {
+        stream.discard(graph);
+    }
+
+    @Override
     public long newMark() throws CollectiveException {
         return stream.newEvent();
     }

@@ -24,12 +24,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -133,6 +136,73 @@ class NcclDriverTest {
                         .get())
                 .containsExactly(3, 30);
         assertThat(other.get()).containsExactly(3, 30);
+    }
+
+    /** Captures one sum, and launches it twice with other numbers. */
+    private static List<Integer> sumsOfAGraph(Communicator communicator, int mine) throws CollectiveException {
+        ByteBuffer memory = ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder());
+        long send = communicator.allocate(4);
+        long receive = communicator.allocate(4);
+        communicator.fill(receive, 4, (byte) 0);
+        communicator.startCapture();
+        communicator.allReduce(send, receive, 1, ElementType.INT32, 0);
+        long graph = communicator.endCapture();
+        communicator.read(receive, memory);
+        List<Integer> sums = new ArrayList<>(List.of(memory.getInt(0)));
+        for (int times = 1; times <= 2; times++) {
+            communicator.write(send, memory.clear().putInt(0, times * mine));
+            communicator.launch(graph);
+            communicator.await(LONG);
+            communicator.read(receive, memory.clear());
+            sums.add(memory.getInt(0));
+        }
+        communicator.discard(graph);
+        return sums;
+    }
+
+    @Test
+    void graphRunsTheOperationsThatWereCaptured() throws Exception {
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        Future<List<Integer>> other = rank(driver, id, 1, LONG, communicator -> sumsOfAGraph(communicator, 2));
+        assertThat(rank(driver, id, 0, LONG, communicator -> sumsOfAGraph(communicator, 1))
+                        .get())
+                .containsExactly(0, 3, 6);
+        assertThat(other.get()).containsExactly(0, 3, 6);
+    }
+
+    @Test
+    void waitForAGraphWithoutItsPeerEndsByTheLimit() throws Exception {
+        CollectiveDriver driver = driver();
+        byte[] id = driver.newUniqueId();
+        CountDownLatch over = new CountDownLatch(1);
+        Future<Boolean> other = rank(driver, id, 1, LONG, communicator -> {
+            long memory = communicator.allocate(8);
+            communicator.startCapture();
+            communicator.receive(memory, 1, ElementType.INT64, 0);
+            communicator.discard(communicator.endCapture());
+            return awaited(over);
+        });
+        Future<Integer> waiting = rank(driver, id, 0, LONG, communicator -> {
+            long memory = communicator.allocate(8);
+            communicator.startCapture();
+            communicator.receive(memory, 1, ElementType.INT64, 1);
+            communicator.launch(communicator.endCapture());
+            communicator.await(Duration.ofMillis(200));
+            return 0;
+        });
+        assertThat(failure(waiting).kind()).isEqualTo(Kind.TIMEOUT);
+        over.countDown();
+        other.get();
+    }
+
+    private static boolean awaited(CountDownLatch latch) {
+        try {
+            return latch.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     @Test

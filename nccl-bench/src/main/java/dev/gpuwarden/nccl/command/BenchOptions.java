@@ -154,7 +154,8 @@ final class BenchOptions {
             names = {"-G", "--cudagraph"},
             defaultValue = "0",
             paramLabel = "N",
-            description = "Not implemented: only 0 is accepted (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Capture the iterations in a CUDA graph, and launch it so many times; 0 for no graph (default: ${DEFAULT-VALUE}).")
     int graphs = 0;
 
     @Option(

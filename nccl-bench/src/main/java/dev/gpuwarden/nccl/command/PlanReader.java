@@ -39,7 +39,6 @@ final class PlanReader {
 
     /** Throws where the plan requires something that is not implemented. */
     void checkImplemented() throws CollectiveException {
-        refuse(options.graphs != 0, "-G " + options.graphs + " (CUDA graphs)");
         refuse(options.ctaPolicy != -1, "-x " + options.ctaPolicy + " (CTA policy)");
         refuse(options.deviceKernel != 0, "-D " + options.deviceKernel + " (device implementation)");
         refuse(options.register == 2, "-R 2 (symmetric registration)");
@@ -89,6 +88,7 @@ final class PlanReader {
                 options.blocking,
                 Averaging.values()[within("-a", options.averaging, 0, 3)],
                 within("-u", options.unalign, 0, MOST_OFFSET),
+                graphs(),
                 Duration.ofSeconds(options.timeout),
                 options.timeout > 0 ? least(options.joining, Duration.ofSeconds(options.timeout)) : options.joining,
                 new Plan.Switches(
@@ -100,6 +100,22 @@ final class PlanReader {
                         isOn("-p", options.parallelInit),
                         isOn("-I", options.perIteration),
                         options.skipped));
+    }
+
+    private int graphs() {
+        int graphs = within("-G", options.graphs, 0, MOST_ITERATIONS);
+        if (graphs > 0) {
+            exclude(options.blocking > 0, "-z", "a wait is not permitted while a graph is captured");
+            exclude(options.defaultStream > 0, "-y 1", "CUDA does not capture the default stream");
+            exclude(options.perIteration > 0, "-I 1", "events in a graph have no time");
+        }
+        return graphs;
+    }
+
+    private static void exclude(boolean used, String option, String why) {
+        if (used) {
+            throw new IllegalArgumentException("-G and " + option + " exclude each other: " + why);
+        }
     }
 
     private static Duration least(Duration one, Duration other) {

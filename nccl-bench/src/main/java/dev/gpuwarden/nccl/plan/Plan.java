@@ -17,6 +17,7 @@ import java.util.List;
  * @param checks repetitions of the check of data; 0 for none
  * @param blocking 0 none, 1 wait and barrier after each operation, 2 wait alone, 3 wait and barrier after each iteration
  * @param offset elements before the first one of each buffer, so that its address is not aligned
+ * @param graphs launches of a CUDA graph of all iterations; 0 for none
  * @param timeout limit of a wait; zero for none
  * @param joining limit of the joining of all ranks
  */
@@ -36,6 +37,7 @@ public record Plan(
         int blocking,
         Averaging averaging,
         int offset,
+        int graphs,
         Duration timeout,
         Duration joining,
         Switches switches) {
@@ -107,6 +109,7 @@ public record Plan(
                 blocking,
                 averaging,
                 offset,
+                graphs,
                 timeout,
                 joining,
                 switches);

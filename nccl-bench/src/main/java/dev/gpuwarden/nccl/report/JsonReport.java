@@ -85,7 +85,7 @@ public final class JsonReport {
         config.put("iterations", plan.iterations());
         config.put("aggregated_iterations", plan.aggregated());
         config.put("validation", plan.checks());
-        config.put("graph", 0);
+        config.put("graph", plan.graphs());
         config.put("blocking_collectives", text(plan.blocking() > 0));
         config.put("per_iter_timing", text(plan.switches().perIteration()));
         config.put("per_iter_skip", plan.switches().skipped());

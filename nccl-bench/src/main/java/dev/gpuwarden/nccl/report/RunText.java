@@ -29,7 +29,8 @@ public final class RunText {
         lines.add("# nThread " + plan.threads() + " nGpus " + plan.gpus() + " minBytes " + sizes.least() + " maxBytes "
                 + sizes.most() + " step: " + (factor ? sizes.factor() + "(factor)" : sizes.step() + "(bytes)")
                 + " warmup iters: " + plan.warmUps() + " iters: " + plan.iterations() + " agg iters: "
-                + plan.aggregated() + " validation: " + plan.checks() + " graph: 0 unalign: " + plan.offset());
+                + plan.aggregated() + " validation: " + plan.checks() + " graph: " + plan.graphs() + " unalign: "
+                + plan.offset());
         switch (plan.blocking()) {
             case 1 -> lines.add("# Blocking Enabled: wait and barrier after each inner iteration (-m) ");
             case 2 -> lines.add("# Blocking Enabled: wait after each inner iteration (-m), no barrier ");

@@ -60,6 +60,10 @@ final class Measurement {
         once(layout, inPlace);
         team.meet(localRank);
         patience.begin(plan.timeout());
+        return plan.graphs() > 0 ? launched(layout, inPlace) : enqueued(layout, inPlace);
+    }
+
+    private Times enqueued(Layout layout, boolean inPlace) throws CollectiveException, Team.Left {
         int operations = plan.iterations() * plan.aggregated();
         mark(0);
         long began = System.nanoTime();
@@ -79,6 +83,27 @@ final class Measurement {
         double whole = (System.nanoTime() - began - excluded) / 1e9 / operations;
         patience.end();
         return new Times(whole, enqueueing, iterations());
+    }
+
+    /** Captures all iterations, and measures the launches. The time of enqueueing is that of all launches, as in nccl-tests. */
+    private Times launched(Layout layout, boolean inPlace) throws CollectiveException, Team.Left {
+        int operations = plan.iterations() * plan.aggregated();
+        communicator.startCapture();
+        for (int i = 0; i < plan.iterations(); i++) {
+            iteration(layout, i, inPlace);
+        }
+        long graph = communicator.endCapture();
+        meet();
+        long began = System.nanoTime();
+        for (int i = 0; i < plan.graphs(); i++) {
+            communicator.launch(graph);
+        }
+        double enqueueing = (System.nanoTime() - began) / 1e9 / operations;
+        communicator.await(plan.timeout());
+        double whole = (System.nanoTime() - began) / 1e9 / operations / plan.graphs();
+        communicator.discard(graph);
+        patience.end();
+        return new Times(whole, enqueueing, List.of());
     }
 
     private void iteration(Layout layout, int iteration, boolean inPlace) throws CollectiveException, Team.Left {
@@ -114,6 +139,17 @@ final class Measurement {
         patience.end();
     }
 
+    private void onceByGraph(Layout layout, boolean inPlace) throws CollectiveException {
+        patience.begin(plan.timeout());
+        communicator.startCapture();
+        enqueue(layout, 0, inPlace);
+        long graph = communicator.endCapture();
+        communicator.launch(graph);
+        communicator.await(plan.timeout());
+        communicator.discard(graph);
+        patience.end();
+    }
+
     private void enqueue(Layout layout, long iteration, boolean inPlace) throws CollectiveException {
         operation.enqueue(
                 communicator,
@@ -143,7 +179,11 @@ final class Measurement {
     long check(TestData data, Layout layout, int repetition, boolean inPlace) throws CollectiveException {
         int rank = operation.rank();
         buffers.prepare(layout, data.input(layout, rank, repetition), inPlace);
-        once(layout, inPlace);
+        if (plan.graphs() > 0) {
+            onceByGraph(layout, inPlace);
+        } else {
+            once(layout, inPlace);
+        }
         return buffers.wrong(
                 layout, data.expected(layout, rank, operation.root(), repetition, inPlace), inPlace, data.tolerance());
     }

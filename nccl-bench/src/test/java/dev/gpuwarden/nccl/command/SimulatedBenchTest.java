@@ -54,7 +54,7 @@ class SimulatedBenchTest {
     void heal() {
         node.set("gpu.1.nccl.wrong", "0");
         node.set("gpu.1.nccl.dead", "no");
-        node.set("gpu.0.cuda.error", "none");
+        node.set("gpu.7.cuda.error", "none");
     }
 
     @AfterAll
@@ -134,6 +134,30 @@ class SimulatedBenchTest {
                 .satisfies(row -> assertThat(row[8]).isEqualTo("0"));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "all_reduce -o mulsum, 0",
+        "reduce_scatter -m 3 -p 1, 0",
+        "alltoall, N/A",
+        "hypercube, 0",
+        "broadcast -r 1 -u 1, 0"
+    })
+    void graphsHaveTheRightData(String collective, String inPlace) {
+        Run run = run(collective + " -g 4 -b 64K -e 300K -f 4 -n 3 -G 5 -C 1");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.out()).contains(" graph: 5 ");
+        assertThat(run.rows()).hasSize(2).allSatisfy(row -> {
+            assertThat(row[8]).isEqualTo("0");
+            assertThat(row[12]).isEqualTo(inPlace);
+        });
+    }
+
+    @Test
+    void wrongDataOfAGraphIsCounted() {
+        node.set("gpu.1.nccl.wrong", "5");
+        assertThat(run("all_reduce -g 2 -b 1K -e 1K -n 1 -G 2").code()).isEqualTo(7);
+    }
+
     @Test
     void ranksOfAProcessAreSplitIntoGroups() {
         Run run = run(Map.of("NCCL_TESTS_SPLIT", "MOD 2"), "all_gather -t 2 -g 3 -b 6K -e 6K -n 2");
@@ -195,8 +219,9 @@ class SimulatedBenchTest {
 
     @Test
     void anErrorOfAGpuIsTheError() {
-        node.set("gpu.0.cuda.error", "ecc-uncorrectable");
-        Run run = run("all_reduce -g 1 -b 1K -e 1K");
+        // A GPU of its own: the error stays in this process.
+        node.set("gpu.7.cuda.error", "ecc-uncorrectable");
+        Run run = run(Map.of("NCCL_TESTS_DEVICE", "7"), "all_reduce -g 1 -b 1K -e 1K");
         assertThat(run.code()).as(run.out() + run.err()).isEqualTo(2);
         assertThat(run.err()).contains("CUDA_ERROR_ECC_UNCORRECTABLE");
     }

@@ -57,6 +57,7 @@ class GoldenReportTest {
                 0,
                 Averaging.AVERAGE,
                 switches.perIteration() ? 3 : 0,
+                2,
                 Duration.ZERO,
                 Duration.ofMinutes(5),
                 switches);
