@@ -179,7 +179,13 @@ ncclResult_t nc_check_config(const ncclConfig_t *config)
     if (config->blocking != NCCL_CONFIG_UNDEF_INT && config->blocking != 0 && config->blocking != 1) {
         return nc_fail(ncclInvalidArgument, "Invalid config blocking attribute value %d", config->blocking);
     }
-    return ncclSuccess;
+    int policy = NCCL_CONFIG_UNDEF_INT;
+    if (nc_version() >= NC_WINDOWS && config->version >= NC_WINDOWS && config->size >= NC_CONFIG_BYTES) {
+        memcpy(&policy, (const char *)config + NC_CONFIG_POLICY, sizeof policy);
+    }
+    return policy == NCCL_CONFIG_UNDEF_INT || (policy >= 0 && policy <= NC_POLICY_MAX)
+               ? ncclSuccess
+               : nc_fail(ncclInvalidArgument, "Invalid config policy attribute value %d", policy);
 }
 
 ncclComm_t nc_comm_new(int rank, int count, const cuda_place_t *place, const ncclConfig_t *config)

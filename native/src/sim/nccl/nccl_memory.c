@@ -28,11 +28,8 @@ typedef struct {
     ncclComm_t comm;
 } registration_t;
 
-/* Real ones return a NULL handle where the GPU cannot register memory; clients pass it back. */
-NC_CALL(ncclCommRegister, nc_slot(comm), (const ncclComm_t comm, void *address, size_t bytes, void **handle),
-        (comm, address, bytes, handle))
+static ncclResult_t registered(ncclComm_t comm, void *address, size_t bytes, void **handle)
 {
-    (void)call;
     NC_TRY(nc_check_ready(comm, "CommRegister"));
     NC_NEED(handle, "CommRegister", "handle")
     int slot;
@@ -49,10 +46,43 @@ NC_CALL(ncclCommRegister, nc_slot(comm), (const ncclComm_t comm, void *address, 
     return ncclSuccess;
 }
 
+/* Real ones return a NULL handle where the GPU cannot register memory; clients pass it back. */
+NC_CALL(ncclCommRegister, nc_slot(comm), (const ncclComm_t comm, void *address, size_t bytes, void **handle),
+        (comm, address, bytes, handle))
+{
+    (void)call;
+    return registered(comm, address, bytes, handle);
+}
+
 NC_CALL(ncclCommDeregister, nc_slot(comm), (const ncclComm_t comm, void *handle), (comm, handle))
 {
     (void)call;
     NC_TRY(nc_check(comm, "CommDeregister"));
     free(handle);
+    return ncclSuccess;
+}
+
+/* A symmetric window changes no rate either. Real ones of 2.27 and later alone export this, and wait for all ranks. */
+enum { SYMMETRIC = 1 };
+
+NC_CALL(ncclCommWindowRegister, nc_slot(comm),
+        (ncclComm_t comm, void *address, size_t bytes, void **window, int flags),
+        (comm, address, bytes, window, flags))
+{
+    (void)call;
+    if (nc_version() < NC_WINDOWS) {
+        return nc_fail(ncclInvalidUsage, "WindowRegister : version %d has no windows", nc_version());
+    }
+    if (flags != 0 && flags != SYMMETRIC) {
+        return nc_fail(ncclInvalidArgument, "WindowRegister : invalid flags %d", flags);
+    }
+    return registered(comm, address, bytes, window);
+}
+
+NC_CALL(ncclCommWindowDeregister, nc_slot(comm), (ncclComm_t comm, void *window), (comm, window))
+{
+    (void)call;
+    NC_TRY(nc_check(comm, "WindowDeregister"));
+    free(window);
     return ncclSuccess;
 }

@@ -18,6 +18,9 @@
 #define SIM_UNWRAP(...) __VA_ARGS__
 
 /* The version where the table has none: 2.21.5. */
+/* The first version with windows and with CTA policies; the size of its configuration, and where that has the policy. */
+enum { NC_WINDOWS = 22700, NC_CONFIG_BYTES = 72, NC_CONFIG_POLICY = 60, NC_POLICY_MAX = 2 };
+
 enum { NC_VERSION = 22105, NC_RANKS_MAX = 1024, NC_REDUCTIONS_MAX = 64, NC_BLOCK = 256 << 10 };
 int nc_version(void);
 

@@ -3,6 +3,7 @@ package dev.gpuwarden.core.port;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** A library of collectives between GPUs, called in this process. All calls are thread-safe. */
 public interface CollectiveDriver {
@@ -18,7 +19,12 @@ public interface CollectiveDriver {
 
     /** Returns the version in the usual form: {@code 2.21.5}. */
     default String versionText() {
-        return version() / 10_000 + "." + version() / 100 % 100 + "." + version() % 100;
+        return versionText(version());
+    }
+
+    /** Returns a version of one number in the usual form. */
+    static String versionText(int version) {
+        return version / 10_000 + "." + version / 100 % 100 + "." + version % 100;
     }
 
     /** Returns the GPUs that this process may use, in the driver's order. */
@@ -61,6 +67,7 @@ public interface CollectiveDriver {
      * @param uniqueId the id of the group
      * @param deadline for the joining of all members, and for each later call that waits for the library
      * @param defaultStream whether the GPU's default stream is used; else the communicator has a stream of its own
+     * @param ctaPolicy of the library, from version 2.27 on; empty for its default
      * @param abort ends the joining, and each later wait; a call that hangs in the library or in the driver does not return
      */
     record Member(
@@ -70,5 +77,19 @@ public interface CollectiveDriver {
             byte[] uniqueId,
             Duration deadline,
             boolean defaultStream,
-            AbortSignal abort) {}
+            OptionalInt ctaPolicy,
+            AbortSignal abort) {
+
+        /** A member with the library's default policy. */
+        public Member(
+                int ordinal,
+                int rank,
+                int ranks,
+                byte[] uniqueId,
+                Duration deadline,
+                boolean defaultStream,
+                AbortSignal abort) {
+            this(ordinal, rank, ranks, uniqueId, deadline, defaultStream, OptionalInt.empty(), abort);
+        }
+    }
 }

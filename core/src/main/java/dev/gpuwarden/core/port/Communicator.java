@@ -73,6 +73,14 @@ public interface Communicator extends AutoCloseable {
     void register(long address, long bytes) throws CollectiveException;
 
     /**
+     * Registers memory of {@link #allocate} as a symmetric window until {@link #close}. All ranks call it, with buffers of the same size in the same
+     * order.
+     *
+     * @throws CollectiveException NOT_SUPPORTED before version 2.27
+     */
+    void registerWindow(long address, long bytes) throws CollectiveException;
+
+    /**
      * Waits until the stream is empty. An error of another rank ends the wait.
      *
      * @param limit after which the communicator is aborted and TIMEOUT is thrown; zero waits without limit

@@ -44,7 +44,7 @@ final class NcclComm {
         // A thread of the library may use these until the joining is over, and after a failure for an unknown time.
         NativeMemory id = NativeMemory.allocate(member.uniqueId().length);
         NativeMemory out = NativeMemory.allocate(Long.BYTES);
-        NativeMemory config = NcclConfig.nonBlocking();
+        NativeMemory config = NcclConfig.nonBlocking(member.ctaPolicy());
         id.buffer().put(0, member.uniqueId());
         int result = library.call(
                 NcclSymbol.INIT, out.address(), member.ranks(), id.address(), member.rank(), config.address());

@@ -15,6 +15,9 @@ import java.util.Map;
 /** A rank: a communicator of the library and a stream of its GPU. Functions are prepared once, so that a call costs one JNI transition. */
 final class NcclCommunicator implements Communicator {
 
+    /** nccl.h 2.27: NCCL_WIN_COLL_SYMMETRIC. */
+    static final int SYMMETRIC = 1;
+
     /** nccl.h 2.11: ncclScalarHostImmediate. */
     private static final int SCALAR_ON_HOST = 1;
 
@@ -27,6 +30,7 @@ final class NcclCommunicator implements Communicator {
     private final long joiningBytes;
     private final Map<NcclSymbol, Invocation> prepared = new EnumMap<>(NcclSymbol.class);
     private final List<Long> registered = new ArrayList<>();
+    private final List<Long> windows = new ArrayList<>();
     private int groups;
     private boolean failed;
 
@@ -174,6 +178,15 @@ final class NcclCommunicator implements Communicator {
         }
     }
 
+    @Override
+    public void registerWindow(long address, long bytes) throws CollectiveException {
+        // After a failure a thread of the library may still write the handle.
+        NativeMemory out = NativeMemory.allocate(Long.BYTES);
+        stream.onClose(out::close);
+        run(NcclSymbol.WINDOW_REGISTER, comm.handle(), address, bytes, out.address(), SYMMETRIC);
+        windows.add(out.buffer().getLong(0));
+    }
+
     /** Calls a function. Inside a group the end of the group waits for it. */
     private void run(NcclSymbol symbol, long... arguments) throws CollectiveException {
         Invocation call = prepared.get(symbol);
@@ -274,6 +287,9 @@ final class NcclCommunicator implements Communicator {
             } else {
                 for (long handle : registered) {
                     run(NcclSymbol.DEREGISTER, comm.handle(), handle);
+                }
+                for (long window : windows) {
+                    run(NcclSymbol.WINDOW_DEREGISTER, comm.handle(), window);
                 }
                 comm.leave();
             }

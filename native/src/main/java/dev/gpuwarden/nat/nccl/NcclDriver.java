@@ -2,6 +2,7 @@ package dev.gpuwarden.nat.nccl;
 
 import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveException;
+import dev.gpuwarden.core.port.CollectiveException.Kind;
 import dev.gpuwarden.core.port.Communicator;
 import dev.gpuwarden.nat.cuda.CudaConstant;
 import dev.gpuwarden.nat.cuda.CudaDevices;
@@ -103,6 +104,12 @@ final class NcclDriver implements CollectiveDriver {
 
     @Override
     public Communicator join(Member member) throws CollectiveException {
+        if (member.ctaPolicy().isPresent() && version < NcclConfig.LONGER) {
+            throw new CollectiveException(
+                    Kind.NOT_SUPPORTED,
+                    0,
+                    "a CTA policy needs NCCL 2.27, and " + libraryPath() + " is " + versionText());
+        }
         GpuStream stream = GpuStream.open(cuda, devices.get(member.ordinal()).device(), member.defaultStream());
         try {
             long free = stream.freeBytes();

@@ -24,6 +24,8 @@ enum NcclSymbol {
     MEMORY_FREE("ncclMemFree", "p", false),
     REGISTER("ncclCommRegister", "pppp", false),
     DEREGISTER("ncclCommDeregister", "pp", false),
+    WINDOW_REGISTER("ncclCommWindowRegister", "ppppu", false),
+    WINDOW_DEREGISTER("ncclCommWindowDeregister", "pp", false),
     SCALED_SUM("ncclRedOpCreatePreMulSum", "ppuup", false),
     RELEASE_OPERATOR("ncclRedOpDestroy", "up", false);
 

@@ -14,6 +14,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,16 +31,24 @@ class NcclHeaderTest {
 
     private CompiledHeader header;
 
+    /** The header of 2.27, the first with windows and CTA policies. */
+    private CompiledHeader later;
+
     /** The header includes CUDA's runtime for one type and for numbers of 16 bits in C++. */
     @BeforeEach
     void find() throws IOException {
-        Path nccl = MirrorAudit.tool(
-                "nccl/" + MirrorAudit.packages("src/build/nccl-wheels.txt").get(0) + "/nccl.h");
         Files.writeString(
                 folder.resolve("cuda_runtime.h"),
                 "typedef struct CUstream_st *cudaStream_t;\n#define __CUDA_BF16_TYPES_EXIST__ 1\n");
         Files.createFile(folder.resolve("cuda_fp16.h"));
-        header = new CompiledHeader(nccl, List.of(folder), folder);
+        header = header(0);
+        later = header(1);
+    }
+
+    private CompiledHeader header(int number) throws IOException {
+        Path nccl = MirrorAudit.tool(
+                "nccl/" + MirrorAudit.packages("src/build/nccl-wheels.txt").get(number) + "/nccl.h");
+        return new CompiledHeader(nccl, List.of(folder), folder);
     }
 
     @Test
@@ -87,12 +96,35 @@ class NcclHeaderTest {
                 List.of(
                         "ncclConfig_t c = NCCL_CONFIG_INITIALIZER; c.version = NCCL_VERSION(2, 18, 0);"
                                 + " c.blocking = 0; for (size_t i = 0; i < sizeof(c); i++) printf(\"%02x\", ((unsigned char *)&c)[i]);"));
-        try (NativeMemory config = NcclConfig.nonBlocking()) {
+        try (NativeMemory config = NcclConfig.nonBlocking(OptionalInt.empty())) {
             byte[] ours = new byte[config.size()];
             config.buffer().get(0, ours);
             // Padding at the end has no value.
             assertThat(HexFormat.of().formatHex(ours, 0, 44)).isEqualTo(bytes.substring(0, 88));
             assertThat(ours).hasSize(bytes.length() / 2);
         }
+    }
+
+    @Test
+    void configurationWithAPolicyHasTheBytesOfTheLaterHeader() throws IOException, InterruptedException {
+        String bytes = later.output(
+                List.of("ncclConfig_t c = NCCL_CONFIG_INITIALIZER; c.version = NCCL_VERSION(2, 27, 0); c.blocking = 0;"
+                        + " c.CTAPolicy = NCCL_CTA_POLICY_EFFICIENCY; for (size_t i = 0; i < sizeof(c); i++)"
+                        + " printf(\"%02x\", ((unsigned char *)&c)[i]);"));
+        try (NativeMemory config = NcclConfig.nonBlocking(OptionalInt.of(1))) {
+            byte[] ours = new byte[config.size()];
+            config.buffer().get(0, ours);
+            assertThat(HexFormat.of().formatHex(ours)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void windowsAreThoseOfTheLaterHeader() throws IOException, InterruptedException {
+        Map<String, String> bound = Stream.of(NcclSymbol.WINDOW_REGISTER, NcclSymbol.WINDOW_DEREGISTER)
+                .collect(Collectors.toMap(NcclSymbol::symbol, symbol -> symbol.signature() + ":4"));
+        assertThat(later.functions(bound.keySet())).isEqualTo(bound);
+        String symmetric = "NCCL_WIN_COLL_SYMMETRIC";
+        assertThat(later.numbers(List.of(symmetric)))
+                .containsExactly(Map.entry(symmetric, String.valueOf(NcclCommunicator.SYMMETRIC)));
     }
 }

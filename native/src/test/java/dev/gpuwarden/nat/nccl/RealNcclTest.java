@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -48,9 +47,12 @@ class RealNcclTest {
     }
 
     @Test
-    void itHasEveryFunctionAndReportsItsVersion() throws CollectiveException {
+    void itHasTheFunctionsOfItsVersion() throws CollectiveException {
         assertThat(library.missing()).isEmpty();
-        assertThat(List.of(NcclSymbol.values())).allMatch(library::has);
+        assertThat(NcclSymbol.values())
+                .filteredOn(symbol -> !library.has(symbol))
+                .as("functions of 2.27")
+                .containsExactly(NcclSymbol.WINDOW_REGISTER, NcclSymbol.WINDOW_DEREGISTER);
         assertThat(library.version()).isEqualTo(22105);
     }
 

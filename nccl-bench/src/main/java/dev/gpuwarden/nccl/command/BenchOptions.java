@@ -183,8 +183,9 @@ final class BenchOptions {
     @Option(
             names = {"-R", "--local_register"},
             defaultValue = "0",
-            paramLabel = "0|1",
-            description = "1 registers buffers with the library. 2 is not implemented (default: ${DEFAULT-VALUE}).")
+            paramLabel = "0|1|2",
+            description =
+                    "1 registers buffers with the library, 2 as symmetric windows, from NCCL 2.27 on (default: ${DEFAULT-VALUE}).")
     int register = 0;
 
     @Option(
@@ -219,8 +220,9 @@ final class BenchOptions {
     @Option(
             names = {"-x", "--cta_policy"},
             defaultValue = "-1",
-            paramLabel = "N",
-            description = "Not implemented: only -1 is accepted (default: ${DEFAULT-VALUE}).")
+            paramLabel = "0|1|2",
+            description =
+                    "CTA policy of the library: 0 default, 1 efficiency, from NCCL 2.27 on, 2 zero, from 2.28 on; -1 states none (default: ${DEFAULT-VALUE}).")
     int ctaPolicy = -1;
 
     @Option(

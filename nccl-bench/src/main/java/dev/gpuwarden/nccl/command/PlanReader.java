@@ -1,5 +1,6 @@
 package dev.gpuwarden.nccl.command;
 
+import dev.gpuwarden.core.port.CollectiveDriver;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
 import dev.gpuwarden.core.port.ElementType;
@@ -29,7 +30,10 @@ final class PlanReader {
     /** The first architecture with FP8. */
     private static final int FP8_CAPABILITY = 90;
 
-    private static final int OLDEST_LIBRARY_WITH_REGISTRATION = 21900;
+    /** The first versions with each kind of registration, from -R 1 on, and with each CTA policy, from -x 0 on. */
+    private static final List<Integer> REGISTRATIONS = List.of(21900, 22700);
+
+    private static final List<Integer> POLICIES = List.of(22700, 22700, 22800);
 
     private final BenchOptions options;
 
@@ -39,9 +43,7 @@ final class PlanReader {
 
     /** Throws where the plan requires something that is not implemented. */
     void checkImplemented() throws CollectiveException {
-        refuse(options.ctaPolicy != -1, "-x " + options.ctaPolicy + " (CTA policy)");
         refuse(options.deviceKernel != 0, "-D " + options.deviceKernel + " (device implementation)");
-        refuse(options.register == 2, "-R 2 (symmetric registration)");
     }
 
     private static void refuse(boolean used, String what) throws CollectiveException {
@@ -69,8 +71,12 @@ final class PlanReader {
         within("-R", options.register, 0, 2);
         within("-K", options.skipped, 0, options.iterations - 1);
         within("-r", options.root, -1, Integer.MAX_VALUE);
-        if (options.register > 0 && version < OLDEST_LIBRARY_WITH_REGISTRATION) {
-            throw new IllegalArgumentException("-R needs NCCL 2.19, and this is " + version);
+        within("-x", options.ctaPolicy, -1, POLICIES.size() - 1);
+        if (options.register > 0) {
+            need("-R " + options.register, REGISTRATIONS.get(options.register - 1), version);
+        }
+        if (options.ctaPolicy >= 0) {
+            need("-x " + options.ctaPolicy, POLICIES.get(options.ctaPolicy), version);
         }
         return new Plan(
                 collective,
@@ -95,11 +101,20 @@ final class PlanReader {
                         isOn("-y", options.defaultStream),
                         isOn("-C", options.processorTime),
                         isOn("-S", options.timestamps),
-                        options.register > 0,
+                        options.register,
+                        options.ctaPolicy,
                         isOn("-M", options.memoryReport),
                         isOn("-p", options.parallelInit),
                         isOn("-I", options.perIteration),
                         options.skipped));
+    }
+
+    private static void need(String option, int oldest, int version) {
+        if (version < oldest) {
+            throw new IllegalArgumentException(
+                    option + " needs NCCL " + CollectiveDriver.versionText(oldest) + " or newer, and this is "
+                            + CollectiveDriver.versionText(version) + "; --nccl.library-path names another library");
+        }
     }
 
     private int graphs() {

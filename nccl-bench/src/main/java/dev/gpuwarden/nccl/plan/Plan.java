@@ -47,7 +47,8 @@ public record Plan(
      *
      * @param defaultStream whether the GPU's default stream is used
      * @param processorTime whether rows have the time for enqueueing instead of that for the operation
-     * @param register whether buffers are registered with the library
+     * @param register 1 registers buffers with the library, and 2 as symmetric windows; 0 for neither
+     * @param ctaPolicy of the library; -1 for its default
      * @param perIteration whether each iteration is measured by the GPU's clock
      * @param skipped iterations that those statistics leave out
      */
@@ -55,7 +56,8 @@ public record Plan(
             boolean defaultStream,
             boolean processorTime,
             boolean timestamps,
-            boolean register,
+            int register,
+            int ctaPolicy,
             boolean memoryReport,
             boolean parallelInit,
             boolean perIteration,

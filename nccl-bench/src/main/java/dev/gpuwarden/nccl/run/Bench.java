@@ -179,6 +179,7 @@ public final class Bench {
         if (groups.refused(plan.collective()).isPresent()) {
             return new Outcome.Done(0, new MemoryUse(0, 0, 0));
         }
+        int policy = plan.switches().ctaPolicy();
         List<Rank> ranks = new ArrayList<>();
         for (int local = 0; local < plan.localRanks(); local++) {
             int rank = process * plan.localRanks() + local;
@@ -189,6 +190,7 @@ public final class Bench {
                     devices.ids().get(groups.group(rank)),
                     plan.joining(),
                     plan.switches().defaultStream(),
+                    policy < 0 ? OptionalInt.empty() : OptionalInt.of(policy),
                     new AbortSignal());
             ranks.add(new Rank(devices.plan(), member, local, team, local == 0 ? listener : SILENT));
         }

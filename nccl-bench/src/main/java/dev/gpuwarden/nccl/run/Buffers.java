@@ -45,9 +45,15 @@ final class Buffers {
         return bytes + (long) offset * Double.BYTES;
     }
 
-    void register() throws CollectiveException {
-        communicator.register(send, allBytes());
-        communicator.register(receive, allBytes());
+    /** @param kind 1 for this rank alone, 2 for symmetric windows of all ranks, 0 for none */
+    void register(int kind) throws CollectiveException {
+        for (long buffer : new long[] {send, receive}) {
+            if (kind == 1) {
+                communicator.register(buffer, allBytes());
+            } else if (kind == 2) {
+                communicator.registerWindow(buffer, allBytes());
+            }
+        }
     }
 
     private long data(long buffer, ElementType type) {

@@ -62,9 +62,7 @@ final class Rank {
             long free = communicator.freeBytes();
             Buffers buffers =
                     new Buffers(communicator, member.rank(), plan.sizes().most(), plan.offset());
-            if (plan.switches().register()) {
-                buffers.register();
-            }
+            buffers.register(plan.switches().register());
             long afterBuffers = communicator.freeBytes();
             for (Series series : plan.series(member.ranks())) {
                 series(communicator, buffers, series);

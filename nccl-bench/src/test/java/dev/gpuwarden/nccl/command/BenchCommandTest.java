@@ -56,6 +56,8 @@ class BenchCommandTest {
                 "all_reduce -t 0",
                 "all_reduce -z 4",
                 "all_reduce -u -1",
+                "all_reduce -x 3",
+                "all_reduce -R 3",
                 "all_reduce -G -1",
                 "all_reduce -G 1 -z 1",
                 "all_reduce -G 1 -y 1",
@@ -90,7 +92,7 @@ class BenchCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"-R 2, symmetric", "-D 1, device implementation", "-x 1, CTA policy"})
+    @CsvSource({"-D 1, device implementation"})
     void optionsThatAreNotImplementedAreNamed(String option, String name) {
         Run run = run(("all_reduce " + option).split(" "));
         assertThat(run.code()).isEqualTo(5);

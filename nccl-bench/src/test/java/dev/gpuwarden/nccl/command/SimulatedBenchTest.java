@@ -55,6 +55,7 @@ class SimulatedBenchTest {
         node.set("gpu.1.nccl.wrong", "0");
         node.set("gpu.1.nccl.dead", "no");
         node.set("gpu.7.cuda.error", "none");
+        node.set("node.nccl-version", "2.21.5");
     }
 
     @AfterAll
@@ -156,6 +157,26 @@ class SimulatedBenchTest {
     void wrongDataOfAGraphIsCounted() {
         node.set("gpu.1.nccl.wrong", "5");
         assertThat(run("all_reduce -g 2 -b 1K -e 1K -n 1 -G 2").code()).isEqualTo(7);
+    }
+
+    @Test
+    void laterLibraryHasWindowsAndPolicies() {
+        node.set("node.nccl-version", "2.28.3");
+        Run run = run("all_reduce -g 2 -b 64K -e 64K -n 2 -R 2 -x 2 -u 1 -G 2");
+        assertThat(run.code()).as(run.out() + run.err()).isZero();
+        assertThat(run.rows())
+                .singleElement()
+                .satisfies(row -> assertThat(row[8]).isEqualTo("0"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-R 2, 2.27.0, 2.21.5", "-x 1, 2.27.0, 2.26.2", "-x 2, 2.28.0, 2.27.3"})
+    void olderLibraryIsNamedWithTheOneThatIsNeeded(String option, String needed, String version) {
+        node.set("node.nccl-version", version);
+        Run run = run("all_reduce -g 2 -b 1K -e 1K " + option);
+        assertThat(run.code()).isEqualTo(6);
+        assertThat(run.err())
+                .startsWith("gpuwarden: " + option + " needs NCCL " + needed + " or newer, and this is " + version);
     }
 
     @Test

@@ -64,7 +64,7 @@ class GoldenReportTest {
     }
 
     private static Plan.Switches switches(boolean others) {
-        return new Plan.Switches(false, others, others, false, others, others, others, others ? 1 : 0);
+        return new Plan.Switches(false, others, others, 0, -1, others, others, others, others ? 1 : 0);
     }
 
     /** Times that grow with the size; the largest message has wrong elements. */
