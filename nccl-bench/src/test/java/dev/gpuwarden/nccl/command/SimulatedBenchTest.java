@@ -309,4 +309,20 @@ class SimulatedBenchTest {
             assertThat(row[8]).isEqualTo("0");
         });
     }
+
+    @ParameterizedTest
+    @CsvSource({"0, only 1 of 2 processes came within 1 s; missing: rank 1", "1, no answer of rank 0 at 127.0.0.1:"})
+    void aProcessWhosePeerNeverComesEndsByTheJoinTimeout(int rank, String reason) throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        long began = System.nanoTime();
+        Run run = run("all_reduce -b 1K -e 1K --join-timeout 1s --ranks 2 --rank " + rank + " --rendezvous 127.0.0.1:"
+                + port);
+        assertThat(run.code()).as(run.out() + run.err()).isEqualTo(4);
+        assertThat(run.err()).startsWith("gpuwarden: " + reason);
+        assertThat(run.out()).isEmpty();
+        assertThat(System.nanoTime() - began).isLessThan(3_000_000_000L);
+    }
 }
