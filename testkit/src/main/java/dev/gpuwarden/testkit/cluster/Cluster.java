@@ -45,7 +45,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the cluster that all tests of this Java process share: `node-1` with one T4, `node-2` with eight H100. The first call
+     * Returns the cluster that all tests of this Java process share: `node-1` and `node-2` with eight H100 each. The first call
      * starts it; it ends with the process, so no test closes it. Tests must use names of their own, and leave no pods and no
      * changed GPUs behind.
      *
@@ -54,7 +54,8 @@ public final class Cluster implements AutoCloseable {
     public static synchronized Cluster shared() {
         Cluster now = shared;
         if (now == null) {
-            now = Unchecked.get(() -> start(Files.createTempDirectory("gpuwarden-shared-"), List.of("t4", "h100x8")));
+            now = Unchecked.get(
+                    () -> start(Files.createTempDirectory("gpuwarden-shared-"), List.of("h100x8", "h100x8")));
             shared = now;
         }
         return now;

@@ -41,7 +41,7 @@ class DevicePluginTest {
 
     @Test
     void podGetsRequestedGpuAndDriver() {
-        awaitAllocatable("node-1", "1");
+        awaitAllocatable("node-1", "8");
         awaitAllocatable("node-2", "8");
         Cluster.shared().controlPlane().apply(withPython(asking("asks-for-one", 1)));
         kubectl("wait", "--for=condition=Ready", "pod/asks-for-one", "--timeout=2m");
@@ -74,7 +74,7 @@ class DevicePluginTest {
 
     @Test
     void restartedKubeletGetsGpusAgain() {
-        awaitAllocatable("node-1", "1");
+        awaitAllocatable("node-1", "8");
         ProcessHandle kubelet = ProcessHandle.current()
                 .descendants()
                 .filter(process -> process.info().command().orElse("").endsWith("/kubelet")
