@@ -1,7 +1,7 @@
 package dev.gpuwarden.core.compute;
 
 /**
- * A measured all-reduce out of place.
+ * A measured all-reduce.
  *
  * @param bytes size of the message
  * @param ranks number of GPUs

@@ -45,6 +45,20 @@ public final class WrongResults {
                 : ResultVerdict.wrong(gpu, 1, describe(seen));
     }
 
+    /** Returns the verdict on the sums of all-reduces. */
+    public static ResultVerdict ofAllReduce(String gpu, AllReduceSums sums) {
+        if (!sums.isCompared()) {
+            return ResultVerdict.undecided(gpu, "the driver or the GPU is too old for the kernel that compares sums");
+        }
+        return sums.wrongSizes() == 0
+                ? ResultVerdict.right(gpu, "the sums of " + sums.sizes() + " sizes are right")
+                : ResultVerdict.wrong(
+                        gpu,
+                        sums.wrongSizes(),
+                        sums.wrongSizes() + " of " + sums.sizes() + " sizes have wrong sums; the first, of "
+                                + sums.bytes() + " bytes, has " + sums.wrong() + " wrong elements");
+    }
+
     /**
      * Returns mismatches in words: "3 of 16384 elements are wrong, 3 of them by SM 17; element 7: expected 0x1, seen 0x3, written by SM 17".
      */

@@ -3,7 +3,9 @@ package dev.gpuwarden.core.compute;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.nio.FloatBuffer;
 import java.time.Duration;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Arithmetic of all-reduces. */
@@ -34,6 +36,32 @@ class AllReduceTest {
         assertThat(work.iterations(0.001)).isEqualTo(10);
         assertThat(work.iterations(0.05)).isEqualTo(4);
         assertThat(work.iterations(3)).isEqualTo(1);
+    }
+
+    @Test
+    void sumsOfInputsAreThoseOfThePattern() {
+        FloatBuffer sum = AllReducePattern.sum(3).asFloatBuffer();
+        FloatBuffer[] inputs = IntStream.range(0, 3)
+                .mapToObj(rank -> AllReducePattern.input(rank).asFloatBuffer())
+                .toArray(FloatBuffer[]::new);
+        for (int i = 0; i < AllReducePattern.PERIOD; i++) {
+            assertThat(inputs[2].get(i) + inputs[0].get(i) + inputs[1].get(i)).isEqualTo(sum.get(i));
+        }
+        assertThat(inputs[0]).isNotEqualTo(inputs[1]);
+        assertThat(AllReducePattern.sum(1).asFloatBuffer()).isEqualTo(inputs[0]);
+    }
+
+    @Test
+    void firstSizeWithAWrongSumIsKept() {
+        AllReduceSums none = AllReduceSums.NOT_COMPARED;
+        AllReduceSums sums = none.and(8, 0).and(16, 3).and(32, 9);
+        assertThat(sums).isEqualTo(new AllReduceSums(3, 2, 16, 3));
+        assertThat(WrongResults.ofAllReduce("all-reduce", sums))
+                .isEqualTo(ResultVerdict.wrong(
+                        "all-reduce", 2, "2 of 3 sizes have wrong sums; the first, of 16 bytes, has 3 wrong elements"));
+        assertThat(WrongResults.ofAllReduce("all-reduce", none.and(8, 0)).outcome())
+                .isEqualTo(ResultVerdict.Outcome.RIGHT);
+        assertThat(WrongResults.ofAllReduce("all-reduce", none).outcome()).isEqualTo(ResultVerdict.Outcome.UNDECIDED);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.compute;
 
 import dev.gpuwarden.core.compute.AllReduceRate;
+import dev.gpuwarden.core.compute.AllReduceSums;
 import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
@@ -8,6 +9,7 @@ import dev.gpuwarden.core.port.CollectiveDriver.Gpu;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.compute.AllReduceRank.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -42,8 +44,14 @@ public final class AllReduceBench {
 
     /** The end of a run. */
     public sealed interface Outcome {
-        /** Rates from the smallest size to the largest that was measured; never empty. */
-        record Measured(List<AllReduceRate> rates) implements Outcome {
+        /**
+         * Rates and sums.
+         *
+         * @param rates out of place, from the smallest size to the largest that was measured; never empty
+         * @param inPlace of the largest size, in place
+         * @param sums comparisons by the GPU's place in the run
+         */
+        record Measured(List<AllReduceRate> rates, AllReduceRate inPlace, List<AllReduceSums> sums) implements Outcome {
             public AllReduceRate last() {
                 return rates.get(rates.size() - 1);
             }
@@ -100,7 +108,7 @@ public final class AllReduceBench {
 
         private final Map<Integer, CollectiveException> hanging = new TreeMap<>();
 
-        private List<AllReduceRate> rates = List.of();
+        private final Map<Integer, Result> results = new TreeMap<>();
         private boolean over;
 
         Run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work) {
@@ -156,9 +164,9 @@ public final class AllReduceBench {
 
         private void run(AllReduceRank rank, int place) {
             try {
-                List<AllReduceRate> measured = rank.run(driver);
+                Result measured = rank.run(driver);
                 synchronized (this) {
-                    rates = measured;
+                    results.put(place, measured);
                 }
             } catch (CollectiveException e) {
                 failed(place, e);
@@ -202,9 +210,14 @@ public final class AllReduceBench {
             if (!hanging.isEmpty()) {
                 return new Outcome.Failed(hanging);
             }
-            return failures.isEmpty() && !rates.isEmpty()
-                    ? new Outcome.Measured(rates)
-                    : new Outcome.Failed(FailureCauses.of(failures, gpus.size()));
+            if (!failures.isEmpty() || results.size() < gpus.size()) {
+                return new Outcome.Failed(FailureCauses.of(failures, gpus.size()));
+            }
+            List<Result> all = List.copyOf(results.values());
+            return new Outcome.Measured(
+                    all.get(0).rates(),
+                    all.get(0).inPlace(),
+                    all.stream().map(Result::sums).toList());
         }
     }
 }

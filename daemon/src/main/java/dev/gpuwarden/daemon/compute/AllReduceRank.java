@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.compute;
 
 import dev.gpuwarden.core.compute.AllReduceRate;
+import dev.gpuwarden.core.compute.AllReduceSums;
 import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.port.AbortSignal;
 import dev.gpuwarden.core.port.CollectiveDriver;
@@ -33,49 +34,68 @@ final class AllReduceRank {
         endNanos = System.nanoTime() + mine.toNanos();
     }
 
-    /** Returns the rates of all sizes, which are the same in all ranks. */
-    List<AllReduceRate> run(CollectiveDriver driver) throws CollectiveException, Gathering.Ended {
+    /**
+     * The measurements of one rank.
+     *
+     * @param rates of all sizes out of place, the same in all ranks
+     * @param inPlace of the largest size in place, the same in all ranks
+     * @param sums the comparison of this rank's own data
+     */
+    record Result(List<AllReduceRate> rates, AllReduceRate inPlace, AllReduceSums sums) {}
+
+    Result run(CollectiveDriver driver) throws CollectiveException, Gathering.Ended {
         try (Communicator communicator = driver.join(member)) {
-            long send = communicator.allocate(work.mostBytes());
-            long receive = communicator.allocate(work.mostBytes());
+            AllReduceBuffers buffers =
+                    new AllReduceBuffers(communicator, member.rank(), member.ranks(), work.mostBytes());
             long begin = communicator.newMark();
             long end = communicator.newMark();
             List<AllReduceRate> rates = new ArrayList<>();
             for (long bytes = work.leastBytes(); ; bytes *= 2) {
-                // Zeros, since sums of what was in memory may be slower numbers.
-                communicator.fill(send, bytes, (byte) 0);
-                double once = most(hostSeconds(communicator, send, receive, bytes));
-                double[] seconds = new double[work.iterations(once)];
-                for (int i = 0; i < seconds.length; i++) {
-                    communicator.record(begin);
-                    enqueue(communicator, send, receive, bytes);
-                    communicator.record(end);
-                    communicator.await(left());
-                    // The rank that began last did not wait for the others.
-                    seconds[i] = least(communicator.seconds(begin, end));
-                }
-                Arrays.sort(seconds);
-                rates.add(new AllReduceRate(bytes, member.ranks(), seconds[seconds.length / 2]));
+                Message outOfPlace = new Message(communicator, buffers.input(), buffers.sums(), bytes, begin, end);
+                buffers.prepare(bytes);
+                double once = most(hostSeconds(outOfPlace));
+                rates.add(rate(outOfPlace, work.iterations(once)));
+                buffers.compare(bytes);
                 if (work.endsAt(bytes, once)) {
-                    return rates;
+                    Message inPlace = new Message(communicator, buffers.sums(), buffers.sums(), bytes, begin, end);
+                    // Zeros, since sums of sums would grow with each operation.
+                    buffers.clearSums(bytes);
+                    return new Result(rates, rate(inPlace, work.iterations(once)), buffers.seen());
                 }
             }
         }
     }
 
-    private double hostSeconds(Communicator communicator, long send, long receive, long bytes)
-            throws CollectiveException, Gathering.Ended {
-        most(0);
-        long began = System.nanoTime();
-        enqueue(communicator, send, receive, bytes);
-        communicator.await(left());
-        return (System.nanoTime() - began) / 1e9;
+    /** An all-reduce of one size. */
+    private record Message(Communicator communicator, long send, long receive, long bytes, long begin, long end) {
+
+        void enqueue() throws CollectiveException {
+            communicator.allReduce(
+                    send, receive, bytes / ElementType.FLOAT.bytes(), ElementType.FLOAT, ReduceOperator.SUM.ordinal());
+        }
     }
 
-    private static void enqueue(Communicator communicator, long send, long receive, long bytes)
-            throws CollectiveException {
-        communicator.allReduce(
-                send, receive, bytes / ElementType.FLOAT.bytes(), ElementType.FLOAT, ReduceOperator.SUM.ordinal());
+    private AllReduceRate rate(Message message, int iterations) throws CollectiveException, Gathering.Ended {
+        Communicator communicator = message.communicator();
+        double[] seconds = new double[iterations];
+        for (int i = 0; i < iterations; i++) {
+            communicator.record(message.begin());
+            message.enqueue();
+            communicator.record(message.end());
+            communicator.await(left());
+            // The rank that began last did not wait for the others.
+            seconds[i] = least(communicator.seconds(message.begin(), message.end()));
+        }
+        Arrays.sort(seconds);
+        return new AllReduceRate(message.bytes(), member.ranks(), seconds[seconds.length / 2]);
+    }
+
+    private double hostSeconds(Message message) throws CollectiveException, Gathering.Ended {
+        most(0);
+        long began = System.nanoTime();
+        message.enqueue();
+        message.communicator().await(left());
+        return (System.nanoTime() - began) / 1e9;
     }
 
     private double most(double mine) throws Gathering.Ended {

@@ -3,13 +3,18 @@ package dev.gpuwarden.daemon.check.gpu;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.compute.AllReduceRate;
+import dev.gpuwarden.core.compute.AllReduceSums;
 import dev.gpuwarden.core.compute.SlowPairs;
+import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.check.gpu.RepeatedWrongNotes.Fault;
+import dev.gpuwarden.daemon.compute.AllReduceBench.Outcome;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -59,26 +64,37 @@ sealed interface LoopbackRun {
     }
 
     /**
-     * A bandwidth.
+     * Bandwidths and sums.
      *
-     * @param rate of the largest size
+     * @param outcome of the run of all GPUs
      * @param wantedBytes the size that limits are for
      * @param pairs bus bandwidth of neighbouring pairs by the place of the first one; empty where it was not needed
      */
-    record Measured(List<GpuSnapshot> group, AllReduceRate rate, long wantedBytes, Map<Integer, Double> pairs)
+    record Measured(List<GpuSnapshot> group, Outcome.Measured outcome, long wantedBytes, Map<Integer, Double> pairs)
             implements LoopbackRun {
 
         private static final String BUSBW = "nccl_busbw_gigabytes_per_second";
 
+        private static final Fault WRONG_SUM = new Fault(
+                "wrong-sum",
+                "take the GPU out of service, and compare with 'gpuwarden check gpu-results gpumem gpu-nvlink'",
+                RecommendedAction.CONTACT_SUPPORT);
+
         Measured withPairs(Map<Integer, Double> rates) {
-            return new Measured(group, rate, wantedBytes, rates);
+            return new Measured(group, outcome, wantedBytes, rates);
+        }
+
+        /** Returns the rate of the largest size. */
+        AllReduceRate rate() {
+            return outcome.last();
         }
 
         /** Returns whether the bandwidth is below its limit, and evidence. */
         boolean isLow(CheckContext context) {
             return limit(new FindingBuilder(group.get(0), context))
-                    .filter(limit ->
-                            rate.isPlausible() && rate.busBandwidth() < limit.value() && rate.isEvidence(wantedBytes))
+                    .filter(limit -> rate().isPlausible()
+                            && rate().busBandwidth() < limit.value()
+                            && rate().isEvidence(wantedBytes))
                     .isPresent();
         }
 
@@ -95,16 +111,21 @@ sealed interface LoopbackRun {
         @Override
         public void judge(FindingBuilder builder) {
             int place = group.indexOf(builder.gpu());
-            Optional<Limit> limit = limit(builder);
             if (place < 0) {
                 builder.skip("not-measured", "CUDA does not list this GPU in this process");
-            } else if (!rate.isPlausible()) {
+                return;
+            }
+            AllReduceSums sums = outcome.sums().get(place);
+            RepeatedWrongNotes.add(builder, List.of(WrongResults.ofAllReduce("all-reduce", sums)), WRONG_SUM);
+            AllReduceRate rate = rate();
+            Optional<Limit> limit = limit(builder);
+            if (!rate.isPlausible()) {
                 builder.unknown(
                         "rate-implausible",
                         "an all-reduce took " + rate.seconds() + " s by the GPU's clock",
                         "run 'gpuwarden doctor'");
             } else if (limit.isEmpty() || rate.busBandwidth() >= limit.get().value()) {
-                builder.pass("nccl-loopback-good", text(), evidence(limit));
+                builder.pass("nccl-loopback-good", text() + compared(sums), evidence(limit));
             } else if (!rate.isEvidence(wantedBytes)) {
                 builder.unknown(
                         "size-too-small",
@@ -152,7 +173,14 @@ sealed interface LoopbackRun {
                     .collect(Collectors.joining(", "));
         }
 
+        private static String compared(AllReduceSums sums) {
+            return sums.isCompared()
+                    ? ""
+                    : "; sums are not compared, since the driver or the GPU is too old for the kernel that does it";
+        }
+
         private String text() {
+            AllReduceRate rate = rate();
             return String.format(
                     Locale.ROOT,
                     "%.1f GB/s of bus bandwidth in an all-reduce of %s between %d GPUs",
@@ -166,13 +194,19 @@ sealed interface LoopbackRun {
         }
 
         private Measurement[] evidence(Optional<Limit> limit) {
-            Measurement bandwidth = limit.map(one -> LimitText.atLeast(BUSBW, rate.busBandwidth(), one))
-                    .orElse(new Measurement(BUSBW, rate.busBandwidth(), ""));
-            return new Measurement[] {
-                bandwidth,
-                new Measurement("nccl_message_bytes", rate.bytes(), ""),
-                new Measurement("nccl_ranks_count", rate.ranks(), "")
-            };
+            double rate = rate().busBandwidth();
+            List<Measurement> values = new ArrayList<>(List.of(
+                    limit.map(one -> LimitText.atLeast(BUSBW, rate, one)).orElse(new Measurement(BUSBW, rate, "")),
+                    new Measurement("nccl_message_bytes", rate().bytes(), ""),
+                    new Measurement("nccl_ranks_count", rate().ranks(), "")));
+            // For comparison only: limits are for runs out of place.
+            if (outcome.inPlace().isPlausible()) {
+                values.add(new Measurement(
+                        "nccl_in_place_busbw_gigabytes_per_second",
+                        outcome.inPlace().busBandwidth(),
+                        ""));
+            }
+            return values.toArray(Measurement[]::new);
         }
     }
 }

@@ -30,7 +30,8 @@ import java.util.stream.Collectors;
 
 /**
  * All-reduces between the free GPUs of equal boards, from 8 bytes to 256 MiB, by NCCL in this process. The bus bandwidth of
- * the largest size counts. If it is too low, neighbouring pairs are measured, and only GPUs with slow pairs are faulty.
+ * the largest size out of place counts. If it is too low, neighbouring pairs are measured, and only GPUs with slow pairs are faulty.
+ * Each GPU compares its sums, and repeated wrong ones are a fault.
  */
 @AutoService(HealthCheck.class)
 public final class NcclLoopbackCheck implements HealthCheck {
@@ -155,7 +156,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
             return new LoopbackRun.Failed(members, failed.causes());
         }
         LoopbackRun.Measured all =
-                new LoopbackRun.Measured(members, ((Outcome.Measured) outcome).last(), WANTED_BYTES, Map.of());
+                new LoopbackRun.Measured(members, (Outcome.Measured) outcome, WANTED_BYTES, Map.of());
         return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all, stopped)) : all;
     }
 

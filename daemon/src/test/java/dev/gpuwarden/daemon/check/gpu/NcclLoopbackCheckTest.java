@@ -3,15 +3,20 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,6 +46,8 @@ class NcclLoopbackCheckTest {
                 assertThat(finding.evidence().get(0).expected()).startsWith("at least " + limit + " (");
                 assertThat(finding.evidence().get(1).value()).isEqualTo(16 << 20);
                 assertThat(finding.evidence().get(2).value()).isEqualTo(free);
+                assertThat(finding.evidence().get(3).name()).isEqualTo("nccl_in_place_busbw_gigabytes_per_second");
+                assertThat(finding.evidence().get(3).value()).isPositive();
             });
             assertThat(findings.subList(0, findings.size() - free))
                     .extracting(NcclLoopbackCheckTest::judged)
@@ -76,6 +83,40 @@ class NcclLoopbackCheckTest {
                                         "GPU 5 .*: 2\\.0 GB/s of bus bandwidth in an all-reduce of 16 MiB"
                                                 + " between 8 GPUs, expected at least 150 \\(limits\\.tsv:\\d+\\); in pairs, GPU 5 .* is slower");
                     });
+        }
+    }
+
+    @Test
+    void wrongSumsAreAFaultOfTheirGpuWhenTheyRepeat() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.2.nccl.wrong", "5");
+            CheckContext context = CheckContexts.computing(node, BoardLimits.shipped());
+            NcclLoopbackCheck check = new NcclLoopbackCheck(SMALL);
+            List<Finding> once = check.run(context);
+            assertThat(judged(once.get(2))).as(once.get(2).message()).isEqualTo("WARN wrong-sum-once");
+            List<Finding> again = check.run(context);
+            assertThat(again)
+                    .extracting(NcclLoopbackCheckTest::judged)
+                    .containsExactly(
+                            "SKIPPED gpu-held", "PASS nccl-loopback-good", "FAIL wrong-sum", "PASS nccl-loopback-good");
+            assertThat(again.get(2).action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
+            assertThat(again.get(2).message())
+                    .contains("1 of 1 sizes have wrong sums; the first, of 16777216 bytes, has 5 wrong elements");
+        }
+    }
+
+    @Test
+    void driverTooOldToCompareSumsIsNamed(@TempDir Path folder) throws IOException {
+        Path scenario = Files.writeString(folder.resolve("old.yaml"), """
+                driver: 550
+                gpus: [{profile: l4, count: 2}]
+                faults: [{name: old, function: cuModuleLoadData, gpu: all, error: 222}]
+                """);
+        try (SimulatedNode node = SimulatedNode.start(scenario.toString())) {
+            assertThat(findings(node, SMALL)).hasSize(2).allSatisfy(finding -> {
+                assertThat(judged(finding)).isEqualTo("PASS nccl-loopback-good");
+                assertThat(finding.message()).contains("sums are not compared, since the driver or the GPU is too old");
+            });
         }
     }
 
