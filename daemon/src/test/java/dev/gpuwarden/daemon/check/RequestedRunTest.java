@@ -57,7 +57,7 @@ class RequestedRunTest {
                 plan,
                 CheckEnvironment.once(NodeFixture.node(1), Limits.NONE, Expectations.NONE, PATHS),
                 results -> {},
-                System.nanoTime());
+                TimeGrid.from(System.nanoTime()));
         runner.start();
         return runner;
     }

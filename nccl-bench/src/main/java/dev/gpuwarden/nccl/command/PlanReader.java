@@ -43,12 +43,13 @@ final class PlanReader {
 
     /** Throws where the plan requires something that is not implemented. */
     void checkImplemented() throws CollectiveException {
-        refuse(options.deviceKernel != 0, "-D " + options.deviceKernel + " (device implementation)");
-    }
-
-    private static void refuse(boolean used, String what) throws CollectiveException {
-        if (used) {
-            throw new CollectiveException(Kind.NOT_SUPPORTED, 0, what + " is not implemented");
+        if (options.deviceKernel != 0) {
+            throw new CollectiveException(
+                    Kind.NOT_SUPPORTED,
+                    0,
+                    "-D " + options.deviceKernel + " is not implemented: kernels that communicate by themselves are"
+                            + " compiled from the headers of one version of NCCL, and gpuwarden compiles none at run"
+                            + " time; use -D 0");
         }
     }
 

@@ -2,6 +2,7 @@ package dev.gpuwarden.watchdog.decision;
 
 import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.watchdog.observation.Tenant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -19,12 +20,15 @@ final class PeakUse {
 
     /** Returns a sentence for each of these workloads that once used more than its budget now is. */
     List<String> outgrown(List<Tenant> tenants, List<String> workloads) {
-        return tenants.stream()
-                .filter(tenant -> workloads.contains(tenant.workload()))
-                .flatMap(tenant -> tenant.budget().asOptional().stream()
-                        .filter(budget -> byWorkload.getOrDefault(tenant.workload(), 0L) > budget)
-                        .map(budget -> "the budget of " + tenant.name() + " is too small: " + Mib.text(budget)
-                                + ", but it has used " + Mib.text(byWorkload.get(tenant.workload()))))
-                .toList();
+        List<String> sentences = new ArrayList<>();
+        for (Tenant tenant : tenants) {
+            long peak = byWorkload.getOrDefault(tenant.workload(), 0L);
+            tenant.budget()
+                    .asOptional()
+                    .filter(budget -> workloads.contains(tenant.workload()) && peak > budget)
+                    .ifPresent(budget -> sentences.add("the budget of " + tenant.name() + " is too small: "
+                            + Mib.text(budget) + ", but it has used " + Mib.text(peak)));
+        }
+        return sentences;
     }
 }
