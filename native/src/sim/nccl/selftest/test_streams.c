@@ -214,8 +214,11 @@ static void test_start_that_waits(test_t *test)
     abort_t what = {test, NULL};
     pthread_t thread;
     pthread_create(&thread, NULL, wait_for_start, &what);
-    usleep(100000);
-    ncclComm_t comm = __atomic_load_n(&what.comm, __ATOMIC_ACQUIRE);
+    ncclComm_t comm = NULL;
+    for (int i = 0; i < 1000 && comm == NULL; i++) {
+        usleep(10000);
+        comm = __atomic_load_n(&what.comm, __ATOMIC_ACQUIRE);
+    }
     EXPECT("a handle", 1, comm != NULL);
     EXPECT("abort", 0, NCCL(ncclCommAbort, comm));
     pthread_join(thread, NULL);
