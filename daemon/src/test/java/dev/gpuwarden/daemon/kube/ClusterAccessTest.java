@@ -158,6 +158,8 @@ class ClusterAccessTest extends ClusterFixture {
         kubeconfig = plane.adminKubeconfig();
         start();
         until(() -> TestCluster.label(plane, node).equals("PASS"));
+        // The API server has the label before the daemon counts its answer.
+        until(() -> kubernetes.stats().containsKey(ApiRequest.Kind.labels.name()));
         assertThat(kubernetes.stats()).containsOnlyKeys("labels", "read");
         assertThat(Map.of("up", stats(ApiRequest.Kind.labels).lastError())).containsEntry("up", "");
     }
