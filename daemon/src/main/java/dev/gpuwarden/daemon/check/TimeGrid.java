@@ -9,6 +9,9 @@ import java.util.concurrent.TimeUnit;
 @FunctionalInterface
 public interface TimeGrid {
 
+    /** 2^64 divided by the golden ratio (Knuth, multiplicative hashing): hashes of similar names become distant. */
+    long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+
     /** Returns a point of the check's grid, in {@code System.nanoTime}. */
     long epochNanos(CheckPlan.Planned check);
 
@@ -33,7 +36,7 @@ public interface TimeGrid {
             }
             Duration every = check.info().every();
             String name = nodeName + '/' + check.info().id();
-            long offset = Math.floorMod(name.hashCode() * 0x9E37_79B9_7F4A_7C15L, every.toNanos());
+            long offset = Math.floorMod(name.hashCode() * SPREAD, every.toNanos());
             long wallNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
             return nowNanos - Math.floorMod(wallNanos - offset, every.toNanos());
         };

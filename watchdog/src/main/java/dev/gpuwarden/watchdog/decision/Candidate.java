@@ -50,6 +50,14 @@ public record Candidate(Tenant tenant, Optional<String> spared) {
                 .toList();
     }
 
+    /** Returns the first tenant of a ranking that is not spared. */
+    static Optional<Tenant> worst(List<Candidate> ranking) {
+        return ranking.stream()
+                .filter(candidate -> candidate.spared().isEmpty())
+                .map(Candidate::tenant)
+                .findFirst();
+    }
+
     /** Returns whether it is over its budget, though it may be spared for another reason. */
     boolean isOver(RecycleRules rules) {
         return innocence(tenant, List.of(), rules).isEmpty();

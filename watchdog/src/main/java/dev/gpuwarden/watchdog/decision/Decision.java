@@ -29,20 +29,11 @@ public record Decision(
 
     /** Returns the tenant to recycle. */
     public Optional<Tenant> recycled() {
-        return verdict == Verdict.RECYCLE
-                ? ranking.stream()
-                        .filter(candidate -> candidate.spared().isEmpty())
-                        .map(Candidate::tenant)
-                        .findFirst()
-                : Optional.empty();
+        return Optional.of(ranking).filter(all -> verdict == Verdict.RECYCLE).flatMap(Candidate::worst);
     }
 
     /** Returns whether processes should be listed often now: there is pressure, or a tenant is ending. */
     public boolean wantsTenants() {
-        return switch (verdict) {
-            case CALM, BLIND ->
-                pressure.filter(now -> !now.triggers().isEmpty()).isPresent();
-            default -> true;
-        };
+        return verdict != Verdict.CALM && verdict != Verdict.BLIND;
     }
 }

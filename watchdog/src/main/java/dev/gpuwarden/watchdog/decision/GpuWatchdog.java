@@ -128,10 +128,7 @@ public final class GpuWatchdog {
             if (ranking.stream().noneMatch(candidate -> candidate.isOver(rules))) {
                 return end(Verdict.NOBODY_OVER, reasons() + "; no tenant is over its budget");
             }
-            Optional<Tenant> worst = ranking.stream()
-                    .filter(candidate -> candidate.spared().isEmpty())
-                    .map(Candidate::tenant)
-                    .findFirst();
+            Optional<Tenant> worst = Candidate.worst(ranking);
             if (worst.isEmpty()) {
                 return end(Verdict.CAPPED, reasons() + "; each tenant over its budget is spared");
             }

@@ -18,7 +18,7 @@ public enum Verdict {
     NOBODY_OVER,
     /** More memory has no known owner than the largest offender could give back. */
     UNATTRIBUTED,
-    /** All offenders were recycled too recently or too often. */
+    /** Each tenant over its budget is spared: it is exempt, or was recycled too recently or too often. Or the node's cap is reached. */
     CAPPED,
     /** One tenant is over its budget and gives its memory back. */
     RECYCLE

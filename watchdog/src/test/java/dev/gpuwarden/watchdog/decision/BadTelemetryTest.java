@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Random sequences of readings, most of them bad, of a card under pressure whose tenant is far over its budget. */
 class BadTelemetryTest {
 
-    /** A million takes a minute: -Dgpuwarden.sequences=1000000. */
+    /** -Dgpuwarden.sequences=1000000 is the full run. */
     private static final int SEQUENCES = Integer.getInteger("gpuwarden.sequences", 20_000);
 
     private static final long MIB = 1 << 20;
