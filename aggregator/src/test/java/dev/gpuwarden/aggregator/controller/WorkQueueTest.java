@@ -116,13 +116,14 @@ class WorkQueueTest {
     void lastDelayOfNameReplacesTheOneBeforeAndEndDropsIt() {
         try (WorkQueue queue = new WorkQueue("thing", 1, done::add)) {
             queue.begin();
-            queue.addAfter("a", Duration.ZERO);
-            queue.addAfter("a", Duration.ofMillis(20));
-            queue.addAfter("forgotten", Duration.ofMillis(20));
+            // Long enough for a slow machine to end before, and over before "b" is due.
+            queue.addAfter("a", Duration.ofMillis(400));
+            queue.addAfter("a", Duration.ofMillis(500));
+            queue.addAfter("forgotten", Duration.ofMillis(500));
             queue.end();
             queue.begin();
             queue.addAfter("b", Duration.ofHours(1));
-            queue.addAfter("b", Duration.ofMillis(30));
+            queue.addAfter("b", Duration.ofMillis(800));
             until(() -> done.contains("b"), "b is reconciled");
             assertThat(done).containsExactly("b");
         }
