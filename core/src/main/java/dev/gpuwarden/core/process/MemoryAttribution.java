@@ -34,7 +34,7 @@ public final class MemoryAttribution {
         List<MemoryUse> uses = new ArrayList<>(distinct.size());
         for (GpuProcess process : distinct) {
             ProcessFacts known = facts.apply(process.pid());
-            uses.add(new MemoryUse(process, known.command(), known.owner()));
+            uses.add(new MemoryUse(process, known.startTicks(), known.command(), known.owner()));
         }
         Reading<Long> difference = difference(memory.clients(), distinct);
         return new GpuMemoryUse(
@@ -109,6 +109,9 @@ public final class MemoryAttribution {
 
     /** Returns the facts of a process that was not looked up. */
     public static ProcessFacts unknown(String cause) {
-        return new ProcessFacts(Reading.absent(Absence.NO_DATA, 0, cause), new Owner.Unknown(cause));
+        return new ProcessFacts(
+                Reading.absent(Absence.NO_DATA, 0, cause),
+                Reading.absent(Absence.NO_DATA, 0, cause),
+                new Owner.Unknown(cause));
     }
 }

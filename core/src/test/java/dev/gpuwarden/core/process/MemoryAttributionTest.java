@@ -53,7 +53,7 @@ class MemoryAttributionTest {
                 GPU,
                 memory,
                 Reading.of(List.of(processes)),
-                pid -> new ProcessFacts(Reading.of("p" + pid), new Owner.Unit("u" + pid)));
+                pid -> new ProcessFacts(Reading.of(1L), Reading.of("p" + pid), new Owner.Unit("u" + pid)));
     }
 
     @Test
@@ -158,7 +158,10 @@ class MemoryAttributionTest {
             processes.add(process(pid, Type.COMPUTE, pid == 3 ? Reading.absent(Absence.NO_DATA) : mib(10)));
         }
         GpuMemoryUse use = MemoryAttribution.attribute(
-                GPU, used(1000), Reading.of(processes), pid -> new ProcessFacts(Reading.of(""), owners.get(pid)));
+                GPU,
+                used(1000),
+                Reading.of(processes),
+                pid -> new ProcessFacts(Reading.of(1L), Reading.of(""), owners.get(pid)));
         assertThat(MemoryShare.byPod(use))
                 .extracting(MemoryShare::bytes, MemoryShare::processes)
                 .containsExactly(tuple(mib(20), 2), tuple(Reading.absent(Absence.NO_DATA), 2), tuple(mib(10), 1));

@@ -77,7 +77,7 @@ public final class ProcessOwners {
             entry = read(pid, ticks.value(), now);
             known.put(pid, entry);
         }
-        return new ProcessFacts(entry.command, pods.name(entry.owner));
+        return new ProcessFacts(start, entry.command, pods.name(entry.owner));
     }
 
     private Known read(int pid, long startTicks, long now) {

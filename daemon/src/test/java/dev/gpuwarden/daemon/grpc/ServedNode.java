@@ -133,7 +133,7 @@ final class ServedNode implements AutoCloseable {
                             gpu.identity(),
                             memory,
                             Reading.of(processes),
-                            pid -> new ProcessFacts(Reading.of("python"), pod));
+                            pid -> new ProcessFacts(Reading.of(1L), Reading.of("python"), pod));
                 })
                 .toList();
     }

@@ -145,7 +145,7 @@ public final class NodeFixture {
                         gpu.identity(),
                         NodeMemory.memory(gpu.frame()),
                         gpu.processes(),
-                        pid -> new ProcessFacts(Reading.of("cmd"), owners.apply(pid))))
+                        pid -> new ProcessFacts(Reading.of(1L), Reading.of("cmd"), owners.apply(pid))))
                 .toList();
     }
 

@@ -50,7 +50,8 @@ class ProcessOwnersTest {
     @Test
     void aProcessIsNamedByItsUnit() {
         node.process(17, 500, "python", "0::/system.slice/train.service");
-        assertThat(lookUp(17)).isEqualTo(new ProcessFacts(Reading.of("python"), new Owner.Unit("train.service")));
+        assertThat(lookUp(17))
+                .isEqualTo(new ProcessFacts(Reading.of(500L), Reading.of("python"), new Owner.Unit("train.service")));
     }
 
     @Test
@@ -75,7 +76,8 @@ class ProcessOwnersTest {
         node.process(17, 500, "python", "0::/system.slice/old.service");
         assertThat(lookUp(17).owner()).isEqualTo(new Owner.Unit("old.service"));
         node.process(17, 9_000_000, "sh", "0::/system.slice/new.service");
-        assertThat(lookUp(17)).isEqualTo(new ProcessFacts(Reading.of("sh"), new Owner.Unit("new.service")));
+        assertThat(lookUp(17))
+                .isEqualTo(new ProcessFacts(Reading.of(9_000_000L), Reading.of("sh"), new Owner.Unit("new.service")));
     }
 
     @Test
@@ -151,7 +153,8 @@ class ProcessOwnersTest {
     @ValueSource(strings = {"a) S 1 2 3", "((", ") ) (", "x\ny", "\u001b[31m", "../../etc/passwd", "é\"\\"})
     void hostileCommandNamesDoNotMisleadTheParser(String command) {
         node.process(17, 500, command, "0::/system.slice/train.service");
-        assertThat(lookUp(17)).isEqualTo(new ProcessFacts(Reading.of(command), new Owner.Unit("train.service")));
+        assertThat(lookUp(17))
+                .isEqualTo(new ProcessFacts(Reading.of(500L), Reading.of(command), new Owner.Unit("train.service")));
     }
 
     @ParameterizedTest

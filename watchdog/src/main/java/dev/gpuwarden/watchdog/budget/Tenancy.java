@@ -1,0 +1,113 @@
+package dev.gpuwarden.watchdog.budget;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.core.process.MemoryUse;
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.watchdog.observation.ProcessKey;
+import dev.gpuwarden.watchdog.observation.Tenant;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The tenants of a GPU, from its processes and the terms of their owners. Processes without a known owner belong to no
+ * tenant, so that their memory counts as unattributed.
+ */
+public final class Tenancy {
+
+    private final GpuIdentity gpu;
+    private final Map<String, Group> groups = new LinkedHashMap<>();
+
+    private static final class Group {
+        private final Terms terms;
+        private Reading<Long> used = Reading.of(0L);
+        private final Set<ProcessKey> processes = new HashSet<>();
+
+        Group(Terms terms) {
+            this.terms = terms;
+        }
+    }
+
+    private Tenancy(GpuIdentity gpu) {
+        this.gpu = gpu;
+    }
+
+    /**
+     * Returns the tenants; absent where the processes are unknown.
+     *
+     * @param sources the first that is responsible for a process decides
+     */
+    public static Reading<List<Tenant>> tenants(GpuMemoryUse memory, List<TermsSource> sources) {
+        return memory.uses().map(uses -> {
+            Tenancy tenancy = new Tenancy(memory.gpu());
+            uses.forEach(process -> tenancy.add(process, sources));
+            sources.forEach(source -> source.expected(memory.gpu()).forEach(tenancy::group));
+            return tenancy.list();
+        });
+    }
+
+    private void add(MemoryUse process, List<TermsSource> sources) {
+        if (process.owner() instanceof Owner.Unknown) {
+            return;
+        }
+        Terms terms = sources.stream()
+                .flatMap(source -> source.of(gpu, process).stream())
+                .findFirst()
+                .orElseGet(() -> withoutBudget(process.owner()));
+        Group group = group(terms);
+        group.used = group.used instanceof Reading.Present<Long> before
+                ? process.usedBytes().map(more -> before.value() + more)
+                : group.used;
+        process.startTicks()
+                .asOptional()
+                .ifPresent(ticks ->
+                        group.processes.add(new ProcessKey(process.process().pid(), ticks)));
+    }
+
+    private Group group(Terms terms) {
+        return groups.computeIfAbsent(terms.id(), id -> new Group(terms));
+    }
+
+    private List<Tenant> list() {
+        return groups.values().stream()
+                .map(group -> new Tenant(
+                        group.terms.id(),
+                        group.terms.name(),
+                        group.terms.workload(),
+                        group.terms.budgetBytes(),
+                        group.used,
+                        group.processes,
+                        group.terms.priority(),
+                        group.terms.started(),
+                        group.terms.exempt(),
+                        group.terms.leaving()))
+                .toList();
+    }
+
+    private static Terms withoutBudget(Owner owner) {
+        String id = id(owner);
+        Reading<Long> none = Reading.absent(Absence.NO_DATA, 0, "none is configured");
+        return new Terms(id, id, id, none, 0, Instant.EPOCH, Optional.empty(), false);
+    }
+
+    /** Returns the identity of an owner as a tenant: its kind and its name in that kind. */
+    public static String id(Owner owner) {
+        if (owner instanceof Owner.Pod pod) {
+            return "pod:" + pod.uid();
+        } else if (owner instanceof Owner.Container container) {
+            return "container:" + container.containerId();
+        } else if (owner instanceof Owner.Unit unit) {
+            return "unit:" + unit.name();
+        } else if (owner instanceof Owner.SlurmJob job) {
+            return "slurm:" + job.jobId();
+        }
+        return "unknown";
+    }
+}

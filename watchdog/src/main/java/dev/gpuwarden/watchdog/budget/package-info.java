@@ -1,0 +1,2 @@
+/** Budgets: what a tenant was promised, and how processes become tenants. */
+package dev.gpuwarden.watchdog.budget;
