@@ -15,7 +15,7 @@ enum {
     H_STEPS,         /* offset of the steps */
     H_SLOTS,         /* offset of the pairs (slot, opening absence) */
     H_SLOT_COUNT,
-    H_CADENCE,       /* 0 fast, 1 slow */
+    H_CADENCE,       /* 0 fast, 1 slow, 2 memory */
     H_SCRATCH,       /* byte address of scratch memory */
     H_FRAME_HEADER,  /* bytes before the first slot of a frame */
     H_FRAME_SLOT,    /* bytes per slot */
@@ -32,7 +32,7 @@ enum {
 };
 
 /* Frame header, bytes (GpuFrame.java). */
-enum { FRAME_SAMPLED_AT = 0, FRAME_DURATION = 16, FRAME_CALLS = 32 };
+enum { FRAME_SAMPLED_AT = 0, FRAME_DURATION = 24, FRAME_CALLS = 48 };
 
 /* Every step begins with its kind and the offset of the next step. */
 enum { STEP_END, STEP_CALL, STEP_FIELDS, STEP_LINK_COUNT, STEP_LINK_FIELDS, STEP_LINK_CALL };

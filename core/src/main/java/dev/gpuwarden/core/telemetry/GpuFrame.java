@@ -22,9 +22,9 @@ public final class GpuFrame {
     /** int64 each, by {@link Cadence} ordinal: System.nanoTime when the cadence's last sampling ended; 0 = never. */
     public static final int HEADER_SAMPLED_AT = 0;
     /** int64 each, by {@link Cadence} ordinal: nanoseconds that the cadence's last sampling took. */
-    public static final int HEADER_DURATION = 16;
+    public static final int HEADER_DURATION = 24;
     /** int64: driver calls of the last sampling. */
-    public static final int HEADER_CALLS = 32;
+    public static final int HEADER_CALLS = 48;
 
     private static final int LINKS_AT = HEADER_BYTES + GpuMetric.count() * SLOT_BYTES;
     public static final int BYTES = LINKS_AT + LinkMetric.MAX_LINKS * LinkMetric.count() * SLOT_BYTES;

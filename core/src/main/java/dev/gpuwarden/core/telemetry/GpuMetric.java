@@ -179,6 +179,11 @@ public enum GpuMetric implements Metric {
         return cadence;
     }
 
+    /** Returns whether a sampling at this cadence reads it. */
+    public boolean isReadAt(Cadence sampled) {
+        return sampled == Cadence.MEMORY ? compareTo(MEMORY_USED) <= 0 : sampled == cadence;
+    }
+
     public static int count() {
         return VALUES.length;
     }

@@ -17,7 +17,7 @@ public final class Plausibility {
         int refused = 0;
         for (int i = 0; i < GpuMetric.count(); i++) {
             GpuMetric metric = GpuMetric.of(i);
-            if (metric.cadence() == cadence && frame.present(i) && !metric.plausible(frame.raw(i))) {
+            if (metric.isReadAt(cadence) && frame.present(i) && !metric.plausible(frame.raw(i))) {
                 frame.putAbsent(i, Absence.IMPLAUSIBLE, 0);
                 refused++;
             }

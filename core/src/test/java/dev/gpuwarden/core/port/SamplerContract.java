@@ -45,7 +45,7 @@ public abstract class SamplerContract {
                 sampler.sample(cadence, frame);
                 for (int slot = 0; slot < GpuFrame.SLOTS; slot++) {
                     boolean touched = frame.code(slot) != UNTOUCHED;
-                    assertThat(touched).as("%s: slot %s", cadence, name(slot)).isEqualTo(cadenceOf(slot) == cadence);
+                    assertThat(touched).as("%s: slot %s", cadence, name(slot)).isEqualTo(isReadAt(slot, cadence));
                 }
             });
         }
@@ -163,8 +163,8 @@ public abstract class SamplerContract {
     }
 
     /** The cadence that fills a slot: links are slow. */
-    protected static Cadence cadenceOf(int slot) {
-        return slot < GpuMetric.count() ? GpuMetric.of(slot).cadence() : Cadence.SLOW;
+    protected static boolean isReadAt(int slot, Cadence cadence) {
+        return slot < GpuMetric.count() ? GpuMetric.of(slot).isReadAt(cadence) : cadence == Cadence.SLOW;
     }
 
     /** A slot's name for messages. */

@@ -6,19 +6,22 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Rules for a frame as a whole. */
 final class FrameValidator {
 
     /** The slots that each cadence fills. */
-    private static final int[][] SLOTS = {slots(Cadence.FAST), slots(Cadence.SLOW)};
+    private static final int[][] SLOTS =
+            Stream.of(Cadence.values()).map(FrameValidator::slots).toArray(int[][]::new);
 
     private FrameValidator() {}
 
     private static int[] slots(Cadence cadence) {
         // All links are read at the slow cadence.
         return IntStream.range(0, GpuFrame.SLOTS)
-                .filter(slot -> (slot < GpuMetric.count() ? GpuMetric.of(slot).cadence() : Cadence.SLOW) == cadence)
+                .filter(slot ->
+                        slot < GpuMetric.count() ? GpuMetric.of(slot).isReadAt(cadence) : cadence == Cadence.SLOW)
                 .toArray();
     }
 
@@ -37,9 +40,13 @@ final class FrameValidator {
         return reset ? GpuState.RESET_REQUIRED : GpuState.ANSWERING;
     }
 
-    /** Marks the values of stale cadences absent. Existing causes of absence stay. */
+    /**
+     * Marks the values of stale cadences absent. Existing causes of absence stay.
+     *
+     * @param staleByCadence fast and slow; the others own no readings
+     */
     static void markStale(GpuFrame frame, boolean[] staleByCadence) {
-        for (int cadence = 0; cadence < SLOTS.length; cadence++) {
+        for (int cadence = 0; cadence < staleByCadence.length; cadence++) {
             if (!staleByCadence[cadence]) {
                 continue;
             }

@@ -59,7 +59,8 @@ final class GpuMonitor {
             DriverGate gate,
             ThreadLauncher launcher,
             Supplier<FrameListener> listeners,
-            ProcessWatch watch) {}
+            ProcessWatch watch,
+            MemoryWatch memory) {}
 
     GpuMonitor(Sampling sampling, GpuBinding binding, int position, int positions) {
         this.sampling = sampling;
@@ -195,10 +196,12 @@ final class GpuMonitor {
             mig[i].copyFrom(freshMig[i]);
         }
         refused += refusedNow;
-        if (cadence == Cadence.FAST) {
+        if (cadence != Cadence.SLOW) {
             seen = FrameValidator.state(frame);
         }
-        listener.published(binding.identity(), cadence, frame);
+        if (cadence != Cadence.MEMORY) {
+            listener.published(binding.identity(), cadence, frame);
+        }
         return true;
     }
 

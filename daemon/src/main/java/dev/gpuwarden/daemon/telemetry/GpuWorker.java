@@ -33,6 +33,9 @@ final class GpuWorker implements Runnable {
     private Driver.@Nullable Sampler sampler;
     private Driver.Sampler[] migSamplers = {};
     private @Nullable GpuBinding bound;
+    private long listedAt;
+    /** True if less memory was free than the watchdog expects. */
+    private boolean hastened;
 
     /** System.nanoTime at the start of the call under way; 0 if there is none. */
     private volatile long callStarted;
@@ -76,13 +79,14 @@ final class GpuWorker implements Runnable {
                 return clock.getAsLong() + DriverGate.POLL_NANOS;
             }
         }
-        boolean listing = schedule.due(Work.FAST, clock.getAsLong())
+        boolean checked = schedule.due(Work.FAST, clock.getAsLong())
                 && monitor.sampling().watch().has(monitor.binding().identity());
         for (Work work : WORK) {
             if (stopped) {
                 break;
             }
-            boolean due = schedule.due(work, clock.getAsLong()) || listing && work == Work.PROCESSES;
+            boolean due = schedule.due(work, clock.getAsLong())
+                    || work == Work.PROCESSES && (checked || listsForBudgets(clock.getAsLong()));
             if (due && !turn(work)) {
                 break;
             }
@@ -122,13 +126,14 @@ final class GpuWorker implements Runnable {
         if (work == Work.PROCESSES) {
             Reading<List<GpuProcess>> listed = listProcesses();
             end();
-            current = monitor.publishProcesses(this, bound, listed, clock.getAsLong());
+            listedAt = clock.getAsLong();
+            current = monitor.publishProcesses(this, bound, listed, listedAt);
         } else {
-            Cadence cadence = work == Work.FAST ? Cadence.FAST : Cadence.SLOW;
+            Cadence cadence = cadence(work);
             sample(cadence);
             end();
             int refused = refuse(scratch, cadence);
-            for (int i = 0; i < migScratch.length; i++) {
+            for (int i = 0; i < migScratch.length && cadence != Cadence.MEMORY; i++) {
                 refused += refuse(migScratch[i], cadence);
             }
             current = monitor.publish(this, bound, cadence, scratch, migScratch, refused);
@@ -136,10 +141,39 @@ final class GpuWorker implements Runnable {
         long now = clock.getAsLong();
         monitor.sampling().counters().turn(work, now - start);
         long missed = schedule.done(work, now);
+        if (work == Work.FAST) {
+            var unused = schedule.done(Work.MEMORY, now);
+        }
+        if (work == Work.FAST || work == Work.MEMORY) {
+            hasten(now);
+        }
         if (missed > 0) {
             monitor.sampling().counters().overrun(work, missed);
         }
         return goesOn(current);
+    }
+
+    private static Cadence cadence(Work work) {
+        return switch (work) {
+            case FAST -> Cadence.FAST;
+            case SLOW -> Cadence.SLOW;
+            case MEMORY -> Cadence.MEMORY;
+            case PROCESSES -> throw new IllegalArgumentException("no cadence reads processes");
+        };
+    }
+
+    /** Plans another reading soon if the watchdog needs one. */
+    private void hasten(long now) {
+        hastened = monitor.sampling().memory().hastens(monitor.binding().identity(), scratch);
+        if (hastened) {
+            schedule.hastenMemory(now + MemoryWatch.HASTE.toNanos());
+        }
+    }
+
+    private boolean listsForBudgets(long now) {
+        return now - listedAt >= MemoryWatch.LIST_AGE.toNanos()
+                && (hastened
+                        || monitor.sampling().memory().lists(monitor.binding().identity()));
     }
 
     private boolean goesOn(boolean current) {
@@ -164,7 +198,7 @@ final class GpuWorker implements Runnable {
         try {
             Driver.Sampler own = bind();
             own.sample(cadence, scratch);
-            for (int i = 0; i < migSamplers.length; i++) {
+            for (int i = 0; i < migSamplers.length && cadence != Cadence.MEMORY; i++) {
                 migSamplers[i].sample(cadence, migScratch[i]);
             }
         } catch (RuntimeException | LinkageError e) {
@@ -238,7 +272,8 @@ final class GpuWorker implements Runnable {
 
     /** Announces a call before it checks the gate, so that a thread that closes the gate either sees the call or stops it. */
     private boolean begin(Work work) {
-        callWork = work;
+        // A call for memory that hangs is one that fast turns make too.
+        callWork = work == Work.MEMORY ? Work.FAST : work;
         callStarted = clock.getAsLong();
         if (monitor.sampling().gate().closed()) {
             end();

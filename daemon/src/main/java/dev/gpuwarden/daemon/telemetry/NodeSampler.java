@@ -47,6 +47,7 @@ public final class NodeSampler implements AutoCloseable {
     private final DriverManager manager;
     private final long epoch;
     private final ProcessWatch watch = new ProcessWatch();
+    private final MemoryWatch memoryWatch = new MemoryWatch();
     private volatile Runnable whenChanged = () -> {};
     private volatile GpuIdentityStore names = new GpuIdentityStore(KnownGpus.NONE, known -> {});
     /** True after the names from before were given. */
@@ -83,7 +84,7 @@ public final class NodeSampler implements AutoCloseable {
                 provider,
                 pciBus,
                 new GpuMonitor.Sampling(
-                        settings, clock, epoch, counters, new DriverGate(), launcher, listeners, watch));
+                        settings, clock, epoch, counters, new DriverGate(), launcher, listeners, watch, memoryWatch));
     }
 
     /** Returns the start of the time grid of turns, in {@code System.nanoTime}. Work on this grid shares their wake-ups. */
@@ -94,6 +95,11 @@ public final class NodeSampler implements AutoCloseable {
     /** Returns the GPUs whose processes are listed with each fast turn; a caller may add to them. */
     public ProcessWatch watch() {
         return watch;
+    }
+
+    /** Returns the readings that the VRAM watchdog needs beyond the schedule; it may change them. */
+    public MemoryWatch memoryWatch() {
+        return memoryWatch;
     }
 
     /**

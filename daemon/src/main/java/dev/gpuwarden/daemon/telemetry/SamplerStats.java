@@ -9,7 +9,9 @@ public interface SamplerStats {
     enum Work {
         FAST,
         SLOW,
-        PROCESSES;
+        PROCESSES,
+        /** Memory alone, while budgets are watched. */
+        MEMORY;
 
         /** Returns the name in lower case, for labels and JSON. */
         public String label() {

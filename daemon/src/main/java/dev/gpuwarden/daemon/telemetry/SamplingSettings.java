@@ -23,6 +23,13 @@ public final class SamplingSettings {
     Duration fastInterval = Duration.ofSeconds(1);
 
     @Option(
+            names = "--sampling.memory-interval",
+            defaultValue = "250ms",
+            paramLabel = "DURATION",
+            description = "Interval of reading memory while budgets are watched (default: ${DEFAULT-VALUE}).")
+    Duration memoryInterval = Duration.ofMillis(250);
+
+    @Option(
             names = "--sampling.slow-interval",
             defaultValue = "10s",
             paramLabel = "DURATION",
@@ -99,6 +106,8 @@ public final class SamplingSettings {
 
     /** True if an exporter of profiling metrics is on. */
     private boolean profiling;
+    /** True if budgets are watched. */
+    private boolean watching;
 
     static final class SamplerPathConverter implements ITypeConverter<SamplerPath> {
         @Override
@@ -119,6 +128,7 @@ public final class SamplingSettings {
     /** Checks the values. Throws {@link UserError} if they are out of range or contradict each other. */
     public void validate() {
         atLeastShortest("--sampling.fast-interval", fastInterval);
+        atLeastShortest("--sampling.memory-interval", memoryInterval);
         atLeastShortest("--sampling.slow-interval", slowInterval);
         atLeastShortest("--sampling.process-interval", processInterval);
         atLeastShortest("--sampling.inventory-interval", inventoryInterval);
@@ -148,6 +158,7 @@ public final class SamplingSettings {
             case FAST -> fastInterval.toNanos();
             case SLOW -> slowInterval.toNanos();
             case PROCESSES -> processInterval.toNanos();
+            case MEMORY -> memoryInterval.toNanos();
         };
     }
 
@@ -183,6 +194,20 @@ public final class SamplingSettings {
     public SamplingSettings withProfiling(boolean wanted) {
         profiling = wanted;
         return this;
+    }
+
+    /** @param wanted whether memory is also read at its own interval, for the VRAM watchdog */
+    public SamplingSettings withMemoryWatch(boolean wanted) {
+        watching = wanted;
+        return this;
+    }
+
+    boolean watchesMemory() {
+        return watching;
+    }
+
+    public Duration memoryInterval() {
+        return memoryInterval;
     }
 
     public SamplingSettings withSamplerPath(SamplerPath path) {

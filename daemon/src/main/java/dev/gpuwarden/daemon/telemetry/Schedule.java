@@ -17,6 +17,8 @@ final class Schedule {
     private final long[] origin = new long[WORK.length];
     private final long[] due = new long[WORK.length];
     private final boolean[] begun = new boolean[WORK.length];
+    /** True if memory is also read between fast turns. */
+    private final boolean memory;
 
     /**
      * @param epochNanos start of the time grid, the same for all GPUs
@@ -24,17 +26,24 @@ final class Schedule {
      */
     Schedule(SamplingSettings settings, long epochNanos, long startNanos, int gpu, int gpus) {
         long fast = settings.intervalNanos(Work.FAST);
+        memory = settings.watchesMemory();
         for (Work work : WORK) {
             int i = work.ordinal();
             interval[i] = settings.intervalNanos(work);
-            long share = work == Work.FAST ? 0 : interval[i] / gpus * (gpu % gpus);
+            long share = work == Work.FAST || work == Work.MEMORY ? 0 : interval[i] / gpus * (gpu % gpus);
             origin[i] = epochNanos + share / fast * fast;
             due[i] = startNanos;
         }
     }
 
     boolean due(Work work, long nowNanos) {
-        return nowNanos - due[work.ordinal()] >= 0;
+        return (work != Work.MEMORY || memory) && nowNanos - due[work.ordinal()] >= 0;
+    }
+
+    /** Moves the next reading of memory to this time, if it is later. */
+    void hastenMemory(long atNanos) {
+        int i = Work.MEMORY.ordinal();
+        due[i] = due[i] - atNanos > 0 ? atNanos : due[i];
     }
 
     /**
@@ -56,7 +65,7 @@ final class Schedule {
     long next() {
         long earliest = due[0];
         for (int i = 1; i < due.length; i++) {
-            if (due[i] - earliest < 0) {
+            if (due[i] - earliest < 0 && (memory || i != Work.MEMORY.ordinal())) {
                 earliest = due[i];
             }
         }

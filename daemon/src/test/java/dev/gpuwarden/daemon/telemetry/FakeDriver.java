@@ -118,7 +118,7 @@ final class FakeDriver implements Driver {
                 long start = clock.getAsLong();
                 Absence cause = broken.getOrDefault(gpuIndex, Absence.PRESENT);
                 for (int i = 0; i < GpuMetric.count(); i++) {
-                    if (GpuMetric.of(i).cadence() != cadence) {
+                    if (!GpuMetric.of(i).isReadAt(cadence)) {
                         continue;
                     }
                     if (cause == Absence.PRESENT) {

@@ -16,7 +16,7 @@ class ScheduleTest {
     private static Schedule begun(int gpu, int gpus) {
         Schedule schedule = new Schedule(SETTINGS, 0, 0, gpu, gpus);
         for (Work work : Work.values()) {
-            assertThat(schedule.due(work, 0)).isTrue();
+            assertThat(schedule.due(work, 0)).isEqualTo(work != Work.MEMORY);
             schedule.done(work, 0);
         }
         return schedule;
@@ -75,5 +75,20 @@ class ScheduleTest {
         assertThat(schedule.done(Work.FAST, 5 * SECOND + 1)).isEqualTo(4);
         assertThat(schedule.due(Work.FAST, 6 * SECOND - 1)).isFalse();
         assertThat(schedule.due(Work.FAST, 6 * SECOND)).isTrue();
+    }
+
+    @Test
+    void memoryIsReadBetweenFastTurnsAndSoonerOnDemand() {
+        Schedule schedule = new Schedule(new SamplingSettings().withMemoryWatch(true), 0, 0, 7, 8);
+        for (Work work : Work.values()) {
+            schedule.done(work, 0);
+        }
+        assertThat(schedule.next()).isEqualTo(SECOND / 4);
+        schedule.hastenMemory(SECOND / 10);
+        assertThat(schedule.next()).isEqualTo(SECOND / 10);
+        schedule.done(Work.MEMORY, SECOND / 10 + 1);
+        assertThat(schedule.next()).isEqualTo(SECOND / 4);
+        schedule.hastenMemory(SECOND);
+        assertThat(schedule.next()).isEqualTo(SECOND / 4);
     }
 }

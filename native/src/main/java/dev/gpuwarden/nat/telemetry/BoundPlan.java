@@ -51,7 +51,7 @@ public final class BoundPlan {
     public static int[] slotsOf(Cadence cadence) {
         BitSet slots = new BitSet(GpuFrame.SLOTS);
         for (int i = 0; i < GpuMetric.count(); i++) {
-            slots.set(i, GpuMetric.of(i).cadence() == cadence);
+            slots.set(i, GpuMetric.of(i).isReadAt(cadence));
         }
         slots.set(GpuMetric.count(), GpuFrame.SLOTS, cadence == Cadence.SLOW);
         int[] numbers = new int[slots.cardinality()];

@@ -2,18 +2,19 @@ package dev.gpuwarden.nat.telemetry;
 
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** The plan's interpreter in Java. A call is slower than from C, and allocates nothing either. */
 final class JnaSampler extends PlanSampler {
 
-    private final StepRunner fast;
-    private final StepRunner slow;
+    private final Map<Cadence, StepRunner> runners = new EnumMap<>(Cadence.class);
 
-    JnaSampler(Target target, BoundPlan fast, BoundPlan slow, Optional<ProfileReader> profile) {
+    JnaSampler(Target target, Map<Cadence, BoundPlan> plans, Optional<ProfileReader> profile) {
         super(target, profile);
-        this.fast = new StepRunner(fast);
-        this.slow = new StepRunner(slow);
+        plans.forEach((cadence, plan) -> runners.put(cadence, new StepRunner(plan)));
     }
 
     @Override
@@ -28,11 +29,10 @@ final class JnaSampler extends PlanSampler {
 
     @Override
     void free() {
-        fast.free();
-        slow.free();
+        runners.values().forEach(StepRunner::free);
     }
 
     private StepRunner runner(Cadence cadence) {
-        return cadence == Cadence.FAST ? fast : slow;
+        return Objects.requireNonNull(runners.get(cadence));
     }
 }

@@ -3,38 +3,36 @@ package dev.gpuwarden.nat.telemetry;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.nat.lib.NativeMemory;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** The plan's interpreter in C: one call for each GPU and cadence. */
 final class JniSampler extends PlanSampler {
 
-    private final BoundPlan fast;
-    private final BoundPlan slow;
-    private final NativeMemory fastImage;
-    private final NativeMemory slowImage;
+    private final Map<Cadence, BoundPlan> plans;
+    private final Map<Cadence, NativeMemory> images = new EnumMap<>(Cadence.class);
 
-    JniSampler(Target target, BoundPlan fast, BoundPlan slow, Optional<ProfileReader> profile) {
+    JniSampler(Target target, Map<Cadence, BoundPlan> plans, Optional<ProfileReader> profile) {
         super(target, profile);
-        this.fast = fast;
-        this.slow = slow;
-        this.fastImage = PlanImage.of(fast, Cadence.FAST);
-        this.slowImage = PlanImage.of(slow, Cadence.SLOW);
+        this.plans = plans;
+        plans.forEach((cadence, plan) -> images.put(cadence, PlanImage.of(plan, cadence)));
     }
 
     @Override
     BoundPlan plan(Cadence cadence) {
-        return cadence == Cadence.FAST ? fast : slow;
+        return Objects.requireNonNull(plans.get(cadence));
     }
 
     @Override
     boolean run(Cadence cadence, long device, GpuFrame frame) {
-        NativeMemory image = cadence == Cadence.FAST ? fastImage : slowImage;
+        NativeMemory image = Objects.requireNonNull(images.get(cadence));
         return JniLibrary.run(image.address(), device, frame.buffer());
     }
 
     @Override
     void free() {
-        fastImage.close();
-        slowImage.close();
+        images.values().forEach(NativeMemory::close);
     }
 }

@@ -5,22 +5,24 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 
 /** A factory of samplers of one driver, all with the same interpreter. */
 public final class Samplers {
 
     private final NvmlLibrary library;
-    private final BoundPlan fast;
-    private final BoundPlan slow;
+    private final Map<Cadence, BoundPlan> plans = new EnumMap<>(Cadence.class);
     private final boolean profiling;
     private final boolean jni;
     private final String description;
 
     private Samplers(NvmlLibrary library, boolean jni, boolean profiling, String description) {
         this.library = library;
-        this.fast = BoundPlan.of(Cadence.FAST, library, profiling);
-        this.slow = BoundPlan.of(Cadence.SLOW, library, profiling);
+        for (Cadence cadence : Cadence.values()) {
+            plans.put(cadence, BoundPlan.of(cadence, library, profiling));
+        }
         this.profiling = profiling && ProfileReader.opening(library) == Absence.PENDING;
         this.jni = jni;
         this.description = description;
@@ -45,6 +47,6 @@ public final class Samplers {
 
     public Driver.Sampler sampler(Target target) {
         Optional<ProfileReader> profile = profiling ? Optional.of(new ProfileReader(library)) : Optional.empty();
-        return jni ? new JniSampler(target, fast, slow, profile) : new JnaSampler(target, fast, slow, profile);
+        return jni ? new JniSampler(target, plans, profile) : new JnaSampler(target, plans, profile);
     }
 }
