@@ -1,7 +1,7 @@
 // Writes quantities.tsv: texts, and the values that the API server's own code gives to them.
 //
 //	cp quantities.go /tmp/corpus/main.go && cd /tmp/corpus
-//	go mod init corpus && go get k8s.io/apimachinery@v0.36.3 && go run . > quantities.tsv
+//	go mod init corpus && go get k8s.io/apimachinery@v0.36.3 && go mod tidy && go run . > quantities.tsv
 //
 // A row is text, tab, value. The value is mantissa, e, exponent, without zeros at the end of the mantissa; or the word error.
 package main
