@@ -7,6 +7,7 @@ import dev.gpuwarden.watchdog.observation.Tenant;
 import dev.gpuwarden.watchdog.pressure.Pressure;
 import dev.gpuwarden.watchdog.pressure.PressureMonitor;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
+import dev.gpuwarden.watchdog.pressure.PressureState;
 import dev.gpuwarden.watchdog.pressure.Trigger;
 import java.util.List;
 import java.util.Optional;
@@ -24,33 +25,57 @@ public final class GpuWatchdog {
     private final RecycleRules rules;
     private final RecycleHistory history;
     private final ReleaseWatch releases;
-    private final PeakUse peaks = new PeakUse();
+    private final PeakUse peaks;
     private PressureMonitor monitor;
-    /** The newest observation, good or bad. */
-    private Optional<GpuObservation> newest = Optional.empty();
-
-    private OptionalLong lastGoodNanos = OptionalLong.empty();
+    private Optional<WatchdogState.Newest> newest;
+    private OptionalLong lastGoodNanos;
 
     /** @param history of the node, shared by its GPUs */
     public GpuWatchdog(PressureRules pressureRules, RecycleRules rules, RecycleHistory history) {
+        this(pressureRules, rules, history, WatchdogState.NONE);
+    }
+
+    /**
+     * Continues where another watchdog was.
+     *
+     * @param history of the node, shared by its GPUs; that of the state is not used
+     */
+    public GpuWatchdog(PressureRules pressureRules, RecycleRules rules, RecycleHistory history, WatchdogState state) {
         this.pressureRules = pressureRules;
         this.rules = rules;
         this.history = history;
-        monitor = new PressureMonitor(pressureRules);
-        releases = new ReleaseWatch(rules);
+        monitor = new PressureMonitor(pressureRules, state.pressure());
+        releases = new ReleaseWatch(rules, state.endings());
+        peaks = new PeakUse(state.peaks());
+        newest = state.newest();
+        lastGoodNanos = state.lastGoodNanos();
+    }
+
+    /** Returns everything on which the next decision depends, besides rules and observation. */
+    public WatchdogState state() {
+        return new WatchdogState(
+                newest, lastGoodNanos, monitor.state(), releases.state(), peaks.state(), history.state());
+    }
+
+    /** Returns the decision that a watchdog in this state takes. */
+    public static Decision decide(
+            PressureRules pressureRules, RecycleRules rules, WatchdogState state, GpuObservation seen) {
+        RecycleHistory history = new RecycleHistory(rules, state.history());
+        return new GpuWatchdog(pressureRules, rules, history, state).decide(seen);
     }
 
     /** Returns the decision about an observation. A decision to recycle counts as carried out from now on. */
     public Decision decide(GpuObservation seen) {
         Optional<String> blind = blindBecause(seen);
-        newest = newest.filter(before -> before.sequence() >= seen.sequence()).or(() -> Optional.of(seen));
+        newest = newest.filter(before -> before.sequence() >= seen.sequence())
+                .or(() -> Optional.of(new WatchdogState.Newest(seen.sequence(), seen.atNanos())));
         if (blind.isPresent()) {
             return new Decision(seen, Verdict.BLIND, Optional.empty(), List.of(), blind.get(), List.of());
         }
         if (lastGoodNanos.isPresent()
                 && seen.atNanos() - lastGoodNanos.getAsLong()
                         > rules.longestGap().toNanos()) {
-            monitor = new PressureMonitor(pressureRules);
+            monitor = new PressureMonitor(pressureRules, PressureState.NONE);
         }
         lastGoodNanos = OptionalLong.of(seen.atNanos());
         GpuBytes memory = seen.memory().asOptional().orElseThrow();

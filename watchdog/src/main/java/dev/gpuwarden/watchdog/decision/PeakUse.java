@@ -3,6 +3,7 @@ package dev.gpuwarden.watchdog.decision;
 import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -12,6 +13,16 @@ final class PeakUse {
     private static final int MOST_WORKLOADS = 1024;
 
     private final Map<String, Long> byWorkload = new BoundedMap<>(MOST_WORKLOADS, true);
+
+    /** @param state as {@link #state} returned it */
+    PeakUse(Map<String, Long> state) {
+        byWorkload.putAll(state);
+    }
+
+    /** Returns the largest use by workload, the one that was seen least recently first. */
+    Map<String, Long> state() {
+        return new LinkedHashMap<>(byWorkload);
+    }
 
     void add(List<Tenant> tenants) {
         tenants.forEach(tenant ->

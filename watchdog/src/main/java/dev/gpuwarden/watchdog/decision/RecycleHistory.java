@@ -3,7 +3,10 @@ package dev.gpuwarden.watchdog.decision;
 import dev.gpuwarden.core.util.BoundedMap;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -12,6 +15,8 @@ public final class RecycleHistory {
 
     private static final int MOST_WORKLOADS = 1024;
 
+    private static final int MOST_DOUBLINGS = 20;
+
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final RecycleRules rules;
@@ -19,10 +24,44 @@ public final class RecycleHistory {
     private final Deque<Long> lastHour = new ArrayDeque<>();
 
     /** @param returns recycles in a row, each soon after the one before */
-    private record Row(long lastNanos, int returns) {}
+    public record Row(long lastNanos, int returns) {}
+
+    /**
+     * Everything that a history remembers.
+     *
+     * @param byWorkload the last recycle of each workload, the oldest first
+     * @param lastHourNanos times of the last recycles, the oldest first
+     */
+    public record State(Map<String, Row> byWorkload, List<Long> lastHourNanos) {
+
+        public static final State NONE = new State(Map.of(), List.of());
+
+        public State {
+            byWorkload = Collections.unmodifiableMap(new LinkedHashMap<>(byWorkload));
+            lastHourNanos = List.copyOf(lastHourNanos);
+        }
+
+        /** Returns the same history by a clock that is ahead by this much. */
+        State shifted(long nanos) {
+            Map<String, Row> rows = new LinkedHashMap<>();
+            byWorkload.forEach((workload, row) -> rows.put(workload, new Row(row.lastNanos() + nanos, row.returns())));
+            return new State(rows, lastHourNanos.stream().map(at -> at + nanos).toList());
+        }
+    }
 
     public RecycleHistory(RecycleRules rules) {
+        this(rules, State.NONE);
+    }
+
+    /** @param state that of an earlier history, which this one continues */
+    public RecycleHistory(RecycleRules rules, State state) {
         this.rules = rules;
+        byWorkload.putAll(state.byWorkload());
+        lastHour.addAll(state.lastHourNanos());
+    }
+
+    public State state() {
+        return new State(byWorkload, List.copyOf(lastHour));
     }
 
     void add(String workload, long nanos) {
@@ -56,7 +95,7 @@ public final class RecycleHistory {
             return Optional.of("its budget is wrong: " + row.returns() + " recycles did not help, the last one "
                     + ago.toMinutes() + " min ago");
         }
-        Duration rest = rules.cooldown().multipliedBy(1L << (row.returns() - 1));
+        Duration rest = rules.cooldown().multipliedBy(1L << Math.min(row.returns() - 1, MOST_DOUBLINGS));
         return ago.compareTo(rest) >= 0
                 ? Optional.empty()
                 : Optional.of("it was recycled " + ago.toMinutes() + " min ago, and is left alone for "

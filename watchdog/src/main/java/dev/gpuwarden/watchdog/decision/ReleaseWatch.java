@@ -1,6 +1,7 @@
 package dev.gpuwarden.watchdog.decision;
 
 import dev.gpuwarden.watchdog.observation.Tenant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,10 @@ import java.util.stream.Collectors;
 /** The tenants of one GPU that are ending, by a decision or otherwise, and still hold memory. Not thread-safe. */
 final class ReleaseWatch {
 
+    /** The name decides between two that began together, so that equal observations give equal texts. */
+    private static final Comparator<Map.Entry<String, Long>> LONGEST =
+            Map.Entry.<String, Long>comparingByValue().thenComparing(Map.Entry.comparingByKey());
+
     private final RecycleRules rules;
     /** Begin of the end by identity of the tenant. */
     private final Map<String, Long> endings = new HashMap<>();
@@ -19,8 +24,15 @@ final class ReleaseWatch {
     /** @param late whether it exceeded its time */
     record Pending(boolean late, String text) {}
 
-    ReleaseWatch(RecycleRules rules) {
+    /** @param state as {@link #state} returned it */
+    ReleaseWatch(RecycleRules rules, Map<String, Long> state) {
         this.rules = rules;
+        endings.putAll(state);
+    }
+
+    /** Returns the begin of the end by identity of the tenant. */
+    Map<String, Long> state() {
+        return Map.copyOf(endings);
     }
 
     void begin(Tenant tenant, long nanos) {
@@ -44,7 +56,7 @@ final class ReleaseWatch {
         tenants.stream()
                 .filter(tenant -> tenant.leaving() && !hasReturned(tenant))
                 .forEach(tenant -> endings.putIfAbsent(tenant.id(), nanos));
-        return endings.entrySet().stream().min(Map.Entry.comparingByValue()).map(oldest -> {
+        return endings.entrySet().stream().min(LONGEST).map(oldest -> {
             long waited = nanos - oldest.getValue();
             String name = Optional.ofNullable(present.get(oldest.getKey()))
                     .map(Tenant::name)

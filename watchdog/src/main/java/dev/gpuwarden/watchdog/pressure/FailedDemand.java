@@ -3,10 +3,12 @@ package dev.gpuwarden.watchdog.pressure;
 import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
 import dev.gpuwarden.watchdog.observation.Tenant;
+import dev.gpuwarden.watchdog.pressure.PressureState.Attempts;
+import dev.gpuwarden.watchdog.pressure.PressureState.Seen;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -21,14 +23,23 @@ final class FailedDemand {
     private static final int MOST_WORKLOADS = 256;
 
     private final PressureRules rules;
-    private Map<ProcessKey, Seen> processes = Map.of();
+    private Map<ProcessKey, Seen> processes = new LinkedHashMap<>();
     private final Map<String, Deque<Long>> attempts = new BoundedMap<>(MOST_WORKLOADS, true);
 
-    /** @param starved whether its tenant lacked memory when the process was seen last */
-    private record Seen(String workload, long firstNanos, boolean starved) {}
-
-    FailedDemand(PressureRules rules) {
+    FailedDemand(PressureRules rules, PressureState state) {
         this.rules = rules;
+        state.processes().forEach(seen -> processes.put(seen.process(), seen));
+        state.attempts().forEach(of -> attempts.put(of.workload(), new ArrayDeque<>(of.nanos())));
+    }
+
+    List<Seen> processes() {
+        return List.copyOf(processes.values());
+    }
+
+    List<Attempts> attempts() {
+        return attempts.entrySet().stream()
+                .map(of -> new Attempts(of.getKey(), List.copyOf(of.getValue())))
+                .toList();
     }
 
     /**
@@ -37,12 +48,13 @@ final class FailedDemand {
      * @param deficit whether less is free than budgets promise
      */
     void add(List<Tenant> tenants, boolean deficit, long nanos) {
-        Map<ProcessKey, Seen> now = new HashMap<>();
+        Map<ProcessKey, Seen> now = new LinkedHashMap<>();
         for (Tenant tenant : tenants) {
             boolean starved = deficit && lacksMost(tenant);
             for (ProcessKey process : tenant.processes()) {
                 Seen before = processes.get(process);
-                now.put(process, new Seen(tenant.workload(), before == null ? nanos : before.firstNanos(), starved));
+                long first = before == null ? nanos : before.firstNanos();
+                now.put(process, new Seen(process, tenant.workload(), first, starved));
             }
         }
         processes.forEach((process, seen) -> {

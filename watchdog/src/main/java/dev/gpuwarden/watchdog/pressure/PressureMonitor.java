@@ -10,16 +10,22 @@ import java.util.Set;
 public final class PressureMonitor {
 
     private final PressureRules rules;
-    private final Hysteresis floor;
-    private final Hysteresis deficit;
     private final FailedDemand demand;
-    private long tenantsNanos = Long.MIN_VALUE;
+    private Hysteresis floor;
+    private Hysteresis deficit;
+    private long tenantsNanos;
 
-    public PressureMonitor(PressureRules rules) {
+    /** @param state that of an earlier monitor, which this one continues */
+    public PressureMonitor(PressureRules rules, PressureState state) {
         this.rules = rules;
-        floor = new Hysteresis(rules);
-        deficit = new Hysteresis(rules);
-        demand = new FailedDemand(rules);
+        demand = new FailedDemand(rules, state);
+        floor = state.floor();
+        deficit = state.deficit();
+        tenantsNanos = state.tenantsNanos();
+    }
+
+    public PressureState state() {
+        return new PressureState(floor, deficit, tenantsNanos, demand.processes(), demand.attempts());
     }
 
     /**
@@ -34,11 +40,12 @@ public final class PressureMonitor {
                 .mapToLong(Tenant::unmetBytes)
                 .sum();
         long limit = rules.floorOf(memory.total());
-        floor.add(memory.free() < limit, memory.free() >= limit + rules.marginBytes(), nanos);
-        deficit.add(memory.free() < promised, memory.free() >= promised + rules.marginBytes(), nanos);
+        long free = memory.free();
+        floor = floor.after(free < limit, free >= limit + rules.marginBytes(), nanos, rules);
+        deficit = deficit.after(free < promised, free >= promised + rules.marginBytes(), nanos, rules);
         if (listedAtNanos != tenantsNanos) {
             tenantsNanos = listedAtNanos;
-            demand.add(tenants, memory.free() < promised, listedAtNanos);
+            demand.add(tenants, free < promised, listedAtNanos);
         }
         List<String> starved = demand.workloads(nanos);
         Set<Trigger> reasons = EnumSet.noneOf(Trigger.class);

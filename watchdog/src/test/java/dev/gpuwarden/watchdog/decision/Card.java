@@ -32,7 +32,7 @@ final class Card {
     final Set<String> hidden = new HashSet<>();
 
     final List<Decision> changes = new ArrayList<>();
-    private final GpuWatchdog watchdog;
+    final GpuWatchdog watchdog;
     private final long totalMib;
     private final long reservedMib;
     private long nanos;
@@ -157,6 +157,10 @@ final class Card {
             }
         }
         return Optional.empty();
+    }
+
+    Decision last() {
+        return last.orElseThrow();
     }
 
     List<Verdict> verdicts() {

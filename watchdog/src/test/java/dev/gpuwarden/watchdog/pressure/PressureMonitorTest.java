@@ -19,7 +19,7 @@ class PressureMonitorTest {
     private static final long MIB = 1 << 20;
     private static final long TICK = Duration.ofMillis(250).toNanos();
 
-    private final PressureMonitor monitor = new PressureMonitor(PressureRules.DEFAULT);
+    private final PressureMonitor monitor = new PressureMonitor(PressureRules.DEFAULT, PressureState.NONE);
     private long now;
 
     private Pressure free(long mib, Tenant... tenants) {

@@ -1,0 +1,58 @@
+package dev.gpuwarden.watchdog.decision;
+
+import dev.gpuwarden.watchdog.pressure.PressureState;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Everything that a {@link GpuWatchdog} remembers. With the same rules and the same observation it gives the same
+ * decision.
+ *
+ * @param newest the newest observation, good or bad
+ * @param lastGoodNanos time of the last one that was a basis for a decision
+ * @param endings begin of the end of tenants that still hold memory, by their identity
+ * @param peaks the largest use by workload, the one that was seen least recently first
+ * @param history of the node
+ */
+public record WatchdogState(
+        Optional<Newest> newest,
+        OptionalLong lastGoodNanos,
+        PressureState pressure,
+        Map<String, Long> endings,
+        Map<String, Long> peaks,
+        RecycleHistory.State history) {
+
+    /** Nothing was observed. */
+    public static final WatchdogState NONE = new WatchdogState(
+            Optional.empty(), OptionalLong.empty(), PressureState.NONE, Map.of(), Map.of(), RecycleHistory.State.NONE);
+
+    /** The number and the time of an observation. */
+    public record Newest(long sequence, long atNanos) {}
+
+    public WatchdogState {
+        endings = Map.copyOf(endings);
+        peaks = Collections.unmodifiableMap(new LinkedHashMap<>(peaks));
+    }
+
+    /**
+     * Returns what outlives the program: recycles, ending tenants and the largest use. Numbers of observations begin
+     * again with a program, and pressure must show itself again, so that a restart never leads to a recycle.
+     *
+     * @param shiftNanos the difference of the new clock to the old one. A clock that starts again with a boot does not
+     *     show how long the node was off: take none of that time for passed, so that no cooldown becomes shorter
+     */
+    public WatchdogState afterRestart(long shiftNanos) {
+        Map<String, Long> shifted = new LinkedHashMap<>();
+        endings.forEach((tenant, nanos) -> shifted.put(tenant, nanos + shiftNanos));
+        return new WatchdogState(
+                Optional.empty(),
+                OptionalLong.empty(),
+                PressureState.NONE,
+                shifted,
+                peaks,
+                history.shifted(shiftNanos));
+    }
+}
