@@ -29,7 +29,6 @@ import dev.gpuwarden.daemon.grpc.GrpcOptions;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
-import dev.gpuwarden.daemon.holders.CachedGpuHolders;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.DriverSource;
@@ -38,15 +37,9 @@ import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.kube.KubernetesOptions;
 import dev.gpuwarden.daemon.kube.NodeReconciler;
-import dev.gpuwarden.daemon.metrics.AutopilotCollector;
-import dev.gpuwarden.daemon.metrics.CheckCollector;
-import dev.gpuwarden.daemon.metrics.Collector;
-import dev.gpuwarden.daemon.metrics.DcgmCollector;
-import dev.gpuwarden.daemon.metrics.EventCollector;
 import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.MetricsHandler;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
-import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.Scraper;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodeName;
@@ -72,6 +65,8 @@ import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import dev.gpuwarden.daemon.vram.VramMonitor;
+import dev.gpuwarden.daemon.vram.VramOptions;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -142,6 +137,9 @@ public final class DaemonCommand implements Callable<Integer> {
     CheckOptions checks = new CheckOptions();
 
     @Mixin
+    VramOptions budgets = new VramOptions();
+
+    @Mixin
     GrpcOptions grpc = new GrpcOptions();
 
     @Mixin
@@ -174,11 +172,15 @@ public final class DaemonCommand implements Callable<Integer> {
         NodeChecks wanted = NodeChecks.of(checks, node.get(), spec);
         RecordRules logRules = checks.logRules();
         kernelLog.validate();
+        budgets.validate(paths);
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             NodeHistory history = new NodeHistory(sampling.fastInterval());
             NodeSampler sampler = parts.add(new NodeSampler(
-                    provider.get(), sampling.withProfiling(metrics.profiling()), new PciBus(paths), history));
+                    provider.get(),
+                    sampling.withProfiling(metrics.profiling()).withMemoryWatch(budgets.wanted()),
+                    new PciBus(paths),
+                    history));
             sampler.start();
             Logging.rewrite(new GpuLabeler(sampler::snapshot));
             // The driver opens during this. Parts that send events come after the store, and so close before it.
@@ -206,6 +208,9 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
+            Optional<VramMonitor> vram =
+                    budgets.start(sampler, memory, paths, DaemonCommands::signals, sampling.memoryInterval());
+            vram.ifPresent(parts::add);
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
                     ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner, unreached))))
@@ -218,7 +223,9 @@ public final class DaemonCommand implements Callable<Integer> {
                     memory,
                     new Exposition(
                             metrics,
-                            () -> collectors(runner, store, follower, holders, calls, sending, cluster, stats)));
+                            () -> new NodeCollectors(
+                                            runner, store, follower, holders, calls, sending, cluster, stats, vram)
+                                    .list(metrics, node, paths)));
             ProbeHandler probes = new ProbeHandler(
                     () -> pending(sampler.snapshot()), () -> store.storing() ? "" : "events are not stored now");
             List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsHandler(scraper)));
@@ -250,34 +257,6 @@ public final class DaemonCommand implements Callable<Integer> {
         log.alsoMatch(others);
         log.start();
         return log;
-    }
-
-    private List<Collector> collectors(
-            CheckRunner runner,
-            EventStore store,
-            KernelLogMonitor follower,
-            GpuHolderLookup holders,
-            Optional<GrpcServer> calls,
-            Supplier<List<SinkStats>> sending,
-            Optional<KubernetesNode> cluster,
-            WebStats stats) {
-        List<Collector> collectors = new ArrayList<>(List.of(
-                new CheckCollector(runner::results, store::faults),
-                PartCollectors.checkSets(runner.planned()),
-                PartCollectors.store(store::status),
-                new EventCollector(store::counts, store::faults),
-                PartCollectors.kernelLog(follower::stats),
-                PartCollectors.sinks(sending),
-                PartCollectors.web(stats)));
-        calls.map(GrpcServer::stats).map(PartCollectors::grpc).ifPresent(collectors::add);
-        cluster.map(target -> PartCollectors.kubernetes(target::stats)).ifPresent(collectors::add);
-        if (metrics.dcgmNames()) {
-            collectors.add(new DcgmCollector(node::get, follower::lastXids, new CachedGpuHolders(holders)));
-        }
-        if (metrics.autopilot()) {
-            collectors.add(new AutopilotCollector(node::get, NodeFacts.cpuModel(paths), runner::results));
-        }
-        return collectors;
     }
 
     private NodeSources sources(

@@ -61,6 +61,17 @@ final class Procfs {
         }
     }
 
+    /** Returns whether this process exists and has not ended; a process that ended and waits for its parent has. */
+    boolean runs(int pid, long startTicks) {
+        Reading<String> stat = read(Path.of(Integer.toString(pid), "stat"), STAT_BYTES);
+        return stat instanceof Reading.Present<String> text
+                && field(text.value(), 22).equals(Reading.of(startTicks))
+                && !text.value()
+                        .substring(text.value().lastIndexOf(')') + 1)
+                        .trim()
+                        .matches("(?s)[ZX].*");
+    }
+
     /** Returns all visible processes. */
     Reading<List<Integer>> pids() {
         List<Integer> pids = new ArrayList<>();

@@ -17,6 +17,7 @@ import dev.gpuwarden.core.port.HeldMemory;
 import dev.gpuwarden.testkit.sim.NodeControl;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -80,6 +81,12 @@ final class SimUseCommand implements Callable<Integer> {
             description = "Take more memory all the time, for example 100MiB/s, until the GPU is full.")
     @Nullable Long bytesPerSecond;
 
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            description = "The name of this process, as ps and nvidia-smi show it; at most 15 characters.")
+    @Nullable String name;
+
     @Option(names = "--for", paramLabel = "DURATION", description = "End after this time, for example 30s.")
     @Nullable Duration limit;
 
@@ -118,6 +125,7 @@ final class SimUseCommand implements Callable<Integer> {
         if (mebibytes < 1) {
             throw new UserError("--mib " + mebibytes + ": expected 1 or more");
         }
+        rename();
         Path root = which.root();
         NodeControl node = NodeControl.open(root);
         if (gpu < 0 || gpu >= node.gpuCount()) {
@@ -138,6 +146,21 @@ final class SimUseCommand implements Callable<Integer> {
         }
         try (HeldMemory memory = held.asOptional().orElseThrow()) {
             return hold(memory, node, uuid);
+        }
+    }
+
+    private void rename() {
+        if (name == null) {
+            return;
+        }
+        if (!name.matches("[\\x21-\\x7e]{1,15}")) {
+            throw new UserError(
+                    "--name: expected 1 to 15 printable characters without a space, but was '" + name + "'");
+        }
+        try {
+            Files.writeString(Path.of("/proc/self/comm"), name);
+        } catch (IOException e) {
+            throw new UserError("--name " + name + ": /proc/self/comm cannot be written: " + e.getMessage());
         }
     }
 

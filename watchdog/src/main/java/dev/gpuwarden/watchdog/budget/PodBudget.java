@@ -78,7 +78,8 @@ public record PodBudget(String pod, List<Container> containers, Optional<String>
             }
         }
         List<Container> here = budgeted.stream()
-                .filter(container -> gpus.get(container.name()).contains(gpu))
+                .filter(container ->
+                        gpus.getOrDefault(container.name(), Set.of()).contains(gpu))
                 .toList();
         boolean elsewhere = here.size() < budgeted.size();
         if (overhead.isPresent() && elsewhere) {
@@ -124,7 +125,7 @@ public record PodBudget(String pod, List<Container> containers, Optional<String>
         } catch (ArithmeticException e) {
             return unreadable("expected less memory than 2^63 bytes, seen a larger sum of its containers");
         } catch (IllegalArgumentException e) {
-            return unreadable(e.getMessage());
+            return unreadable(String.valueOf(e.getMessage()));
         }
     }
 

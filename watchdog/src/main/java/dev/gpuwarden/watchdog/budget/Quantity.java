@@ -115,7 +115,7 @@ public record Quantity(String text, BigDecimal value) {
         try {
             return Reading.of(parse(text).bytesOfMebibytes());
         } catch (IllegalArgumentException e) {
-            return Reading.absent(Absence.IMPLAUSIBLE, 0, e.getMessage());
+            return Reading.absent(Absence.IMPLAUSIBLE, 0, String.valueOf(e.getMessage()));
         }
     }
 

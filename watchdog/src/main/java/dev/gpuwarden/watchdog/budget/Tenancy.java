@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The tenants of a GPU, from its processes and the terms of their owners. Processes without a known owner belong to no
- * tenant, so that their memory counts as unattributed.
+ * The tenants of a GPU, from its processes and the terms of their owners. Processes without a known owner and without
+ * terms belong to no tenant, so that their memory counts as unattributed.
  */
 public final class Tenancy {
 
@@ -54,14 +54,13 @@ public final class Tenancy {
     }
 
     private void add(MemoryUse process, List<TermsSource> sources) {
-        if (process.owner() instanceof Owner.Unknown) {
+        Optional<Terms> promised = sources.stream()
+                .flatMap(source -> source.of(gpu, process).stream())
+                .findFirst();
+        if (promised.isEmpty() && process.owner() instanceof Owner.Unknown) {
             return;
         }
-        Terms terms = sources.stream()
-                .flatMap(source -> source.of(gpu, process).stream())
-                .findFirst()
-                .orElseGet(() -> withoutBudget(process.owner()));
-        Group group = group(terms);
+        Group group = group(promised.orElseGet(() -> withoutBudget(process.owner())));
         group.used = group.used instanceof Reading.Present<Long> before
                 ? process.usedBytes().map(more -> before.value() + more)
                 : group.used;
@@ -97,12 +96,12 @@ public final class Tenancy {
         return new Terms(id, id, id, none, 0, Instant.EPOCH, Optional.empty(), false);
     }
 
-    /** Returns the identity of an owner as a tenant: its kind and its name in that kind. */
+    /** Returns the identity of an owner as a tenant: its kind, of a container its runtime, and its name in that kind. */
     public static String id(Owner owner) {
         if (owner instanceof Owner.Pod pod) {
             return "pod:" + pod.uid();
         } else if (owner instanceof Owner.Container container) {
-            return "container:" + container.containerId();
+            return container.runtime() + ":" + container.containerId();
         } else if (owner instanceof Owner.Unit unit) {
             return "unit:" + unit.name();
         } else if (owner instanceof Owner.SlurmJob job) {

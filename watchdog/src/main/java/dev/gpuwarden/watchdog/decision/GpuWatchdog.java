@@ -140,6 +140,9 @@ public final class GpuWatchdog {
             if (pressure.triggers().isEmpty()) {
                 return end(Verdict.CALM, Mib.text(memory.free()) + " free");
             }
+            if (!isShort()) {
+                return end(Verdict.EASING, Mib.text(memory.free()) + " free again");
+            }
             long age = seen.atNanos() - seen.tenantsAtNanos();
             if (age < 0 || age > rules.newestWithin().toNanos()) {
                 return end(Verdict.STALE_TENANTS, reasons() + "; the process list is too old to decide");
@@ -147,6 +150,13 @@ public final class GpuWatchdog {
             ranking = Candidate.ranked(
                     tenants, pressure.starved(), rules, workload -> history.refusal(workload, seen.atNanos()));
             return judge();
+        }
+
+        /** Returns whether memory lacks now. Pressure lasts longer, and nothing is recycled for the past. */
+        private boolean isShort() {
+            boolean promise = pressure.has(Trigger.DEFICIT) || pressure.has(Trigger.DEMAND);
+            return pressure.has(Trigger.FLOOR) && memory.free() < pressure.floorBytes()
+                    || promise && memory.free() < pressure.promisedBytes();
         }
 
         private Decision judge() {

@@ -12,6 +12,8 @@ public enum Verdict {
     RELEASING,
     /** A tenant should have ended by now, and its memory is not back. No other tenant is recycled in its place. */
     NOT_RELEASED,
+    /** There was pressure a moment ago, and enough memory is free now. */
+    EASING,
     /** Budgets lack memory, but no allocation failed yet. */
     DEFICIT_GRACE,
     /** No tenant is over its budget. */

@@ -174,4 +174,15 @@ class GpuWatchdogTest {
         assertThat(card.tick().verdict()).isEqualTo(Verdict.CALM);
         assertThat(List.of(card.tick().verdict(), card.tick().verdict())).contains(Verdict.RECYCLE);
     }
+
+    @Test
+    void aVictimThatLoadsAfterTheRecycleIsNotRecycledForPressureThatIsPast() {
+        Resident hog = card.add("hog", 3000, 13000);
+        Resident victim = card.add("victim", 5000, 2000);
+        assertThat(nextRecycled(Duration.ofSeconds(2))).contains("hog");
+        hog.usedMib = 0;
+        victim.usedMib = 5800;
+        assertThat(nextRecycled(Duration.ofMinutes(2))).isEmpty();
+        assertThat(card.verdicts()).contains(Verdict.EASING).endsWith(Verdict.CALM);
+    }
 }

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -95,23 +96,27 @@ public record WatchdogRules(PressureRules pressure, RecycleRules recycle) {
 
         @SuppressWarnings("unchecked") // the type that its kind parses
         private Set<Trigger> triggers() {
-            return (Set<Trigger>) byRule.get(Rule.TRIGGERS);
+            return (Set<Trigger>) value(Rule.TRIGGERS);
+        }
+
+        private Object value(Rule rule) {
+            return Objects.requireNonNull(byRule.get(rule));
         }
 
         private long bytes(Rule rule) {
-            return (Long) byRule.get(rule);
+            return (Long) value(rule);
         }
 
         private double share(Rule rule) {
-            return (Double) byRule.get(rule);
+            return (Double) value(rule);
         }
 
         private int count(Rule rule) {
-            return (Integer) byRule.get(rule);
+            return (Integer) value(rule);
         }
 
         private Duration time(Rule rule) {
-            return (Duration) byRule.get(rule);
+            return (Duration) value(rule);
         }
     }
 }

@@ -1,0 +1,125 @@
+package dev.gpuwarden.daemon.vram;
+
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.RecycleHistory;
+import dev.gpuwarden.watchdog.decision.Verdict;
+import dev.gpuwarden.watchdog.observation.GpuObservation;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/** The thread of the watchdog: it observes each GPU, decides, and passes recycles on. It never waits for a driver. */
+public final class VramMonitor implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(VramMonitor.class.getName());
+
+    /** Pause while a GPU has little free memory. */
+    private static final long HASTE_NANOS = Duration.ofMillis(50).toNanos();
+    /** Turns come this much after the sampler's, whose readings they use. */
+    private static final long BEHIND_NANOS = Duration.ofMillis(20).toNanos();
+
+    private static final long CLOSE_MILLIS = 1000;
+
+    private final NodeSampler sampler;
+    private final Observations observations;
+    private final WatchdogRules rules;
+    private final RecycleHistory history;
+    private final Recycler recycler;
+    private final Clock clock;
+    private final long intervalNanos;
+    private final Map<String, WatchedGpu> gpus = new LinkedHashMap<>();
+    private volatile List<VramStatus> statuses = List.of();
+    private volatile boolean stopped;
+    private final Thread thread;
+
+    /** @param interval the sampler's interval of reading memory */
+    public VramMonitor(
+            NodeSampler sampler,
+            Observations observations,
+            WatchdogRules rules,
+            Recycler recycler,
+            Duration interval,
+            Clock clock) {
+        this.sampler = sampler;
+        this.observations = observations;
+        this.rules = rules;
+        this.history = new RecycleHistory(rules.recycle());
+        this.recycler = recycler;
+        this.clock = clock;
+        this.intervalNanos = interval.toNanos();
+        this.thread = Threads.daemon("gpuwarden-vram", this::run);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** Returns the state of each GPU that was observed. Does not block. */
+    public List<VramStatus> statuses() {
+        return statuses;
+    }
+
+    private void run() {
+        while (!stopped) {
+            boolean low = turn();
+            long now = System.nanoTime();
+            long grid = sampler.epochNanos() + BEHIND_NANOS;
+            long next = grid + (Math.floorDiv(now - grid, intervalNanos) + 1) * intervalNanos;
+            LockSupport.parkNanos(this, low ? Math.min(HASTE_NANOS, next - now) : next - now);
+        }
+    }
+
+    /** Decides about each GPU with a new reading. Returns whether one has too little free memory. */
+    private boolean turn() {
+        NodeSnapshot node = sampler.snapshot();
+        List<GpuObservation> seen = observations.of(node, System.nanoTime());
+        List<VramStatus> all = new ArrayList<>(seen.size());
+        boolean low = false;
+        for (int i = 0; i < seen.size(); i++) {
+            WatchedGpu gpu = gpus.computeIfAbsent(
+                    seen.get(i).gpu(), name -> new WatchedGpu(rules.pressure(), rules.recycle(), history));
+            if (gpu.isNew(seen.get(i), System.nanoTime())) {
+                decide(gpu, seen.get(i), node, i);
+            }
+            low |= gpu.isLow();
+            all.add(gpu.status(
+                    node.gpus().get(i).identity(), recycler.outcomes(seen.get(i).gpu())));
+        }
+        gpus.keySet().retainAll(seen.stream().map(GpuObservation::gpu).toList());
+        statuses = List.copyOf(all);
+        return low;
+    }
+
+    private void decide(WatchedGpu gpu, GpuObservation seen, NodeSnapshot node, int position) {
+        Decision decision = gpu.decide(seen, clock.instant());
+        sampler.memoryWatch().set(seen.gpu(), gpu.hastenBelowBytes(), decision.wantsTenants());
+        String label = node.gpus().get(position).identity().label();
+        gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
+        decision.recycled().ifPresent(tenant -> recycler.recycle(decision, tenant, label));
+    }
+
+    private static Level level(Verdict verdict) {
+        return switch (verdict) {
+            case CALM, EASING, STALE_TENANTS, RELEASING -> Level.INFO;
+            case BLIND, NOT_RELEASED, DEFICIT_GRACE, NOBODY_OVER, UNATTRIBUTED, CAPPED, RECYCLE -> Level.WARNING;
+        };
+    }
+
+    /** Stops within a second. A recycle that was begun goes on. */
+    @Override
+    public void close() {
+        stopped = true;
+        LockSupport.unpark(thread);
+        Threads.join(thread, CLOSE_MILLIS);
+        recycler.close();
+    }
+}

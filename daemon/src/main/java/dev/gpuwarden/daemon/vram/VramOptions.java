@@ -1,0 +1,143 @@
+package dev.gpuwarden.daemon.vram;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.port.ProcessSignals;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.NodeMemory;
+import dev.gpuwarden.daemon.process.RunningProcesses;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.vram.action.CommandActuator;
+import dev.gpuwarden.daemon.vram.action.SignalActuator;
+import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
+import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.watchdog.budget.TermsSource;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The settings of the VRAM watchdog. */
+public final class VramOptions {
+
+    private static final Duration LONGEST_GRACE = Duration.ofMinutes(10);
+
+    /** Values as they are written in YAML, except for the dash. */
+    enum Mode {
+        off,
+        dry_run,
+        armed;
+
+        @Override
+        public String toString() {
+            return name().replace('_', '-');
+        }
+    }
+
+    @Option(
+            names = "--vram.budgets",
+            paramLabel = "FILE",
+            description = "YAML file with VRAM budgets of units, containers, Slurm jobs and processes by name."
+                    + " With it, the daemon watches the memory of its GPUs.")
+    @Nullable Path budgets;
+
+    @Option(
+            names = "--vram.mode",
+            defaultValue = "dry-run",
+            paramLabel = "MODE",
+            description =
+                    "Recycle a tenant over its budget while others lack memory: ${COMPLETION-CANDIDATES}. A dry run"
+                            + " decides and reports, and ends no program (default: ${DEFAULT-VALUE}).")
+    Mode mode = Mode.dry_run;
+
+    @Option(
+            names = "--vram.grace",
+            defaultValue = "30s",
+            paramLabel = "DURATION",
+            description = "Time between the signal to end and the one that kills (default: ${DEFAULT-VALUE}).")
+    Duration grace = Duration.ofSeconds(30);
+
+    @Option(
+            names = "--vram.rules",
+            split = ",",
+            paramLabel = "RULE=VALUE",
+            description = "Rules of the watchdog that differ from their defaults, such as floor=2GiB or"
+                    + " triggers=floor+demand.")
+    List<String> rules = List.of();
+
+    /** Returns whether memory is watched. */
+    public boolean wanted() {
+        return mode != Mode.off && budgets != null;
+    }
+
+    /**
+     * Checks the settings and the file of budgets.
+     *
+     * @throws UserError with the setting, or file and line
+     */
+    public void validate(NodePaths paths) {
+        if (grace.isNegative() || grace.compareTo(LONGEST_GRACE) > 0) {
+            throw new UserError("--vram.grace must be 0s to 10m, but was " + Durations.text(grace));
+        }
+        var unused = rules();
+        var unusedToo = sources(paths);
+    }
+
+    /**
+     * Starts the watchdog, if it is wanted.
+     *
+     * @param signals sends signals to processes
+     * @param interval the sampler's interval of reading memory
+     */
+    public Optional<VramMonitor> start(
+            NodeSampler sampler,
+            NodeMemory memory,
+            NodePaths paths,
+            Supplier<ProcessSignals> signals,
+            Duration interval) {
+        if (!wanted()) {
+            return Optional.empty();
+        }
+        VramMonitor monitor = new VramMonitor(
+                sampler,
+                new Observations(memory, sources(paths)),
+                rules(),
+                new Recycler(mode == Mode.armed, actuators(signals)),
+                interval,
+                Clock.systemUTC());
+        monitor.start();
+        return Optional.of(monitor);
+    }
+
+    private WatchdogRules rules() {
+        Map<String, String> changes = new LinkedHashMap<>();
+        for (String rule : rules) {
+            int equals = rule.indexOf('=');
+            if (equals < 1 || changes.put(rule.substring(0, equals), rule.substring(equals + 1)) != null) {
+                throw new UserError("--vram.rules: expected RULE=VALUE, each rule once, but was '" + rule + "'");
+            }
+        }
+        return WatchdogRules.DEFAULT.with(changes);
+    }
+
+    private List<TermsSource> sources(NodePaths paths) {
+        return Optional.ofNullable(budgets).stream()
+                .<TermsSource>map(
+                        file -> NodeBudgets.read(file, container -> Optional.empty(), paths.sysfs(), System::nanoTime))
+                .toList();
+    }
+
+    /** Signals are sent in this program's own PID namespace, whatever --path.* options are set. */
+    private List<Actuator> actuators(Supplier<ProcessSignals> signals) {
+        List<Actuator> all = new ArrayList<>(CommandActuator.all(grace));
+        all.add(new SignalActuator("process:", signals, new RunningProcesses(Path.of("/proc")), grace));
+        return all;
+    }
+}

@@ -1,0 +1,116 @@
+package dev.gpuwarden.daemon.vram;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.GpuWatchdog;
+import dev.gpuwarden.watchdog.decision.RecycleHistory;
+import dev.gpuwarden.watchdog.decision.RecycleRules;
+import dev.gpuwarden.watchdog.decision.Verdict;
+import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.pressure.PressureRules;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** One GPU of the monitor: its watchdog, its last decision, and the news about it. Not thread-safe. */
+final class WatchedGpu {
+
+    /** An observation without a new reading is a decision too, so that a sampler that stands still is seen. */
+    private static final long STANDSTILL_NANOS = Duration.ofSeconds(3).toNanos();
+
+    /** Verdicts that alternate with others by the second, so they are no news. */
+    private static final Set<Verdict> PASSING = EnumSet.of(Verdict.STALE_TENANTS, Verdict.BLIND);
+
+    /** Blindness of one reading is no news; of this many in a row it is. */
+    private static final int BLIND_IN_A_ROW = 8;
+
+    private final GpuWatchdog watchdog;
+    private final Map<Verdict, Long> counts = new EnumMap<>(Verdict.class);
+    private @Nullable Decision last;
+    private Instant decidedAt = Instant.EPOCH;
+    private Instant lastGoodAt = Instant.EPOCH;
+    private long decidedAtNanos;
+    private Verdict told = Verdict.CALM;
+    private List<String> toldNotices = List.of();
+    private int blind;
+
+    WatchedGpu(PressureRules pressure, RecycleRules recycle, RecycleHistory history) {
+        watchdog = new GpuWatchdog(pressure, recycle, history);
+    }
+
+    /** Returns whether there is something to decide: a new reading, or none for too long. */
+    boolean isNew(GpuObservation seen, long nowNanos) {
+        return last == null
+                || seen.sequence() != last.seen().sequence()
+                || nowNanos - decidedAtNanos >= STANDSTILL_NANOS;
+    }
+
+    Decision decide(GpuObservation seen, Instant now) {
+        Decision decision = watchdog.decide(seen);
+        last = decision;
+        decidedAt = now;
+        decidedAtNanos = System.nanoTime();
+        counts.merge(decision.verdict(), 1L, Long::sum);
+        if (decision.verdict() == Verdict.BLIND) {
+            blind++;
+        } else {
+            blind = 0;
+            lastGoodAt = now;
+        }
+        return decision;
+    }
+
+    /** Returns the free memory below which the next reading must come soon; 0 while there is pressure already. */
+    long hastenBelowBytes() {
+        return last == null || last.verdict() != Verdict.CALM
+                ? 0
+                : last.pressure()
+                        .map(pressure -> Math.max(pressure.floorBytes(), pressure.promisedBytes()))
+                        .orElse(0L);
+    }
+
+    /** Returns whether too little memory is free, and pressure may begin with the next reading. */
+    boolean isLow() {
+        long limit = hastenBelowBytes();
+        return last != null
+                && last.seen()
+                        .memory()
+                        .asOptional()
+                        .filter(memory -> memory.free() < limit)
+                        .isPresent();
+    }
+
+    /** Returns lines for the log: a verdict that changed, and notices that are new. */
+    List<String> news(Decision decision) {
+        List<String> lines = new ArrayList<>();
+        boolean passing = PASSING.contains(decision.verdict()) && blind != BLIND_IN_A_ROW;
+        if (decision.verdict() != told && !passing) {
+            told = decision.verdict();
+            lines.add("VRAM "
+                    + decision.verdict()
+                            .name()
+                            .toLowerCase(java.util.Locale.ROOT)
+                            .replace('_', ' ') + ": " + decision.reason());
+        }
+        decision.notices().stream()
+                .filter(notice -> !toldNotices.contains(notice))
+                .forEach(lines::add);
+        toldNotices = Stream.concat(toldNotices.stream(), decision.notices().stream())
+                .distinct()
+                .limit(64)
+                .toList();
+        return lines;
+    }
+
+    VramStatus status(GpuIdentity gpu, Map<String, Long> recycles) {
+        return new VramStatus(gpu, Objects.requireNonNull(last), decidedAt, lastGoodAt, counts, recycles);
+    }
+}

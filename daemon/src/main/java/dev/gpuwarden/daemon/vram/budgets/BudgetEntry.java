@@ -1,0 +1,63 @@
+package dev.gpuwarden.daemon.vram.budgets;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.process.MemoryUse;
+import dev.gpuwarden.core.process.Owner;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * One entry of the file of budgets.
+ *
+ * @param pattern name of the tenant; {@code *} stands for any text
+ * @param gpu index or UUID; empty for every GPU
+ * @param exempt whether it must never be recycled
+ */
+record BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String> gpu, int priority, boolean exempt) {
+
+    /** The kind of tenant, as the key of its name in the file. */
+    enum Kind {
+        unit,
+        container,
+        slurm,
+        process
+    }
+
+    /**
+     * Returns the name by which the process matches this entry; empty where it does not.
+     *
+     * @param containers names by container ID
+     */
+    Optional<String> match(GpuIdentity on, MemoryUse use, ContainerNames containers) {
+        return isOn(on) ? names(use, containers).filter(this::matches).findFirst() : Optional.empty();
+    }
+
+    boolean isOn(GpuIdentity on) {
+        return gpu.isEmpty() || gpu.get().equals(on.selector()) || gpu.get().equals(Integer.toString(on.index()));
+    }
+
+    /** Returns whether it names one tenant rather than a pattern of several. */
+    boolean isExact() {
+        return pattern.indexOf('*') < 0;
+    }
+
+    private Stream<String> names(MemoryUse use, ContainerNames containers) {
+        return switch (kind) {
+            case unit -> use.owner() instanceof Owner.Unit unit ? Stream.of(unit.name()) : Stream.empty();
+            case slurm -> use.owner() instanceof Owner.SlurmJob job ? Stream.of(job.jobId()) : Stream.empty();
+            case container ->
+                use.owner() instanceof Owner.Container container
+                        ? Stream.concat(Stream.of(container.containerId()), containers.name(container).stream())
+                        : Stream.empty();
+            // A pod's processes are named by strangers; its budget comes with the pod.
+            case process -> use.owner() instanceof Owner.Pod ? Stream.empty() : use.command().asOptional().stream();
+        };
+    }
+
+    private boolean matches(String name) {
+        String regex = Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*"));
+        return Pattern.compile(regex, Pattern.DOTALL).matcher(name).matches();
+    }
+}
