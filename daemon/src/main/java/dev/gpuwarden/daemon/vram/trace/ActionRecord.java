@@ -1,0 +1,45 @@
+package dev.gpuwarden.daemon.vram.trace;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The record of an attempt to carry out a decision.
+ *
+ * @param gpu UUID, and with {@code sequence} the name of the decision
+ * @param tenant identity
+ * @param actuator name of the way in which it was tried
+ * @param accepted whether the tenant ends by it
+ * @param text cause of a failure, or the action that was taken
+ */
+public record ActionRecord(
+        Instant at, String gpu, long sequence, String tenant, String actuator, boolean accepted, String text) {
+
+    public static final String SCHEMA = "gpuwarden.vram-action/v1";
+
+    public Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("at", at.toString());
+        tree.put("gpu", gpu);
+        tree.put("sequence", sequence);
+        tree.put("tenant", tenant);
+        tree.put("actuator", actuator);
+        tree.put("accepted", accepted);
+        tree.put("text", text);
+        return tree;
+    }
+
+    static ActionRecord read(Fields fields) throws IOException {
+        return new ActionRecord(
+                fields.time("at"),
+                fields.text("gpu"),
+                fields.number("sequence"),
+                fields.text("tenant"),
+                fields.text("actuator"),
+                fields.flag("accepted"),
+                fields.text("text"));
+    }
+}
