@@ -55,10 +55,18 @@ public final class StoreSettings {
 
     /** Returns the file for the earlier rates of GPUs, beside the event store; empty if events are in memory alone. */
     public Optional<Path> ratesFile() {
+        return beside("-rates.tsv");
+    }
+
+    /** Returns the file for the watchdog's decisions, beside the event store; empty if events are in memory alone. */
+    public Optional<Path> decisionsFile() {
+        return beside("-vram.jsonl");
+    }
+
+    private Optional<Path> beside(String ending) {
         return path.equals(MEMORY)
                 ? Optional.empty()
-                : Optional.of(
-                        path.resolveSibling(path.getFileName().toString().replaceFirst("\\.db$", "") + "-rates.tsv"));
+                : Optional.of(path.resolveSibling(path.getFileName().toString().replaceFirst("\\.db$", "") + ending));
     }
 
     /** @throws UserError if a value is out of range */
