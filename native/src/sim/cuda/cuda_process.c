@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cuda_sim.h"
@@ -94,6 +95,29 @@ static bool write_stat(int64_t earlier_seconds)
     return stat_fd >= 0 && ftruncate(stat_fd, 0) == 0 && pwrite(stat_fd, changed, (size_t)length, 0) == length;
 }
 
+/* The node's uptime as of now: a process that started after it would be one of the future, and no file changes by itself. */
+static void write_uptime(const char *proc, int64_t boot)
+{
+    char path[PATH_MAX], fresh[PATH_MAX], name[32], text[96];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double seconds = (double)(now.tv_sec - boot) + (double)now.tv_nsec / 1e9;
+    snprintf(name, sizeof name, ".uptime-%d", getpid());
+    int length = snprintf(text, sizeof text, "%.2f %.2f\n", seconds, seconds);
+    if (!join(path, sizeof path, proc, "uptime") || !join(fresh, sizeof fresh, proc, name)) {
+        return;
+    }
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0) {
+        return;
+    }
+    bool written = write(fd, text, (size_t)length) == length;
+    close(fd);
+    if (!written || rename(fresh, path) != 0) {
+        unlink(fresh);
+    }
+}
+
 static void add_link(const char *folder, const char *name, const char *target)
 {
     char path[PATH_MAX];
@@ -145,6 +169,7 @@ void cu_process_show(int table_fd)
     }
     snprintf(target, sizeof target, "/proc/%s/fd/%d", pid, stat_fd);
     add_link(shown, "stat", target);
+    write_uptime(proc, boot);
 }
 
 void cu_process_hide(void)

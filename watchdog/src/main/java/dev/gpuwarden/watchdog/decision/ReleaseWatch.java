@@ -63,7 +63,7 @@ final class ReleaseWatch {
                     .orElse(oldest.getKey());
             return new Pending(
                     waited > rules.releaseWithin().toNanos(),
-                    name + " has been ending for " + TimeUnit.NANOSECONDS.toSeconds(waited) + " s");
+                    "the memory of " + name + " is not back after " + TimeUnit.NANOSECONDS.toSeconds(waited) + " s");
         });
     }
 
