@@ -2,19 +2,32 @@ package dev.gpuwarden.cli;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.api.YamlUnicodeReader;
+import org.snakeyaml.engine.v2.composer.Composer;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.parser.ParserImpl;
+import org.snakeyaml.engine.v2.scanner.StreamReader;
 
 /** A reader of YAML files into nodes with their lines. Scalars stay as they are written. */
 final class YamlFile {
 
-    private static final long LARGEST_BYTES = 1 << 20;
+    private static final int LARGEST_BYTES = 1 << 20;
+    private static final int LARGEST_MANIFESTS = 16 << 20;
+
+    /** Anchors of whole mappings are rare in a configuration, and frequent in manifests that tools write. */
+    private static final int FEW_ALIASES = 10;
+
+    private static final int MANY_ALIASES = 10_000;
 
     private YamlFile() {}
 
@@ -24,24 +37,57 @@ final class YamlFile {
      * @throws UserError with file, line and problem, where the file cannot be read, is too large or is no YAML
      */
     static Optional<Node> read(Path file) {
-        try {
-            if (Files.size(file) > LARGEST_BYTES) {
-                throw new UserError(file + ": expected at most " + LARGEST_BYTES + " bytes");
-            }
-            LoadSettings settings = LoadSettings.builder()
-                    .setLabel(file.toString())
-                    .setAllowNonScalarKeys(true)
-                    .setMaxAliasesForCollections(10)
-                    .build();
-            return new Compose(settings).composeInputStream(new ByteArrayInputStream(Files.readAllBytes(file)));
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] content = bounded(file.toString(), in, LARGEST_BYTES);
+            return parse(file.toString(), content, FEW_ALIASES, Composer::getSingleNode);
         } catch (IOException e) {
             throw new UserError(file + ": " + FileErrors.why(e));
+        }
+    }
+
+    /**
+     * Returns all documents of an input that may be large, such as the objects of a cluster.
+     *
+     * @param name for messages
+     * @throws UserError with name, line and problem, where the input cannot be read, is too large or is no YAML
+     */
+    static List<Node> readAll(String name, InputStream in) {
+        try {
+            byte[] content = bounded(name, in, LARGEST_MANIFESTS);
+            return parse(name, content, MANY_ALIASES, composer -> {
+                List<Node> documents = new ArrayList<>();
+                composer.forEachRemaining(documents::add);
+                return documents;
+            });
+        } catch (IOException e) {
+            throw new UserError(name + ": " + FileErrors.why(e));
+        }
+    }
+
+    private static byte[] bounded(String name, InputStream in, int most) throws IOException {
+        byte[] content = in.readNBytes(most + 1);
+        if (content.length > most) {
+            throw new UserError(name + ": expected at most " + most + " bytes");
+        }
+        return content;
+    }
+
+    private static <T> T parse(String name, byte[] content, int aliases, Function<Composer, T> composition) {
+        LoadSettings settings = LoadSettings.builder()
+                .setLabel(name)
+                .setAllowNonScalarKeys(true)
+                .setMaxAliasesForCollections(aliases)
+                .setCodePointLimit(LARGEST_MANIFESTS)
+                .build();
+        try {
+            StreamReader reader = new StreamReader(settings, new YamlUnicodeReader(new ByteArrayInputStream(content)));
+            return composition.apply(new Composer(settings, new YamlDepth(new ParserImpl(settings, reader))));
         } catch (MarkedYamlEngineException e) {
             int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
-            throw new UserError(file + ":" + line + ": not YAML: " + e.getProblem());
+            throw new UserError(name + ":" + line + ": not YAML: " + e.getProblem());
         } catch (YamlEngineException e) {
             String problem = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
-            throw new UserError(file + ": not YAML: " + problem);
+            throw new UserError(name + ": not YAML: " + problem);
         }
     }
 

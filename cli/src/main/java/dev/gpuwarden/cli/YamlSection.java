@@ -1,10 +1,15 @@
 package dev.gpuwarden.cli;
 
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
@@ -19,13 +24,23 @@ public final class YamlSection {
 
     private record Entry(Node value, int line) {}
 
-    private final Path file;
+    /** The key of YAML 1.1 whose value gives further keys; tools of Kubernetes still support it. */
+    private static final String MERGE = "<<";
+
+    /** Merged mappings may merge others. */
+    private static final int DEEPEST_MERGE = 8;
+
+    private final String file;
     private final int line;
+    private final boolean merges;
+    private final Node node;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
 
-    private YamlSection(Path file, Node node) {
+    private YamlSection(String file, Node node, boolean merges) {
         this.file = file;
         this.line = YamlFile.line(node);
+        this.merges = merges;
+        this.node = node;
         if (!(node instanceof MappingNode map)) {
             throw wrong("expected keys with values");
         }
@@ -38,6 +53,30 @@ public final class YamlSection {
                 throw at(YamlFile.line(key), "duplicate key " + key.getValue() + ", first on line " + first.line);
             }
         }
+        Entry merged = merges ? entries.remove(MERGE) : null;
+        if (merged != null) {
+            merge(merged.value, DEEPEST_MERGE);
+        }
+    }
+
+    private void merge(Node from, int depth) {
+        if (depth == 0) {
+            throw at(YamlFile.line(from), "more than " + DEEPEST_MERGE + " mappings merged into each other");
+        }
+        if (from instanceof SequenceNode several) {
+            several.getValue().forEach(one -> merge(one, depth - 1));
+        } else if (from instanceof MappingNode map) {
+            for (NodeTuple tuple : map.getValue()) {
+                if (tuple.getKeyNode() instanceof ScalarNode key
+                        && !key.getValue().equals(MERGE)) {
+                    entries.putIfAbsent(key.getValue(), new Entry(tuple.getValueNode(), YamlFile.line(key)));
+                } else if (tuple.getKeyNode() instanceof ScalarNode) {
+                    merge(tuple.getValueNode(), depth - 1);
+                }
+            }
+        } else {
+            throw at(YamlFile.line(from), MERGE + ": expected keys with values");
+        }
     }
 
     /**
@@ -48,7 +87,31 @@ public final class YamlSection {
     public static YamlSection read(Path file) {
         Node root = YamlFile.read(file)
                 .orElseThrow(() -> new UserError(file + ": expected keys with values, but it is empty"));
-        return new YamlSection(file, root);
+        return new YamlSection(file.toString(), root, false);
+    }
+
+    /**
+     * Returns the root mappings of all documents, with merged keys as tools of Kubernetes read them. Documents without content are
+     * left out.
+     *
+     * @param name of the input, for messages
+     * @param in is read to its end, and not closed
+     * @throws UserError where the input cannot be read, is too large, or has a document that is no mapping
+     */
+    public static List<YamlSection> readManifests(String name, InputStream in) {
+        List<YamlSection> documents = new ArrayList<>();
+        for (Node root : YamlFile.readAll(name, in)) {
+            if (!empty(root)) {
+                documents.add(new YamlSection(name, root, true));
+            }
+        }
+        return documents;
+    }
+
+    private static boolean empty(Node node) {
+        return node instanceof ScalarNode scalar
+                && scalar.isPlain()
+                && List.of("", "~", "null").contains(scalar.getValue());
     }
 
     /** Refuses keys other than these; the message proposes the nearest one. */
@@ -68,10 +131,47 @@ public final class YamlSection {
         return entries.containsKey(key);
     }
 
+    /** Returns the mapping of a key; empty where the key is missing or has no value. */
+    public Optional<YamlSection> section(String key) {
+        Entry entry = entries.get(key);
+        return entry == null || empty(entry.value)
+                ? Optional.empty()
+                : Optional.of(new YamlSection(file, entry.value, merges));
+    }
+
+    /** Returns the single value of a key as it is written; empty where the key is missing or has no value. */
+    public Optional<String> value(String key) {
+        return has(key) && !empty(entries.get(key).value) ? Optional.of(text(key)) : Optional.empty();
+    }
+
+    /** Returns the keys in their order. */
+    public Set<String> keys() {
+        return Collections.unmodifiableSet(entries.keySet());
+    }
+
+    /** Returns whether this mapping, or one in it at any depth, has the key. */
+    public boolean mentions(String key) {
+        return mentions(node, key, Collections.newSetFromMap(new IdentityHashMap<>()));
+    }
+
+    private static boolean mentions(Node node, String key, Set<Node> seen) {
+        if (!seen.add(node)) {
+            return false;
+        }
+        if (node instanceof MappingNode map) {
+            return map.getValue().stream()
+                    .anyMatch(tuple -> tuple.getKeyNode() instanceof ScalarNode name
+                                    && name.getValue().equals(key)
+                            || mentions(tuple.getValueNode(), key, seen));
+        }
+        return node instanceof SequenceNode list
+                && list.getValue().stream().anyMatch(item -> mentions(item, key, seen));
+    }
+
     /** Returns the mappings of a list; empty where the key is missing. */
     public List<YamlSection> sections(String key) {
         Entry entry = entries.get(key);
-        if (entry == null) {
+        if (entry == null || merges && empty(entry.value)) {
             return List.of();
         }
         if (!(entry.value instanceof SequenceNode sequence)) {
@@ -79,7 +179,7 @@ public final class YamlSection {
         }
         List<YamlSection> sections = new ArrayList<>();
         for (Node item : sequence.getValue()) {
-            sections.add(new YamlSection(file, item));
+            sections.add(new YamlSection(file, item, merges));
         }
         return sections;
     }

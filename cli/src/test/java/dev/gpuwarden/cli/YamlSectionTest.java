@@ -3,13 +3,17 @@ package dev.gpuwarden.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class YamlSectionTest {
 
@@ -63,5 +67,75 @@ class YamlSectionTest {
     void fileThatIsTooLargeIsRefused() {
         assertThatThrownBy(() -> read("a: " + "x".repeat(1 << 20)))
                 .hasMessageContaining("expected at most 1048576 bytes");
+    }
+
+    private static List<YamlSection> manifests(String text) {
+        return YamlSection.readManifests("a.yaml", new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void manifestsAreSeveralDocumentsWithoutTheEmptyOnes() {
+        List<YamlSection> documents = manifests("---\n# none\n---\nkind: A\n---\nnull\n---\n{\"kind\": \"B\"}\n");
+        assertThat(documents).extracting(document -> document.text("kind")).containsExactly("A", "B");
+        assertThat(documents.get(1).origin()).isEqualTo("a.yaml:8");
+    }
+
+    @Test
+    void aKeyWithoutValueHasNoSection() {
+        YamlSection document = manifests("spec:\nstatus: {phase: ~}\nitems: null\nmetadata: {name: ''}\n")
+                .get(0);
+        assertThat(document.section("spec")).isEmpty();
+        assertThat(document.section("none")).isEmpty();
+        assertThat(document.sections("items")).isEmpty();
+        assertThat(document.section("status").orElseThrow().value("phase")).isEmpty();
+        assertThat(document.keys()).containsExactly("spec", "status", "items", "metadata");
+        assertThatThrownBy(() -> document.section("status")
+                        .orElseThrow()
+                        .section("phase")
+                        .orElseThrow())
+                .isInstanceOf(java.util.NoSuchElementException.class);
+    }
+
+    @Test
+    void mergedKeysAreKeysAfterTheOwnOnes() {
+        YamlSection document = manifests("""
+                base: &base {cpu: 1, memory: 2}
+                more: &more {<<: *base, gpu: 3}
+                own: {<<: [*more, {cpu: 7}], memory: 9}
+                """).get(0);
+        YamlSection own = document.section("own").orElseThrow();
+        assertThat(own.keys()).containsExactlyInAnyOrder("memory", "gpu", "cpu");
+        assertThat(own.text("memory")).isEqualTo("9");
+        assertThat(own.text("cpu")).isEqualTo("1");
+    }
+
+    @Test
+    void mergesWithoutEndAreRefused() {
+        YamlSection document = manifests("a: &a\n  <<: *a\n  b: 1\n").get(0);
+        assertThatThrownBy(() -> document.section("a")).hasMessageContaining("merged into each other");
+    }
+
+    @Test
+    void findsAKeyAtAnyDepthAlsoInARing() {
+        YamlSection document = manifests("a: &a\n- b: {c: 1}\n- *a\n").get(0);
+        assertThat(document.mentions("c")).isTrue();
+        assertThat(document.mentions("d")).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1000, 1_000_000})
+    void endlessNestingIsRefused(int depth) {
+        String message = "a.yaml:1: not YAML: more than 100 levels of nesting";
+        assertThatThrownBy(() -> manifests("[".repeat(depth))).hasMessage(message);
+        assertThatThrownBy(() -> manifests("a: " + "{a: ".repeat(depth))).hasMessage(message);
+        assertThatThrownBy(() -> read("a: " + "[".repeat(Math.min(depth, 900_000))))
+                .hasMessageEndingWith(message);
+    }
+
+    @Test
+    void tooLargeManifestsAreRefused() {
+        assertThatThrownBy(() -> manifests("a".repeat((16 << 20) + 1)))
+                .isInstanceOf(UserError.class)
+                .hasMessage("a.yaml: expected at most 16777216 bytes");
     }
 }
