@@ -18,6 +18,7 @@ import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.time.Clock;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "vram",
         mixinStandardHelpOptions = true,
-        description = "GPU memory by holder, and the pods that have the GPUs.",
+        description = "GPU memory by holder, the pods that have the GPUs, and the decisions of the VRAM watchdog.",
         synopsisSubcommandLabel = "COMMAND")
 public final class VramCommand {
 
@@ -42,7 +43,10 @@ public final class VramCommand {
     public static CommandLine with(Supplier<DriverProvider> provider) {
         return new CommandLine(new VramCommand())
                 .addSubcommand(new Top(provider))
-                .addSubcommand(new Holders(provider));
+                .addSubcommand(new Holders(provider))
+                .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
+                .addSubcommand(new VramReplayCommand(ZoneId.systemDefault()))
+                .addSubcommand(new VramRulesCommand());
     }
 
     /** Queries the kubelet once for the pods that have each GPU. */
