@@ -142,7 +142,7 @@ class DocumentsTest {
             }
             Set<String> sections = new TreeSet<>();
             for (String line : Files.readAllLines(DOCS.resolve("runbooks").resolve(runbook.getValue()))) {
-                if (line.startsWith("### Gpuwarden")) {
+                if (line.startsWith("### Gpuwarden") || line.startsWith("### GPUVRAM")) {
                     sections.add(line.substring(4));
                 }
             }
