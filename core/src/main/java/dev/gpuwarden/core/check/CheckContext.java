@@ -106,5 +106,10 @@ public interface CheckContext {
     /** Returns the node's /proc. */
     Path procfs();
 
+    /** Returns the kubelet's folder of pod logs, whose names have the names of pods. */
+    default Path podLogs() {
+        return Path.of("/var/log/pods");
+    }
+
     Instant now();
 }

@@ -163,6 +163,11 @@ public record CheckEnvironment(
         public Path procfs() {
             return environment.paths.procfs();
         }
+
+        @Override
+        public Path podLogs() {
+            return environment.paths.podLogs();
+        }
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
@@ -56,6 +57,19 @@ public final class ProcessOwners {
         Map<Integer, ProcessFacts> facts = new HashMap<>();
         ageNanosByPid.forEach((pid, age) -> facts.put(pid, lookUp(pid, age)));
         return facts;
+    }
+
+    /** Returns why processes of others cannot be seen from here; empty if they can. */
+    public Optional<String> hiddenBecause() {
+        return privateNamespace
+                ? Optional.of(OWN_NAMESPACE)
+                : procfs.hidesProcesses() ? Optional.of(HIDDEN) : Optional.empty();
+    }
+
+    /** Returns whether the owner is unknown because the process has ended since the driver listed it. */
+    public static boolean hasEnded(Owner owner) {
+        return owner instanceof Owner.Unknown unknown
+                && (unknown.cause().equals(GONE) || unknown.cause().equals(REUSED));
     }
 
     private ProcessFacts lookUp(int pid, long ageNanos) {
