@@ -13,11 +13,13 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.VramAsked;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.GpuNamesCodec;
 import dev.gpuwarden.api.UplinkCodec;
+import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.FaultPage;
 import dev.gpuwarden.api.v1.GpuNames;
@@ -78,6 +80,7 @@ final class UplinkProtocol {
             case HOLDINGS -> new HoldingsReported(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
             case ACCESS_REVIEW -> access(report.getAccessReview());
+            case ADVERTISE, EVICT -> vram(report);
             // An unsupported part of a newer node's message still proves that the node lives.
             case HEARTBEAT, REPORT_NOT_SET -> new Alive();
         };
@@ -99,6 +102,9 @@ final class UplinkProtocol {
         }
         if (!shortText(hello.getBootId()) || !shortText(hello.getVersion())) {
             return limit("Hello: expected boot_id and version of at most " + LONGEST_TEXT + " ASCII characters");
+        }
+        if (!hello.getVramResource().isEmpty() && !VramCodec.isResource(hello.getVramResource())) {
+            return limit("Hello.vram_resource: expected the name of an extended resource");
         }
         if (hello.getAcknowledgedSequence() < 0 || hello.getDroppedEvents() < 0) {
             return limit("Hello: expected numbers from 0 on");
@@ -258,6 +264,12 @@ final class UplinkProtocol {
                 : limit("AccessReview: expected an id of at most 64 and a JSON web token of at most 8192 characters");
     }
 
+    private static Step vram(NodeReport report) {
+        return VramCodec.isGood(report)
+                ? new VramAsked(report)
+                : limit(report.getReportCase() + ": a field is not valid");
+    }
+
     // ---- ends ----
 
     private static Step order(String why) {
@@ -312,6 +324,9 @@ final class UplinkProtocol {
                 return "AccessAsked[" + review.getId() + "]";
             }
         }
+
+        /** A value to advertise, or a request to end a pod. */
+        record VramAsked(NodeReport report) implements Step {}
 
         /** A sign that the node lives, without other content. */
         record Alive() implements Step {}
