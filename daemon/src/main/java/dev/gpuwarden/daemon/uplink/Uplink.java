@@ -91,6 +91,7 @@ public final class Uplink implements AutoCloseable {
             return Disconnect.local(e);
         } finally {
             node.access().end();
+            node.vram().end();
             if (channel != null) {
                 channel.shutdownNow();
             }

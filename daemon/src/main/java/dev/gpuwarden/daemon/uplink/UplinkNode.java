@@ -17,6 +17,7 @@ import java.util.function.Supplier;
  * @param holders reads the holders of the node's GPUs; may take seconds
  * @param signals sends signals to pods before their end; may block
  * @param access the page's token reviews
+ * @param vram the VRAM budgets of this node's pods
  */
 public record UplinkNode(
         String name,
@@ -28,7 +29,23 @@ public record UplinkNode(
         Supplier<List<GpuIdentity>> gpus,
         Supplier<Reading<GpuHolders>> holders,
         SignalSender signals,
-        TokenReviewRequests access) {
+        TokenReviewRequests access,
+        VramRequests vram) {
+
+    /** Creates a node that requests no VRAM budgets. */
+    public UplinkNode(
+            String name,
+            String bootId,
+            String version,
+            EventReader book,
+            Outbox outbox,
+            Clock clock,
+            Supplier<List<GpuIdentity>> gpus,
+            Supplier<Reading<GpuHolders>> holders,
+            SignalSender signals,
+            TokenReviewRequests access) {
+        this(name, bootId, version, book, outbox, clock, gpus, holders, signals, access, new VramRequests(""));
+    }
 
     /** A sender of signals to pods. It may block, and is called by one thread at a time. */
     public interface SignalSender {

@@ -116,6 +116,7 @@ final class UplinkSession {
                 .setDroppedEvents(node.outbox().lag(Uplink.NAME).dropped())
                 .setAnswersLookups(true)
                 .setAnswersSignals(true)
+                .setVramResource(node.vram().resource())
                 .build()));
     }
 
@@ -134,6 +135,8 @@ final class UplinkSession {
                 case LOOKUP -> holders.asked(one.getLookup().getId());
                 case SIGNAL -> signals.asked(one.getSignal());
                 case ACCESS_VERDICT -> node.access().received(one.getAccessVerdict());
+                case VRAM_ANSWER -> node.vram().received(one.getVramAnswer());
+                case BUDGETED_PODS -> node.vram().received(one.getBudgetedPods());
                 // A message of a newer version.
                 case ACKNOWLEDGEMENT_NOT_SET -> {}
             }
@@ -161,6 +164,7 @@ final class UplinkSession {
         accepted = true;
         limits = EventWindow.SendLimits.of(welcome.getLimits());
         node.access().welcome(welcome.getAnswersAccessReviews(), cursor.wakeup());
+        node.vram().welcome(welcome.getVramResource(), cursor.wakeup());
         // The aggregator may have more events than acknowledged here, if the node was killed before it stored an
         // acknowledgement.
         long has = Math.min(welcome.getAcknowledgedSequence(), cursor.lastSequence());
@@ -199,6 +203,7 @@ final class UplinkSession {
             begin();
         }
         all(node.access()::next);
+        all(node.vram()::next);
         if (call.isReady()) {
             names.next(now).ifPresent(this::send);
         }
