@@ -8,6 +8,9 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.vram.VramNodes;
+import dev.gpuwarden.aggregator.vram.VramPart;
+import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.aggregator.web.FleetPage;
 import dev.gpuwarden.aggregator.web.FleetView;
 import dev.gpuwarden.aggregator.web.FleetView.Decisions;
@@ -85,6 +88,9 @@ public final class AggregatorCommand implements Callable<Integer> {
     MonitorOptions monitoring = new MonitorOptions();
 
     @Mixin
+    VramOptions vram = new VramOptions();
+
+    @Mixin
     WebOptions web = new WebOptions();
 
     @Mixin
@@ -111,10 +117,11 @@ public final class AggregatorCommand implements Callable<Integer> {
         Optional<QuarantineSettings> settings = options.settings();
         Optional<DrainReconciler.Settings> drains = options.drains();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
+        Optional<VramSettings> budgets = vram.settings();
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             KubeClient api = parts.add(cluster.connect());
-            ArmedRights.check(api, settings, drains);
+            ArmedRights.check(api, settings, drains, budgets);
             Decisions decisions = new Decisions();
             AuditLog audits = parts.add(AuditLog.open(options.auditFile, decisions));
             Optional<Controllers> controllers = settings.map(set -> parts.add(Controllers.start(
@@ -122,10 +129,13 @@ public final class AggregatorCommand implements Callable<Integer> {
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
-            IngestServer server = parts.add(IngestServer.of(ingest, api, memory));
+            Optional<VramNodes> tenants = controllers.flatMap(
+                    each -> budgets.map(set -> parts.add(new VramNodes(api, each.cache(), set, Clock.systemUTC()))));
+            VramPart part = tenants.isPresent() ? tenants.get() : VramPart.NONE;
+            IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
-            sites.add(new AggregatorMetrics(server, controllers, monitor, stats));
+            sites.add(new AggregatorMetrics(server, controllers, monitor, tenants, stats));
             controllers
                     .filter(each -> web.pages())
                     .map(Controllers::view)
@@ -135,6 +145,9 @@ public final class AggregatorCommand implements Callable<Integer> {
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
             announceControllers(settings, drains);
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    "VRAM budgets: " + (tenants.isPresent() ? vram.mode + ", in " + part.resource() : "off"));
             if (controllers.isEmpty() || !stopsBeforeCachesSync(running, controllers.get())) {
                 LOG.log(
                         System.Logger.Level.INFO,

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorMetrics;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus;
+import dev.gpuwarden.aggregator.vram.VramNodes;
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
@@ -24,7 +25,11 @@ import java.util.stream.Stream;
  * the state of each.
  */
 record AggregatorMetrics(
-        IngestServer server, Optional<Controllers> controllers, Optional<ObjectMonitor> monitor, WebStats web)
+        IngestServer server,
+        Optional<Controllers> controllers,
+        Optional<ObjectMonitor> monitor,
+        Optional<VramNodes> vram,
+        WebStats web)
         implements HttpHandler {
 
     @Override
@@ -38,6 +43,7 @@ record AggregatorMetrics(
         addIngest(all);
         controllers.ifPresent(each -> addControllers(all, each));
         monitor.ifPresent(monitors -> addMonitor(all, monitors));
+        vram.ifPresent(nodes -> addVram(all, nodes));
         return HttpAnswer.of(200, MetricFamilies.TYPE, all.text());
     }
 
@@ -139,6 +145,20 @@ record AggregatorMetrics(
         all.gauge("gpuwarden_aggregator_monitor_nodes_failing", monitor.failing());
         all.seconds("gpuwarden_aggregator_monitor_evaluation_seconds", metrics.evaluationMicros());
         all.seconds("gpuwarden_aggregator_monitor_change_to_event_seconds", metrics.changeToEventMicros());
+    }
+
+    /** Adds the VRAM budgets of the nodes that report to this replica. */
+    private static void addVram(MetricFamilies all, VramNodes nodes) {
+        all.gauge("gpuwarden_aggregator_vram_nodes", nodes.joined());
+        all.gauge("gpuwarden_aggregator_vram_watched_nodes", nodes.watched());
+        all.gauge("gpuwarden_aggregator_vram_nodes_failing", nodes.failing());
+        all.counter("gpuwarden_aggregator_vram_lists", nodes.metrics().lists());
+        all.counter(
+                "gpuwarden_aggregator_vram_advertised",
+                "outcome",
+                nodes.metrics().advertised());
+        all.counter(
+                "gpuwarden_aggregator_vram_removals", "outcome", nodes.metrics().removals());
     }
 
     private static Labels policy(PolicyStatus status) {

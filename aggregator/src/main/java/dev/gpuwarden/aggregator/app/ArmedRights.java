@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ public final class ArmedRights {
 
     private static final List<Right> QUARANTINE =
             List.of(new Right("patch", "", "nodes"), new Right("patch", "", "nodes/status"));
+    private static final List<Right> ADVERTISE = List.of(new Right("patch", "", "nodes/status"));
     private static final Right EVICT = new Right("create", "", "pods/eviction");
     private static final Right DELETE = new Right("delete", "", "pods");
 
@@ -34,7 +36,10 @@ public final class ArmedRights {
      * Without an answer it logs a warning and throws nothing.
      */
     public static void check(
-            KubeClient api, Optional<QuarantineSettings> quarantine, Optional<DrainReconciler.Settings> drains)
+            KubeClient api,
+            Optional<QuarantineSettings> quarantine,
+            Optional<DrainReconciler.Settings> drains,
+            Optional<VramSettings> vram)
             throws InterruptedException {
         AccessReviewer rights = new AccessReviewer(api);
         try {
@@ -44,6 +49,9 @@ public final class ArmedRights {
             Optional<DrainReconciler.Settings> armed = drains.filter(DrainReconciler.Settings::armed);
             if (armed.isPresent()) {
                 check(rights, "drain", ofDrain(armed.get().policies()));
+            }
+            if (vram.isPresent()) {
+                checkVram(rights, vram.get());
             }
         } catch (ApiException e) {
             LOG.log(
@@ -60,13 +68,27 @@ public final class ArmedRights {
         return needed;
     }
 
+    private static void checkVram(AccessReviewer rights, VramSettings vram) throws ApiException, InterruptedException {
+        if (vram.advertises()) {
+            check(rights, "--vram.advertise=on", ADVERTISE, "vram-advertise", "--vram.advertise=off");
+        }
+        if (vram.mode() == ActionMode.ARMED) {
+            check(rights, "vram", vram.deletes() ? List.of(EVICT, DELETE) : List.of(EVICT));
+        }
+    }
+
     private static void check(AccessReviewer rights, String what, List<Right> needed)
+            throws ApiException, InterruptedException {
+        check(rights, "--" + what + ".mode=armed", needed, what + "-armed", "--" + what + ".mode=dry-run");
+    }
+
+    private static void check(AccessReviewer rights, String setting, List<Right> needed, String component, String other)
             throws ApiException, InterruptedException {
         List<Right> missing = rights.missing(needed);
         if (!missing.isEmpty()) {
-            throw new UserError("--" + what + ".mode=armed needs rights that this ServiceAccount does not have: "
-                    + AccessReviewer.text(missing) + ". Apply the manifests with their component components/" + what
-                    + "-armed, or start with --" + what + ".mode=dry-run");
+            throw new UserError(setting + " needs rights that this ServiceAccount does not have: "
+                    + AccessReviewer.text(missing) + ". Apply the manifests with their component components/"
+                    + component + ", or start with " + other);
         }
     }
 }

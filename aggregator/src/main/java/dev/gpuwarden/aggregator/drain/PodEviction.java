@@ -12,9 +12,10 @@ import java.util.Optional;
  * The requests to the API server that end one pod. Each names the pod's UID, so that another pod of the same name stays.
  * Blocks.
  */
-final class PodEviction {
+public final class PodEviction {
 
-    sealed interface Outcome {
+    /** The result of a request. */
+    public sealed interface Outcome {
         /** Returns the name of the result in metrics and audit records. */
         String kind();
 
@@ -36,14 +37,14 @@ final class PodEviction {
      * @param grace grace period; empty for each pod's own
      * @param dryRun true if the API server must evaluate the requests, and change nothing
      */
-    PodEviction(KubeClient api, Optional<Duration> grace, boolean dryRun) {
+    public PodEviction(KubeClient api, Optional<Duration> grace, boolean dryRun) {
         this.api = api;
         this.grace = grace;
         this.dryRun = dryRun;
     }
 
     /** Evicts the pod if its budget permits. */
-    Outcome evict(PodView pod) throws InterruptedException {
+    public Outcome evict(PodView pod) throws InterruptedException {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "policy/v1");
         body.put("kind", "Eviction");
@@ -58,7 +59,7 @@ final class PodEviction {
     }
 
     /** Deletes the pod, whatever its budget permits. */
-    Outcome delete(PodView pod) throws InterruptedException {
+    public Outcome delete(PodView pod) throws InterruptedException {
         try {
             Map<String, Object> body = options(pod);
             body.put("apiVersion", "v1");

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.util.Threads;
 import io.grpc.Server;
@@ -53,7 +54,13 @@ public final class IngestServer implements AutoCloseable {
     private volatile boolean listens;
 
     /** @param replica name of this aggregator, which distinguishes it from others */
-    IngestServer(IngestOptions options, KubeClient api, String replica, NodeHealthCache memory, WritePace pace) {
+    IngestServer(
+            IngestOptions options,
+            KubeClient api,
+            String replica,
+            NodeHealthCache memory,
+            VramPart vram,
+            WritePace pace) {
         this.options = options;
         NodeHealthClient healths = new NodeHealthClient(api, memory);
         Clock clock = Clock.systemUTC();
@@ -64,6 +71,7 @@ public final class IngestServer implements AutoCloseable {
                 new SignalRequests(api, memory, clock),
                 new AccessReviews(
                         (token, node) -> visitors.token(token, PageRight.page(node)), metrics, System::nanoTime),
+                vram,
                 memory,
                 metrics,
                 clock,
@@ -105,9 +113,10 @@ public final class IngestServer implements AutoCloseable {
      * usable.
      *
      * @param memory cache of the cluster, which saves requests
+     * @param vram the part that serves VRAM budgets
      */
-    public static IngestServer of(IngestOptions options, KubeClient api, NodeHealthCache memory) {
-        return new IngestServer(options, api, hostName(), memory, WritePace.DEFAULT);
+    public static IngestServer of(IngestOptions options, KubeClient api, NodeHealthCache memory, VramPart vram) {
+        return new IngestServer(options, api, hostName(), memory, vram, WritePace.DEFAULT);
     }
 
     /** Starts to accept nodes. Throws {@link UserError} if the address is not available. */

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
+import dev.gpuwarden.aggregator.vram.NodeLink;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.api.v1.Lookup;
@@ -18,6 +19,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -26,7 +28,7 @@ import java.util.Set;
  * The two ends of one stream. Messages arrive one after the other; acknowledgements come from any thread. The stream reads a
  * node no faster than the cluster stores its reports.
  */
-final class NodeStream implements StreamObserver<NodeReport> {
+final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
 
     /** Signals without an answer. */
     private static final int MOST_SIGNALS = 256;
@@ -210,8 +212,18 @@ final class NodeStream implements StreamObserver<NodeReport> {
         answer(acknowledgement.build());
     }
 
+    @Override
+    public synchronized boolean send(List<Acknowledgement> messages) {
+        if (!node.isReady()) {
+            return false;
+        }
+        messages.forEach(this::answer);
+        return true;
+    }
+
     /** Sends an acknowledgement, unless the stream is over. */
-    synchronized void answer(Acknowledgement acknowledgement) {
+    @Override
+    public synchronized void answer(Acknowledgement acknowledgement) {
         if (!over) {
             node.onNext(acknowledgement);
         }

@@ -15,12 +15,14 @@ import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
 import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.VramAsked;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
+import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
 import dev.gpuwarden.api.v1.FlowLimits;
@@ -59,6 +61,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
     private final NodeHealthCache memory;
     private final NodeRequests requests;
     private final AccessReviews access;
+    private final VramPart vram;
     private final Map<String, NodeSession> records = new ConcurrentHashMap<>();
     private final Map<NodeStream, NodeSession> streams = new ConcurrentHashMap<>();
     /** The number of connections in a row of a node while aggregators are replaced. Each costs the API server a request. */
@@ -78,6 +81,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
             GpuHolderRequests holders,
             SignalRequests pods,
             AccessReviews access,
+            VramPart vram,
             NodeHealthCache memory,
             IngestMetrics metrics,
             Clock clock,
@@ -91,6 +95,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         this.memory = memory;
         this.requests = new NodeRequests(holders, pods, memory, metrics, clock, this::stream);
         this.access = access;
+        this.vram = vram;
     }
 
     @Override
@@ -156,6 +161,9 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         } else if (step instanceof AccessAsked asked) {
             access.asked(record.node(), asked.review(), stream::answer);
             write = record.alive(now);
+        } else if (step instanceof VramAsked asked) {
+            vram.received(record.node(), stream, asked.report());
+            write = record.alive(now);
         } else if (step instanceof Alive) {
             write = record.alive(now);
         }
@@ -198,8 +206,13 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
                             .setAcknowledgedSequence(held.acknowledged())
                             .setLimits(FlowLimits.newBuilder().setMaxUnacknowledgedEvents(WINDOW))
                             .setAnswersAccessReviews(true)
+                            .setVramResource(vram.resource())
                             .build(),
                     hello);
+            vram.joined(node, hello.getVramResource(), stream);
+            if (!streams.containsKey(stream)) {
+                vram.left(node, stream);
+            }
             // Requests that arrived during the connect still wait for the stream.
             memory.health(node).ifPresent(health -> {
                 requests.open(node, health);
@@ -254,6 +267,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         NodeSession record = streams.remove(stream);
         if (record != null) {
             record.detach();
+            vram.left(record.node(), stream);
             // Not here: this may run inside the map's own change of that entry.
             writer.settle(record);
         }

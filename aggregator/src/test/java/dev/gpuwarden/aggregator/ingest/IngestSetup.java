@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
+import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.Relay;
@@ -91,7 +92,11 @@ abstract class IngestSetup {
     }
 
     IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory) {
-        return parts.add(new IngestServer(options, api, name, memory, PACE).listen());
+        return aggregator(api, name, memory, VramPart.NONE);
+    }
+
+    IngestServer aggregator(KubeClient api, String name, NodeHealthCache memory, VramPart vram) {
+        return parts.add(new IngestServer(options, api, name, memory, vram, PACE).listen());
     }
 
     TestUplink connect(IngestServer server, String token) throws Exception {

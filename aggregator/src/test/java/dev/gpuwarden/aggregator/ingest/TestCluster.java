@@ -30,6 +30,8 @@ final class TestCluster {
             plane.client().apply(manifest("crds/nodehealths.gpuwarden.dev.yaml"));
             plane.client().apply(manifest("gpuwarden-node.yaml"));
             plane.client().apply(manifest("gpuwarden-aggregator.yaml"));
+            plane.client().apply(manifest("components/vram-advertise/rights.yaml"));
+            plane.client().apply(manifest("components/vram-armed/rights.yaml"));
             // Waits until the API server serves the kind.
             var unused = plane.client().get("nodehealths");
             prepared = plane;

@@ -79,12 +79,18 @@ final class TestUplink implements AutoCloseable {
      * @param answersLookups true for a daemon that answers requests for holders and signals; false for one of the first version
      */
     TestUplink hello(String node, boolean answersLookups) {
+        return hello(node, answersLookups, "");
+    }
+
+    /** @param vram the extended resource for VRAM; empty for a node that requests no budgets */
+    TestUplink hello(String node, boolean answersLookups, String vram) {
         send(UplinkCodec.report(UplinkCodec.hello(Instant.now())
                 .setNodeName(node)
                 .setBootId("boot-1")
                 .setVersion("1.0")
                 .setAnswersLookups(answersLookups)
                 .setAnswersSignals(answersLookups)
+                .setVramResource(vram)
                 .build()));
         return this;
     }

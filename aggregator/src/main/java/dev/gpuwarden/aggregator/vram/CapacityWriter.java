@@ -1,0 +1,107 @@
+package dev.gpuwarden.aggregator.vram;
+
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.api.v1.Advertise;
+import dev.gpuwarden.core.limit.RateLimit;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+
+/** The writer of advertised values into Nodes. It reads a Node before it writes, and reads the answer to each write. Blocks. */
+final class CapacityWriter {
+
+    /** Writes in a row that another writer can provoke. Then it may provoke one in a minute. */
+    static final int BURST = 10;
+
+    private static final Duration EACH = Duration.ofMinutes(1);
+    private static final Duration CONFIRM = Duration.ofHours(1);
+    private static final int MOST_NODES = 20_000;
+
+    private final KubeClient api;
+    private final VramSettings settings;
+    private final VramEvents events;
+    private final VramMetrics metrics;
+    private final RateLimit limit;
+
+    CapacityWriter(
+            KubeClient api, VramSettings settings, VramEvents events, VramMetrics metrics, LongSupplier nanoTime) {
+        this.api = api;
+        this.settings = settings;
+        this.events = events;
+        this.metrics = metrics;
+        this.limit = new RateLimit(BURST, EACH.toNanos(), MOST_NODES, nanoTime);
+    }
+
+    /** The end of a reconcile. */
+    private record Result(String outcome, String text, Duration again) {
+        boolean accepted() {
+            return outcome.equals("unchanged") || outcome.equals("written") || outcome.equals("removed");
+        }
+    }
+
+    /** Writes the value if the Node has another, and answers the node. Returns the time until the next reconcile without another cause. */
+    Duration reconcile(JoinedNode node, Advertise wanted) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> there = api.find(NodeCache.NODES.path(node.name()));
+        Result result = there.isEmpty()
+                ? new Result("no_node", "the cluster has no Node '" + node.name() + "'", CONFIRM)
+                : reconcile(node.name(), there.get(), wanted);
+        metrics.advertised(result.outcome());
+        boolean news = node.answer(wanted, result.accepted(), result.text());
+        if (news && result.outcome().equals("refused")) {
+            events.advertiseRefused(there.orElse(Map.of()), result.text());
+        }
+        return result.again();
+    }
+
+    private Result reconcile(String name, Map<String, Object> node, Advertise wanted)
+            throws ApiException, InterruptedException {
+        OptionalLong mib = wanted.hasMib() ? OptionalLong.of(wanted.getMib()) : OptionalLong.empty();
+        CapacityPlan plan = CapacityPlan.of(node, settings.resource(), mib);
+        if (plan instanceof CapacityPlan.Unchanged unchanged) {
+            return new Result("unchanged", unchanged.text(), CONFIRM);
+        }
+        if (plan instanceof CapacityPlan.Refused refused) {
+            return new Result("refused", refused.text(), CONFIRM);
+        }
+        if (!settings.advertises()) {
+            return new Result("off", "the aggregator writes no Node: its --vram.advertise is off", CONFIRM);
+        }
+        if (!limit.take(name)) {
+            String text = "another writer changes " + settings.resource() + " of the Node again and again; next try in "
+                    + EACH.toSeconds() + " s";
+            return new Result("refused", text, EACH);
+        }
+        try {
+            return plan instanceof CapacityPlan.Remove remove
+                    ? remove(name, remove)
+                    : write(name, ((CapacityPlan.Write) plan).body(), wanted.getMib());
+        } catch (ApiException e) {
+            if (e.invalid() || e.forbidden()) {
+                return new Result("refused", "the API server refuses the value: " + e.answer(), EACH);
+            }
+            throw e;
+        }
+    }
+
+    private Result write(String name, Map<String, Object> body, long mib) throws ApiException, InterruptedException {
+        Map<String, Object> answer = apply(name, body);
+        return CapacityPlan.has(answer, settings.resource(), mib)
+                ? new Result("written", "the Node has " + settings.resource() + " " + mib, CONFIRM)
+                : new Result("refused", "the API server accepted the value, and the Node does not have it", EACH);
+    }
+
+    private Result remove(String name, CapacityPlan.Remove remove) throws ApiException, InterruptedException {
+        for (Map<String, Object> body : remove.bodies()) {
+            var unused = apply(name, body);
+        }
+        return new Result("removed", "the Node has no " + settings.resource() + " of gpuwarden any more", CONFIRM);
+    }
+
+    private Map<String, Object> apply(String name, Map<String, Object> body) throws ApiException, InterruptedException {
+        return api.apply(NodeCache.NODES.path(name) + "/status", CapacityPlan.MANAGER, body);
+    }
+}

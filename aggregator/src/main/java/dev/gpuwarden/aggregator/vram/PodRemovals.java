@@ -1,0 +1,211 @@
+package dev.gpuwarden.aggregator.vram;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.PodEviction;
+import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.api.v1.Evict;
+import dev.gpuwarden.api.v1.Removal;
+import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.Threads;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Ends pods at the request of their nodes. Few requests run at a time, in threads of their own. They are bounded for each node
+ * and for all. Each request gets one answer. Thread-safe.
+ */
+final class PodRemovals implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(PodRemovals.class.getName());
+
+    /** The burst of one node. Then it may request one removal in ten seconds; the watchdog requests six in an hour. */
+    static final int BURST = 6;
+
+    private static final Duration EACH = Duration.ofSeconds(10);
+
+    /** The burst of all nodes together. Then they may request one removal in two seconds. */
+    static final int BURST_OF_ALL = 30;
+
+    private static final Duration EACH_OF_ALL = Duration.ofSeconds(2);
+    private static final int MOST_NODES = 20_000;
+    private static final Object ALL = new Object();
+
+    private static final int THREADS = 2;
+    private static final int QUEUE = 64;
+
+    private final KubeClient api;
+    private final VramSettings settings;
+    private final VramEvents events;
+    private final VramMetrics metrics;
+    private final LongSupplier nanoTime;
+    private final RateLimit ofOne;
+    private final RateLimit ofAll;
+    private final ThreadPoolExecutor threads;
+    private final Map<String, Integer> open = new HashMap<>();
+
+    PodRemovals(KubeClient api, VramSettings settings, VramEvents events, VramMetrics metrics, LongSupplier nanoTime) {
+        this.api = api;
+        this.settings = settings;
+        this.events = events;
+        this.metrics = metrics;
+        this.nanoTime = nanoTime;
+        this.ofOne = new RateLimit(BURST, EACH.toNanos(), MOST_NODES, nanoTime);
+        this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL.toNanos(), 1, nanoTime);
+        this.threads = new ThreadPoolExecutor(
+                THREADS,
+                THREADS,
+                30,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(QUEUE),
+                Threads.daemon("gpuwarden-vram-removal"));
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** The end of a request. */
+    private record Result(String outcome, boolean accepted, String text) {
+        static Result refused(String outcome, String text) {
+            return new Result(outcome, false, text);
+        }
+    }
+
+    /**
+     * Accepts a request. Does not block.
+     *
+     * @param node the node that the stream has proven
+     */
+    void asked(String node, NodeLink link, Evict wanted) {
+        if (!begin(node)) {
+            answer(link, wanted, Result.refused("limit", "the node has " + VramCodec.MOST_OPEN + " requests open"));
+            return;
+        }
+        if (!ofOne.take(node) || !ofAll.take(ALL)) {
+            end(node);
+            answer(link, wanted, Result.refused("limit", "too many requests to end a pod: try again in some seconds"));
+            return;
+        }
+        long since = nanoTime.getAsLong();
+        try {
+            threads.execute(() -> {
+                try {
+                    answer(link, wanted, work(node, wanted, since));
+                } finally {
+                    end(node);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            end(node);
+            answer(link, wanted, Result.refused("limit", "the aggregator has too many pods to end"));
+        }
+    }
+
+    private void answer(NodeLink link, Evict wanted, Result result) {
+        metrics.removed(result.outcome());
+        link.answer(VramCodec.answer(wanted.getId(), result.accepted(), result.text()));
+    }
+
+    private Result work(String node, Evict wanted, long since) {
+        try {
+            // The node waits no longer, and may have decided again.
+            return nanoTime.getAsLong() - since < VramCodec.PATIENCE.toNanos()
+                    ? remove(node, wanted)
+                    : Result.refused("late", "the aggregator was too busy");
+        } catch (ApiException e) {
+            return Result.refused("error", "the pod cannot be read: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Result.refused("error", "the aggregator stops");
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "a request of node " + node + " to end a pod: this is a bug in gpuwarden", e);
+            return Result.refused("error", e.toString());
+        }
+    }
+
+    private Result remove(String node, Evict wanted) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> pod = find(wanted);
+        if (pod.isEmpty()) {
+            return new Result("gone", true, "the pod has ended already");
+        }
+        Optional<String> refusal = RemovalCheck.refusal(node, wanted, pod.get(), settings.resource());
+        if (refusal.isPresent()) {
+            return Result.refused("refused", refusal.get());
+        }
+        boolean deletes = wanted.getRemoval() == Removal.REMOVAL_DELETE;
+        String verb = deletes ? "delete" : "evict";
+        if (wanted.getRemoval() == Removal.REMOVAL_DRY_RUN || settings.mode() == ActionMode.DRY_RUN) {
+            events.pod(
+                    pod.get(),
+                    node,
+                    "VramWouldRecycle",
+                    "Dry run: gpuwarden would " + verb + " this pod: " + VramCodec.reason(wanted));
+            return wanted.getRemoval() == Removal.REMOVAL_DRY_RUN
+                    ? new Result("dry_run", true, "dry run: the pod has an Event")
+                    : Result.refused("dry_run", "the aggregator ends no pod: its --vram.mode is dry-run");
+        }
+        if (deletes && !settings.deletes()) {
+            return Result.refused("refused", "the aggregator deletes no pod: its --vram.delete is off");
+        }
+        if (wanted.getRemoval() != Removal.REMOVAL_EVICT && !deletes) {
+            return Result.refused("refused", "the aggregator does not support this kind of removal");
+        }
+        return end(node, wanted, pod.get(), deletes);
+    }
+
+    private Result end(String node, Evict wanted, Map<String, Object> pod, boolean deletes)
+            throws InterruptedException {
+        PodView view = PodView.of(pod);
+        if (view.deleted().isPresent()) {
+            return new Result("gone", true, "the pod ends already");
+        }
+        PodEviction removal = new PodEviction(api, Optional.of(RemovalCheck.grace(wanted, pod)), false);
+        PodEviction.Outcome outcome = deletes ? removal.delete(view) : removal.evict(view);
+        LOG.log(
+                Level.INFO,
+                "pod " + view.path() + " " + view.uid() + " of node " + node + ": " + outcome.kind() + ": "
+                        + VramCodec.reason(wanted));
+        if (outcome instanceof PodEviction.Outcome.Refused refused) {
+            return Result.refused(refused.kind(), refused.why());
+        }
+        events.pod(
+                pod,
+                node,
+                "VramRecycled",
+                "gpuwarden has " + outcome.kind() + " this pod: " + VramCodec.reason(wanted));
+        return new Result(outcome.kind(), true, "the pod " + view.path() + " is " + outcome.kind());
+    }
+
+    /** Reads the pod by a list, since this program may list pods and not get one. */
+    private Optional<Map<String, Object>> find(Evict wanted) throws ApiException, InterruptedException {
+        String path =
+                "/api/v1/namespaces/" + wanted.getNamespace() + "/pods?fieldSelector=metadata.name=" + wanted.getPod();
+        return JsonTrees.objects(api.get(path), "items").stream().findFirst();
+    }
+
+    private synchronized boolean begin(String node) {
+        int before = open.getOrDefault(node, 0);
+        if (before < VramCodec.MOST_OPEN) {
+            open.put(node, before + 1);
+        }
+        return before < VramCodec.MOST_OPEN;
+    }
+
+    private synchronized void end(String node) {
+        open.computeIfPresent(node, (name, count) -> count == 1 ? null : count - 1);
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

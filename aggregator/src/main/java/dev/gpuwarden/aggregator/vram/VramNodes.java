@@ -1,0 +1,201 @@
+package dev.gpuwarden.aggregator.vram;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
+import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.api.v1.Advertise;
+import dev.gpuwarden.api.v1.NodeReport;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/** The nodes that report to this replica and use VRAM budgets. Any replica serves its own nodes; none has to lead. */
+public final class VramNodes implements VramPart, AutoCloseable {
+
+    /** Nodes whose pods are watched. Each watch is a connection. */
+    static final int MOST_WATCHED = 2048;
+
+    private static final int THREADS = 8;
+
+    /** The shortest pause between two lists for a node, and the pause before the next try if it does not read. */
+    private static final Duration LIST_PAUSE = Duration.ofMillis(500);
+
+    private final KubeClient api;
+    private final NodeCache cache;
+    private final VramSettings settings;
+    private final VramMetrics metrics = new VramMetrics();
+    private final CapacityWriter writer;
+    private final PodRemovals removals;
+    private final LongSupplier nanoTime = System::nanoTime;
+    private final Map<String, JoinedNode> nodes = new ConcurrentHashMap<>();
+    private final WorkQueue values = new WorkQueue("advertised VRAM of node", THREADS, this::advertise);
+    private final WorkQueue lists = new WorkQueue("VRAM budgets of node", THREADS, this::list);
+
+    public VramNodes(KubeClient api, NodeCache cache, VramSettings settings, Clock clock) {
+        this.api = api;
+        this.cache = cache;
+        this.settings = settings;
+        VramEvents events = new VramEvents(api, clock);
+        this.writer = new CapacityWriter(api, settings, events, metrics, nanoTime);
+        this.removals = new PodRemovals(api, settings, events, metrics, nanoTime);
+        values.begin();
+        lists.begin();
+        cache.listen(new NodeCache.Listener() {
+            @Override
+            public void node(String name, Optional<CachedNode> node, boolean ours) {
+                changed(name, node);
+            }
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {}
+        });
+    }
+
+    // ---- nodes come and go ----
+
+    @Override
+    public String resource() {
+        return settings.resource();
+    }
+
+    @Override
+    public void joined(String node, String resource, NodeLink link) {
+        if (resource.equals(settings.resource())) {
+            replace(node, Optional.of(new JoinedNode(node, link)));
+            lists.add(node);
+        }
+    }
+
+    @Override
+    public void left(String node, NodeLink link) {
+        JoinedNode there = nodes.get(node);
+        if (there != null && there.link() == link && nodes.remove(node, there)) {
+            there.close();
+        }
+    }
+
+    private void replace(String node, Optional<JoinedNode> now) {
+        JoinedNode before = now.isPresent() ? nodes.put(node, now.get()) : nodes.remove(node);
+        if (before != null) {
+            before.close();
+        }
+    }
+
+    @Override
+    public void received(String node, NodeLink link, NodeReport report) {
+        JoinedNode there = nodes.get(node);
+        if (there == null || there.link() != link) {
+            String id = report.hasEvict()
+                    ? report.getEvict().getId()
+                    : report.getAdvertise().getId();
+            link.answer(VramCodec.answer(id, false, "the node's Hello does not name " + settings.resource()));
+        } else if (report.hasEvict()) {
+            removals.asked(node, link, report.getEvict());
+        } else {
+            there.wants(report.getAdvertise());
+            values.add(node);
+        }
+    }
+
+    /** Queues a node whose Node has another value. Called for each change of each Node, so it must be fast. */
+    private void changed(String name, Optional<CachedNode> node) {
+        JoinedNode there = nodes.get(name);
+        if (there == null) {
+            return;
+        }
+        lists.add(name);
+        Optional<Advertise> wanted = there.wanted();
+        boolean differs = node.isPresent()
+                && wanted.isPresent()
+                && wanted.get().hasMib()
+                && !CapacityPlan.has(
+                        node.get().tree(), settings.resource(), wanted.get().getMib());
+        if (differs) {
+            values.add(name);
+        }
+    }
+
+    // ---- work ----
+
+    private void advertise(String name) throws ApiException, InterruptedException {
+        JoinedNode node = nodes.get(name);
+        Optional<Advertise> wanted = node == null ? Optional.empty() : node.wanted();
+        if (node != null && wanted.isPresent()) {
+            values.addAfter(name, writer.reconcile(node, wanted.get()));
+        }
+    }
+
+    private void list(String name) {
+        JoinedNode node = nodes.get(name);
+        if (node == null) {
+            return;
+        }
+        if (node.watch().isEmpty()) {
+            boolean needed = cache.node(name).filter(this::hasResource).isPresent();
+            if (needed && watched() >= MOST_WATCHED) {
+                node.sendUnknown("the aggregator watches the pods of " + MOST_WATCHED + " other nodes already");
+                return;
+            }
+            if (needed) {
+                node.keep(new PodWatch(api, name, settings.resource(), () -> lists.add(name)));
+                return;
+            }
+        }
+        long now = nanoTime.getAsLong();
+        if (node.sinceNanos(now) < LIST_PAUSE.toNanos()) {
+            lists.addAfter(name, LIST_PAUSE);
+            return;
+        }
+        // Without the resource no pod on the node can have a budget.
+        var pods = node.watch().map(PodWatch::pods).orElse(Optional.of(List.of()));
+        if (pods.isPresent()) {
+            switch (node.send(pods.get(), now)) {
+                case SENT -> metrics.listed();
+                case NOT_NOW -> lists.addAfter(name, LIST_PAUSE);
+                case SAME -> {}
+            }
+        }
+    }
+
+    private boolean hasResource(CachedNode node) {
+        return JsonTrees.object(JsonTrees.object(node.tree(), "status"), "capacity")
+                .containsKey(settings.resource());
+    }
+
+    // ---- metrics ----
+
+    public VramMetrics metrics() {
+        return metrics;
+    }
+
+    /** Returns the number of nodes that use budgets and report here. */
+    public int joined() {
+        return nodes.size();
+    }
+
+    /** Returns the number of nodes whose pods are watched. */
+    public long watched() {
+        return nodes.values().stream().filter(node -> node.watch().isPresent()).count();
+    }
+
+    /** Returns the number of nodes whose value could not be written; the write is retried. */
+    public int failing() {
+        return values.failing();
+    }
+
+    @Override
+    public void close() {
+        values.close();
+        lists.close();
+        removals.close();
+        nodes.keySet().forEach(node -> replace(node, Optional.empty()));
+    }
+}

@@ -1,0 +1,125 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import static dev.gpuwarden.testkit.Await.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.api.v1.BudgetedPod;
+import dev.gpuwarden.api.v1.Removal;
+import dev.gpuwarden.api.v1.VramAnswer;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Budgets of a node's pods, and the end of pods at its request, with a real API server and the shipped rights. */
+class VramEvictClusterTest extends VramSetup {
+
+    private static final String SPACE = "vram-evict";
+
+    @AfterEach
+    void deletePods() {
+        plane.client().deleteNow("pods/" + SPACE);
+    }
+
+    private String events() {
+        return plane.client().get("events/" + SPACE).toString();
+    }
+
+    private void assertRefused(VramAnswer answer, String why) {
+        assertThat(answer.getText()).contains(why);
+        assertThat(answer.getAccepted()).isFalse();
+    }
+
+    @Test
+    void aNodeReceivesTheBudgetsOfItsOwnPodsWheneverTheyChange() throws Exception {
+        namespace(SPACE);
+        String other = node + "-other";
+        TestCluster.node(plane, other);
+        run(SPACE, "elsewhere", other, "3000");
+        run(SPACE, "ocr", node, "5000");
+        start(ActionMode.DRY_RUN, true, false);
+        assertThat(list().getPodsList()).as("the Node has no such resource").isEmpty();
+        assertThat(advertise(OptionalLong.of(14000)).getAccepted()).isTrue();
+        BudgetedPod pod = list().getPodsList().get(0);
+        assertThat(pod.getUid()).isEqualTo(uid(SPACE, "ocr"));
+        assertThat(pod.getContainers(0).getQuantity()).isEqualTo("5k");
+        assertThat(lists).isEmpty();
+
+        run(SPACE, "llama", node, "2k");
+        assertThat(list().getPodsList()).extracting(BudgetedPod::getName).containsExactly("llama", "ocr");
+        plane.client().patch("pod/" + SPACE + "/ocr/status", "{\"status\": {\"phase\": \"Failed\"}}");
+        assertThat(list().getPodsList()).extracting(BudgetedPod::getName).containsExactly("llama");
+
+        uplink = join(node);
+        assertThat(list().getPodsList()).as("again after a new connection").hasSize(1);
+    }
+
+    @Test
+    void onlyThePodsOfTheNodeAreEvicted() throws Exception {
+        namespace(SPACE);
+        String other = node + "-other";
+        TestCluster.node(plane, other);
+        run(SPACE, "elsewhere", other, "3000");
+        run(SPACE, "leaky", node, "1800");
+        start(ActionMode.ARMED, false, false);
+
+        assertRefused(evict(SPACE, "elsewhere", Removal.REMOVAL_EVICT), "the pod is not on the node '" + node + "'");
+        assertRefused(evict(SPACE, "leaky", "another-uid", Removal.REMOVAL_EVICT), "the name belongs to another pod");
+        assertRefused(evict("gpuwarden", "daemon-" + node, Removal.REMOVAL_EVICT), "no budget");
+        assertRefused(evict(SPACE, "leaky", Removal.REMOVAL_DELETE), "--vram.delete is off");
+        assertThat(leaves(SPACE, "leaky") || leaves(SPACE, "elsewhere")).isFalse();
+
+        VramAnswer answer = evict(SPACE, "leaky", Removal.REMOVAL_EVICT);
+        assertThat(answer.getText()).isEqualTo("the pod " + SPACE + "/leaky is evicted");
+        assertThat(answer.getAccepted()).isTrue();
+        assertThat(plane.client().find("pod/" + SPACE + "/leaky", ".metadata.deletionGracePeriodSeconds"))
+                .isEqualTo("5");
+        until(() -> events().contains("gpuwarden has evicted this pod: over its budget"), "the pod has an Event");
+        plane.client().deleteNow("pod/" + SPACE + "/leaky");
+        assertThat(evict(SPACE, "leaky", "u", Removal.REMOVAL_EVICT).getText()).contains("has ended already");
+    }
+
+    @Test
+    void aDisruptionBudgetRefusesAnEvictionAndNotADeletion() throws Exception {
+        namespace(SPACE);
+        run(SPACE, "guarded", node, "1800");
+        plane.client().apply("""
+                apiVersion: policy/v1
+                kind: PodDisruptionBudget
+                metadata: {name: guard, namespace: %s}
+                spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}
+                """.formatted(SPACE));
+        start(ActionMode.ARMED, false, true);
+        assertRefused(evict(SPACE, "guarded", Removal.REMOVAL_EVICT), "disruption budget");
+        assertThat(leaves(SPACE, "guarded")).isFalse();
+        assertThat(evict(SPACE, "guarded", Removal.REMOVAL_DELETE).getAccepted())
+                .isTrue();
+        assertThat(leaves(SPACE, "guarded")).isTrue();
+        plane.client().deleteNow("poddisruptionbudget/" + SPACE + "/guard");
+    }
+
+    @Test
+    void aDryRunOnEitherSideOnlyWritesAnEvent() throws Exception {
+        namespace(SPACE);
+        run(SPACE, "dry", node, "1800");
+        start(ActionMode.DRY_RUN, false, false);
+        assertRefused(evict(SPACE, "dry", Removal.REMOVAL_EVICT), "its --vram.mode is dry-run");
+        assertThat(evict(SPACE, "dry", Removal.REMOVAL_DRY_RUN).getAccepted()).isTrue();
+        assertThat(leaves(SPACE, "dry")).isFalse();
+        until(
+                () -> events().contains("Dry run: gpuwarden would evict this pod: over its budget"),
+                "the pod has an Event");
+    }
+
+    @Test
+    void requestsBeyondTheLimitsAreRefused() throws Exception {
+        namespace(SPACE);
+        run(SPACE, "many", node, "1800");
+        start(ActionMode.DRY_RUN, false, false);
+        for (int i = 0; i < 6; i++) {
+            assertThat(evict(SPACE, "many", Removal.REMOVAL_DRY_RUN).getAccepted())
+                    .isTrue();
+        }
+        assertRefused(evict(SPACE, "many", Removal.REMOVAL_DRY_RUN), "too many requests to end a pod");
+    }
+}

@@ -1,0 +1,84 @@
+package dev.gpuwarden.aggregator.vram;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.vram.CapacityPlan.Refused;
+import dev.gpuwarden.aggregator.vram.CapacityPlan.Remove;
+import dev.gpuwarden.aggregator.vram.CapacityPlan.Unchanged;
+import dev.gpuwarden.aggregator.vram.CapacityPlan.Write;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CapacityPlanTest {
+
+    private static final String RESOURCE = "gpuwarden.dev/vram-mib";
+    private static final OptionalLong WANTED = OptionalLong.of(14000);
+
+    /** Returns a Node with this value by this manager; empty texts for none. */
+    private static Map<String, Object> node(String value, String manager, boolean marked) throws Exception {
+        String owner = manager.isEmpty() ? "" : """
+                {"manager": "%s", "subresource": "status", "fieldsV1": {"f:status": {"f:capacity": {"f:%s": {}}}}}""".formatted(manager, RESOURCE);
+        return Json.readObject("""
+                {"metadata": {"name": "n1", "uid": "u1", "annotations": {%s}, "managedFields": [%s]},
+                 "status": {"capacity": {"cpu": "8"%s}}}""".formatted(
+                        marked ? "\"" + CapacityPlan.MARK + "\": \"" + RESOURCE + "\"" : "",
+                        owner,
+                        value.isEmpty() ? "" : ", \"" + RESOURCE + "\": \"" + value + "\""));
+    }
+
+    @Test
+    void aNodeWithoutTheResourceGetsItWithAMark() throws Exception {
+        assertThat(CapacityPlan.of(node("", "", false), RESOURCE, WANTED))
+                .isEqualTo(new Write(Json.readObject("""
+                        {"apiVersion": "v1", "kind": "Node",
+                         "metadata": {"name": "n1", "uid": "u1", "annotations": {"%s": "%s"}},
+                         "status": {"capacity": {"%s": "14000"}}}""".formatted(CapacityPlan.MARK, RESOURCE, RESOURCE))));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"14000, gpuwarden-vram", "14k, gpuwarden-vram", "14k, kubectl-edit"})
+    void anEqualValueIsNotWrittenAgain(String value, String manager) throws Exception {
+        assertThat(CapacityPlan.of(node(value, manager, true), RESOURCE, WANTED))
+                .isInstanceOf(Unchanged.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, kubelet, a kubelet that starts resets it",
+        "9, kubectl-edit, a person changed it",
+        "80000, gpuwarden-vram, the card before was larger",
+        "nonsense, kubectl-edit, it is no number",
+        "500m, kubectl-edit, it is a fraction"
+    })
+    void anOwnValueThatDiffersIsReplaced(String value, String manager, String why) throws Exception {
+        assertThat(CapacityPlan.of(node(value, manager, true), RESOURCE, WANTED))
+                .as(why)
+                .isInstanceOf(Write.class);
+    }
+
+    @Test
+    void aResourceOfAnotherWriterIsRefusedWithItsOwner() throws Exception {
+        CapacityPlan plan = CapacityPlan.of(node("14k", "kubelet", false), RESOURCE, WANTED);
+        assertThat(plan).isInstanceOf(Refused.class);
+        assertThat(((Refused) plan).text()).contains("14k").contains("written by kubelet");
+        assertThat(((Refused) CapacityPlan.of(node("5", "", false), RESOURCE, WANTED)).text())
+                .contains("an unknown owner");
+    }
+
+    @Test
+    void onlyAnOwnResourceIsRemoved() throws Exception {
+        assertThat(CapacityPlan.of(node("14k", "kubelet", false), RESOURCE, OptionalLong.empty()))
+                .isInstanceOf(Unchanged.class);
+        assertThat(CapacityPlan.of(node("", "", false), RESOURCE, OptionalLong.empty()))
+                .isInstanceOf(Unchanged.class);
+        CapacityPlan own = CapacityPlan.of(node("14k", "gpuwarden-vram", true), RESOURCE, OptionalLong.empty());
+        assertThat(((Remove) own).bodies()).hasSize(1);
+        assertThat(((Remove) own).bodies().get(0)).doesNotContainKey("status");
+        CapacityPlan reset = CapacityPlan.of(node("0", "kubelet", true), RESOURCE, OptionalLong.empty());
+        assertThat(((Remove) reset).bodies()).as("takes it over first").hasSize(2);
+    }
+}
