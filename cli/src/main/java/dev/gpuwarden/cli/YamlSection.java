@@ -141,7 +141,8 @@ public final class YamlSection {
 
     /** Returns the single value of a key as it is written; empty where the key is missing or has no value. */
     public Optional<String> value(String key) {
-        return has(key) && !empty(entries.get(key).value) ? Optional.of(text(key)) : Optional.empty();
+        Entry entry = entries.get(key);
+        return entry == null || empty(entry.value) ? Optional.empty() : Optional.of(text(key));
     }
 
     /** Returns the keys in their order. */

@@ -208,8 +208,14 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
-            Optional<VramMonitor> vram =
-                    budgets.start(sampler, memory, paths, DaemonCommands::signals, sampling.memoryInterval());
+            Optional<VramMonitor> vram = budgets.start(
+                    sampler,
+                    memory,
+                    paths,
+                    DaemonCommands::signals,
+                    sampling.memoryInterval(),
+                    node.get(),
+                    events.decisionsFile());
             vram.ifPresent(parts::add);
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()

@@ -25,6 +25,7 @@ public final class Recycler implements AutoCloseable {
 
     private final boolean armed;
     private final List<Actuator> actuators;
+    private final Optional<DecisionLog> records;
     private final ExecutorService worker = new ThreadPoolExecutor(
             1,
             1,
@@ -35,8 +36,9 @@ public final class Recycler implements AutoCloseable {
     private final Map<String, Map<String, Long>> outcomesByGpu = new HashMap<>();
 
     /** @param actuators the first that handles a tenant recycles it */
-    public Recycler(boolean armed, List<Actuator> actuators) {
+    public Recycler(boolean armed, List<Actuator> actuators, Optional<DecisionLog> records) {
         this.armed = armed;
+        this.records = records;
         this.actuators = List.copyOf(actuators);
     }
 
@@ -65,6 +67,8 @@ public final class Recycler implements AutoCloseable {
         } catch (RuntimeException e) {
             outcome = new Actuator.Outcome(false, "a defect: " + e);
         }
+        Actuator.Outcome end = outcome;
+        records.ifPresent(log -> log.acted(decision, actuator.name(), end));
         String text = gpuLabel + ": recycle of " + tenant.name() + " by " + actuator.name() + ": " + outcome.text();
         end(decision, outcome.accepted() ? "accepted" : "failed", text);
     }

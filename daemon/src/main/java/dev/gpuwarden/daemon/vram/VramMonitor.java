@@ -7,6 +7,7 @@ import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Verdict;
+import dev.gpuwarden.watchdog.decision.WatchdogState;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /** The thread of the watchdog: it observes each GPU, decides, and passes recycles on. It never waits for a driver. */
@@ -33,6 +35,8 @@ public final class VramMonitor implements AutoCloseable {
     private final Observations observations;
     private final WatchdogRules rules;
     private final RecycleHistory history;
+    private final Remembered remembered;
+    private final Optional<DecisionLog> records;
     private final Recycler recycler;
     private final Clock clock;
     private final long intervalNanos;
@@ -41,18 +45,26 @@ public final class VramMonitor implements AutoCloseable {
     private volatile boolean stopped;
     private final Thread thread;
 
-    /** @param interval the sampler's interval of reading memory */
+    /**
+     * @param remembered that of an earlier daemon
+     * @param records empty where events are in memory alone
+     * @param interval the sampler's interval of reading memory
+     */
     public VramMonitor(
             NodeSampler sampler,
             Observations observations,
             WatchdogRules rules,
+            Remembered remembered,
+            Optional<DecisionLog> records,
             Recycler recycler,
             Duration interval,
             Clock clock) {
         this.sampler = sampler;
         this.observations = observations;
         this.rules = rules;
-        this.history = new RecycleHistory(rules.recycle());
+        this.remembered = remembered;
+        this.history = new RecycleHistory(rules.recycle(), remembered.history());
+        this.records = records;
         this.recycler = recycler;
         this.clock = clock;
         this.intervalNanos = interval.toNanos();
@@ -86,7 +98,7 @@ public final class VramMonitor implements AutoCloseable {
         boolean low = false;
         for (int i = 0; i < seen.size(); i++) {
             WatchedGpu gpu = gpus.computeIfAbsent(
-                    seen.get(i).gpu(), name -> new WatchedGpu(rules.pressure(), rules.recycle(), history));
+                    seen.get(i).gpu(), name -> new WatchedGpu(rules, history, remembered.of(name)));
             if (gpu.isNew(seen.get(i), System.nanoTime())) {
                 decide(gpu, seen.get(i), node, i);
             }
@@ -100,7 +112,9 @@ public final class VramMonitor implements AutoCloseable {
     }
 
     private void decide(WatchedGpu gpu, GpuObservation seen, NodeSnapshot node, int position) {
+        WatchdogState before = gpu.state();
         Decision decision = gpu.decide(seen, clock.instant());
+        records.ifPresent(log -> log.decided(decision, before));
         sampler.memoryWatch().set(seen.gpu(), gpu.hastenBelowBytes(), decision.wantsTenants());
         String label = node.gpus().get(position).identity().label();
         gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
@@ -121,5 +135,6 @@ public final class VramMonitor implements AutoCloseable {
         LockSupport.unpark(thread);
         Threads.join(thread, CLOSE_MILLIS);
         recycler.close();
+        records.ifPresent(DecisionLog::close);
     }
 }

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.port.ProcessSignals;
+import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.RunningProcesses;
@@ -11,6 +12,7 @@ import dev.gpuwarden.daemon.vram.action.CommandActuator;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
 import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.watchdog.budget.TermsSource;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -26,6 +28,11 @@ import picocli.CommandLine.Option;
 
 /** The settings of the VRAM watchdog. */
 public final class VramOptions {
+
+    private static final System.Logger LOG = System.getLogger(VramOptions.class.getName());
+
+    /** Size of one of the two files of records. */
+    private static final long RECORDS_BYTES = 8L << 20;
 
     private static final Duration LONGEST_GRACE = Duration.ofMinutes(10);
 
@@ -94,6 +101,8 @@ public final class VramOptions {
      * Starts the watchdog, if it is wanted.
      *
      * @param signals sends signals to processes
+     * @param node name of this node
+     * @param records file of the decisions; empty where events are in memory alone
      * @param interval the sampler's interval of reading memory
      */
     public Optional<VramMonitor> start(
@@ -101,15 +110,26 @@ public final class VramOptions {
             NodeMemory memory,
             NodePaths paths,
             Supplier<ProcessSignals> signals,
-            Duration interval) {
+            Duration interval,
+            String node,
+            Optional<Path> records) {
         if (!wanted()) {
             return Optional.empty();
         }
+        DecisionRecord.Origin origin =
+                new DecisionRecord.Origin(node, NodeFacts.bootId(paths.procfs()), mode.toString());
+        Remembered remembered = records.map(file -> Remembered.read(file, origin, System.nanoTime()))
+                .orElse(Remembered.NOTHING);
+        remembered.problems().forEach(problem -> LOG.log(System.Logger.Level.WARNING, problem));
+        Optional<DecisionLog> log =
+                records.map(file -> new DecisionLog(file, RECORDS_BYTES, origin, rules(), Clock.systemUTC()));
         VramMonitor monitor = new VramMonitor(
                 sampler,
                 new Observations(memory, sources(paths)),
                 rules(),
-                new Recycler(mode == Mode.armed, actuators(signals)),
+                remembered,
+                log,
+                new Recycler(mode == Mode.armed, actuators(signals), log),
                 interval,
                 Clock.systemUTC());
         monitor.start();

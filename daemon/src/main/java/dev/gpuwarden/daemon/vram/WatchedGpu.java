@@ -1,13 +1,13 @@
 package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
-import dev.gpuwarden.watchdog.decision.RecycleRules;
 import dev.gpuwarden.watchdog.decision.Verdict;
+import dev.gpuwarden.watchdog.decision.WatchdogState;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
-import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -42,8 +42,14 @@ final class WatchedGpu {
     private List<String> toldNotices = List.of();
     private int blind;
 
-    WatchedGpu(PressureRules pressure, RecycleRules recycle, RecycleHistory history) {
-        watchdog = new GpuWatchdog(pressure, recycle, history);
+    /** @param state that of an earlier daemon, with which it begins */
+    WatchedGpu(WatchdogRules rules, RecycleHistory history, WatchdogState state) {
+        watchdog = new GpuWatchdog(rules.pressure(), rules.recycle(), history, state);
+    }
+
+    /** Returns the state before the next decision. */
+    WatchdogState state() {
+        return watchdog.state();
     }
 
     /** Returns whether there is something to decide: a new reading, or none for too long. */

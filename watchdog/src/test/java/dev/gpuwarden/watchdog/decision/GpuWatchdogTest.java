@@ -92,7 +92,7 @@ class GpuWatchdogTest {
         card.add("second", 1000, 6500);
         assertThat(nextRecycled(Duration.ofSeconds(2))).contains("first");
         assertThat(nextRecycled(Duration.ofSeconds(55))).isEmpty();
-        assertThat(card.tick().reason()).matches("first has been ending for 5\\d s");
+        assertThat(card.tick().reason()).matches("the memory of first is not back after 5\\d s");
         first.usedMib = 8900;
         assertThat(nextRecycled(Duration.ofSeconds(20))).isEmpty();
         assertThat(card.tick().verdict()).isEqualTo(Verdict.NOT_RELEASED);

@@ -19,6 +19,7 @@ import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -49,7 +50,7 @@ public final class GhostsCheck implements HealthCheck {
                         .collect(Collectors.toMap(use -> use.gpu().label(), Function.identity(), (a, b) -> a));
         return EachGpu.answering(context.node(), gpu -> {
             FindingBuilder builder = new FindingBuilder(gpu, context);
-            judge(builder, memory.get(gpu.identity().label()), hidden);
+            judge(builder, Objects.requireNonNull(memory.get(gpu.identity().label())), hidden);
             return builder.finding();
         });
     }
