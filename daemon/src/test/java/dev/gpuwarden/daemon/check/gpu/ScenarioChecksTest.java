@@ -76,7 +76,7 @@ class ScenarioChecksTest {
             power-brake      | gpu-power-brake power-brake WARN
             row-remap-failure | gpu-ecc ecc-uncorrected WARN, gpu-remapped-rows row-remap-failure FAIL
             row-remap-pending | gpu-ecc ecc-uncorrected WARN, gpu-remapped-rows row-remap-pending FAIL
-            liar             | gpu-ecc not-readable UNKNOWN, gpu-nvlink not-readable UNKNOWN, gpu-pcie-replays not-readable UNKNOWN, gpu-readings implausible-values WARN, gpu-remapped-rows not-readable UNKNOWN, gpu-temperature not-readable UNKNOWN
+            liar             | gpu-ecc not-readable UNKNOWN, gpu-ghosts not-readable UNKNOWN, gpu-nvlink not-readable UNKNOWN, gpu-pcie-replays not-readable UNKNOWN, gpu-readings implausible-values WARN, gpu-remapped-rows not-readable UNKNOWN, gpu-temperature not-readable UNKNOWN
             """)
     void eachFaultIsReportedOnce(String scenario, String complaints) {
         try (SimulatedNode node = SimulatedNode.start(scenario)) {
