@@ -3,6 +3,7 @@ package dev.gpuwarden.cli;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -86,6 +87,9 @@ final class YamlFile {
             int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
             throw new UserError(name + ":" + line + ": not YAML: " + e.getProblem());
         } catch (YamlEngineException e) {
+            if (e.getCause() instanceof CharacterCodingException) {
+                throw new UserError(name + ": not text in UTF-8");
+            }
             String problem = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
             throw new UserError(name + ": not YAML: " + problem);
         }

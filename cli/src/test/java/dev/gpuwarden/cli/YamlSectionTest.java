@@ -138,4 +138,11 @@ class YamlSectionTest {
                 .isInstanceOf(UserError.class)
                 .hasMessage("a.yaml: expected at most 16777216 bytes");
     }
+
+    @Test
+    void bytesThatAreNoTextAreRefused() {
+        byte[] latin1 = {'a', ':', ' ', (byte) 0xe9, '\n'};
+        assertThatThrownBy(() -> YamlSection.readManifests("a.yaml", new ByteArrayInputStream(latin1)))
+                .hasMessage("a.yaml: not text in UTF-8");
+    }
 }
