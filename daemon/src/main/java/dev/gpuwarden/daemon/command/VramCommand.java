@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "vram",
         mixinStandardHelpOptions = true,
-        description = "GPU memory by holder, the pods that have the GPUs, and the decisions of the VRAM watchdog.",
+        description = "GPU memory by holder, the pods that have the GPUs, budgets, and the decisions of the VRAM watchdog.",
         synopsisSubcommandLabel = "COMMAND")
 public final class VramCommand {
 
@@ -46,7 +46,8 @@ public final class VramCommand {
                 .addSubcommand(new Holders(provider))
                 .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramReplayCommand(ZoneId.systemDefault()))
-                .addSubcommand(new VramRulesCommand());
+                .addSubcommand(new VramRulesCommand())
+                .addSubcommand(new VramLintCommand(() -> System.in));
     }
 
     /** Queries the kubelet once for the pods that have each GPU. */
