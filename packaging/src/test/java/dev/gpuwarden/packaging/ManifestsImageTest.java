@@ -61,11 +61,14 @@ class ManifestsImageTest {
                 .doesNotContain("gpuwarden-aggregator-quarantine", "gpuwarden-aggregator-drain");
         Files.writeString(folder.resolve("kustomization.yaml"), """
                 resources: [%1$s]
-                components: [%1$s/components/quarantine-armed, %1$s/components/drain-armed]
+                components: [%1$s/components/quarantine-armed, %1$s/components/drain-armed, %1$s/components/vram-warnings]
                 """.formatted(
                         folder.toRealPath().relativize(MANIFESTS.toRealPath())));
         assertThat(plane.kubectl("kustomize", folder.toString()))
-                .contains("name: gpuwarden-aggregator-quarantine", "name: gpuwarden-aggregator-drain")
+                .contains(
+                        "name: gpuwarden-aggregator-quarantine",
+                        "name: gpuwarden-aggregator-drain",
+                        "name: gpuwarden-vram")
                 .contains("name: GPUWARDEN_QUARANTINE_MODE\n          value: armed")
                 .contains("name: GPUWARDEN_DRAIN_MODE\n          value: armed");
     }
