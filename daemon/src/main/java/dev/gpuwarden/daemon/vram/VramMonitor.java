@@ -123,8 +123,8 @@ public final class VramMonitor implements AutoCloseable {
 
     private static Level level(Verdict verdict) {
         return switch (verdict) {
-            case CALM, EASING, STALE_TENANTS, RELEASING -> Level.INFO;
-            case BLIND, NOT_RELEASED, DEFICIT_GRACE, NOBODY_OVER, UNATTRIBUTED, CAPPED, RECYCLE -> Level.WARNING;
+            case CALM, RECOVERING, STALE_TENANTS, RELEASING -> Level.INFO;
+            case BLIND, NOT_RELEASED, DEFICIT_GRACE, NOBODY_OVER, UNATTRIBUTED, FUTILE, CAPPED, RECYCLE -> Level.WARNING;
         };
     }
 

@@ -9,7 +9,9 @@ import dev.gpuwarden.watchdog.pressure.PressureMonitor;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
 import dev.gpuwarden.watchdog.pressure.PressureState;
 import dev.gpuwarden.watchdog.pressure.Trigger;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -26,6 +28,9 @@ public final class GpuWatchdog {
     private final RecycleHistory history;
     private final ReleaseWatch releases;
     private final PeakUse peaks;
+    /** The first decision of this deficit in which a tenant was over its budget, by its identity. */
+    private final Map<String, Long> overSince;
+
     private PressureMonitor monitor;
     private Optional<WatchdogState.Newest> newest;
     private OptionalLong lastGoodNanos;
@@ -45,6 +50,7 @@ public final class GpuWatchdog {
         this.rules = rules;
         this.history = history;
         monitor = new PressureMonitor(pressureRules, state.pressure());
+        overSince = new HashMap<>(state.overSince());
         releases = new ReleaseWatch(rules, state.endings());
         peaks = new PeakUse(state.peaks());
         newest = state.newest();
@@ -54,7 +60,7 @@ public final class GpuWatchdog {
     /** Returns everything on which the next decision depends, besides rules and observation. */
     public WatchdogState state() {
         return new WatchdogState(
-                newest, lastGoodNanos, monitor.state(), releases.state(), peaks.state(), history.state());
+                newest, lastGoodNanos, monitor.state(), overSince, releases.state(), peaks.state(), history.state());
     }
 
     /** Returns the decision that a watchdog in this state takes. */
@@ -81,8 +87,17 @@ public final class GpuWatchdog {
         GpuBytes memory = seen.memory().asOptional().orElseThrow();
         List<Tenant> tenants = seen.tenants().asOptional().orElseThrow();
         peaks.add(tenants);
-        Pressure pressure = monitor.add(memory, tenants, seen.atNanos(), seen.tenantsAtNanos());
+        Pressure pressure =
+                monitor.add(memory, tenants, seen.atNanos(), seen.tenantsAtNanos(), hasCurrentTenants(seen));
+        if (!pressure.has(Trigger.DEFICIT)) {
+            overSince.clear();
+        }
         return new Round(seen, memory, tenants, pressure).decide();
+    }
+
+    private boolean hasCurrentTenants(GpuObservation seen) {
+        long age = seen.atNanos() - seen.tenantsAtNanos();
+        return age >= 0 && age <= rules.newestWithin().toNanos();
     }
 
     private Optional<String> blindBecause(GpuObservation seen) {
@@ -137,40 +152,50 @@ public final class GpuWatchdog {
                         pending.get().late() ? Verdict.NOT_RELEASED : Verdict.RELEASING,
                         pending.get().text());
             }
+            boolean isPossible = pressureRules.triggers().stream().anyMatch(this::isShort);
+            if (!hasCurrentTenants(seen) && (isPossible || !pressure.triggers().isEmpty())) {
+                return end(
+                        Verdict.STALE_TENANTS,
+                        Mib.text(memory.free()) + " free may be too little; the process list is too old to decide");
+            }
             if (pressure.triggers().isEmpty()) {
                 return end(Verdict.CALM, Mib.text(memory.free()) + " free");
-            }
-            if (!isShort()) {
-                return end(Verdict.EASING, Mib.text(memory.free()) + " free again");
-            }
-            long age = seen.atNanos() - seen.tenantsAtNanos();
-            if (age < 0 || age > rules.newestWithin().toNanos()) {
-                return end(Verdict.STALE_TENANTS, reasons() + "; the process list is too old to decide");
             }
             ranking = Candidate.ranked(
                     tenants, pressure.starved(), rules, workload -> history.refusal(workload, seen.atNanos()));
             return judge();
         }
 
-        /** Returns whether memory lacks now. Pressure lasts longer, and nothing is recycled for the past. */
-        private boolean isShort() {
-            boolean promise = pressure.has(Trigger.DEFICIT) || pressure.has(Trigger.DEMAND);
-            return pressure.has(Trigger.FLOOR) && memory.free() < pressure.floorBytes()
-                    || promise && memory.free() < pressure.promisedBytes();
-        }
-
         private Decision judge() {
-            if (ranking.stream().noneMatch(candidate -> candidate.isOver(rules))) {
+            Set<String> over = ranking.stream()
+                    .filter(candidate -> candidate.isOver(rules))
+                    .map(candidate -> candidate.tenant().id())
+                    .collect(Collectors.toSet());
+            overSince.keySet().retainAll(over);
+            over.forEach(id -> overSince.putIfAbsent(id, seen.atNanos()));
+            if (over.isEmpty()) {
                 return end(Verdict.NOBODY_OVER, reasons() + "; no tenant is over its budget");
             }
             Optional<Tenant> worst = Candidate.worst(ranking);
             if (worst.isEmpty()) {
                 return end(Verdict.CAPPED, reasons() + "; each tenant over its budget is spared");
             }
-            long waited = seen.atNanos() - pressure.deficitSinceNanos();
-            if (pressure.triggers().equals(Set.of(Trigger.DEFICIT))
-                    && waited < rules.deficitGrace().toNanos()) {
-                return end(Verdict.DEFICIT_GRACE, reasons() + "; no allocation is known to have failed");
+            Set<Trigger> acute =
+                    pressure.triggers().stream().filter(monitor::isBreached).collect(Collectors.toSet());
+            if (acute.isEmpty()) {
+                return end(Verdict.RECOVERING, reasons() + "; the last reading shows no shortage");
+            }
+            boolean isProven =
+                    acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && starvedWouldFit(excessBytes());
+            if (!isProven) {
+                long since = Math.max(
+                        pressure.deficitSinceNanos(), overSince.get(worst.get().id()));
+                if (seen.atNanos() - since < rules.deficitGrace().toNanos()) {
+                    return end(Verdict.DEFICIT_GRACE, reasons() + "; no allocation failed that a recycle would help");
+                }
+                if (!aShareWouldFit(excessBytes())) {
+                    return end(Verdict.FUTILE, reasons() + "; no share that lacks memory would fit after a recycle");
+                }
             }
             if (unattributedBytes() > worst.get().overBytes()) {
                 return end(
@@ -193,6 +218,42 @@ public final class GpuWatchdog {
                     reasons() + "; " + tenant.name() + " uses "
                             + Mib.text(tenant.used().asOptional().orElseThrow()) + " of a budget of "
                             + Mib.text(tenant.budget().asOptional().orElseThrow()));
+        }
+
+        /** Returns whether the last reading itself is below the limit of this trigger. */
+        private boolean isShort(Trigger trigger) {
+            return memory.free() < (trigger == Trigger.FLOOR ? pressure.floorBytes() : pressure.promisedBytes());
+        }
+
+        /** Returns the bytes above their budgets of the tenants that may be recycled. */
+        private long excessBytes() {
+            return ranking.stream()
+                    .filter(candidate -> candidate.spared().isEmpty())
+                    .mapToLong(candidate -> candidate.tenant().overBytes())
+                    .sum();
+        }
+
+        /**
+         * Returns whether a tenant whose allocations failed would have room with this much more, and has none now. It
+         * needs its share, or the most that it ever used. Otherwise it failed for another reason.
+         */
+        private boolean starvedWouldFit(long more) {
+            return tenants.stream()
+                    .filter(tenant -> pressure.starved().contains(tenant.workload()))
+                    .mapToLong(tenant -> Math.max(
+                            tenant.unmetBytes(),
+                            peaks.of(tenant.workload())
+                                    - tenant.used().asOptional().orElse(0L)))
+                    .anyMatch(needed -> needed > memory.free() && needed <= memory.free() + more);
+        }
+
+        /** Returns whether a share that does not fit now would fit with this much more, or shares that fit one by one lack memory together. */
+        private boolean aShareWouldFit(long more) {
+            List<Long> unfit = tenants.stream()
+                    .filter(tenant -> !tenant.leaving() && tenant.unmetBytes() > memory.free())
+                    .map(Tenant::unmetBytes)
+                    .toList();
+            return unfit.isEmpty() || unfit.stream().anyMatch(needed -> needed <= memory.free() + more);
         }
 
         /** Returns the used memory that no known tenant has; 0 where the use of one of them is unknown. */

@@ -29,11 +29,16 @@ final class PeakUse {
                 tenant.used().asOptional().ifPresent(used -> byWorkload.merge(tenant.workload(), used, Math::max)));
     }
 
+    /** Returns the largest use of a workload; 0 where none is known. */
+    long of(String workload) {
+        return byWorkload.getOrDefault(workload, 0L);
+    }
+
     /** Returns a sentence for each of these workloads that once used more than its budget now is. */
     List<String> outgrown(List<Tenant> tenants, List<String> workloads) {
         List<String> sentences = new ArrayList<>();
         for (Tenant tenant : tenants) {
-            long peak = byWorkload.getOrDefault(tenant.workload(), 0L);
+            long peak = of(tenant.workload());
             tenant.budget()
                     .asOptional()
                     .filter(budget -> workloads.contains(tenant.workload()) && peak > budget)

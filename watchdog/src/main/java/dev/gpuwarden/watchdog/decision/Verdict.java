@@ -12,12 +12,14 @@ public enum Verdict {
     RELEASING,
     /** A tenant should have ended by now, and its memory is not back. No other tenant is recycled in its place. */
     NOT_RELEASED,
-    /** There was pressure a moment ago, and enough memory is free now. */
-    EASING,
+    /** Memory was short a moment ago, and is not by the last reading. */
+    RECOVERING,
     /** Budgets lack memory, but no allocation failed yet. */
     DEFICIT_GRACE,
     /** No tenant is over its budget. */
     NOBODY_OVER,
+    /** No tenant that lacks memory would have room, even if each tenant over its budget gave its excess back. */
+    FUTILE,
     /** More memory has no known owner than the largest offender could give back. */
     UNATTRIBUTED,
     /** Each tenant over its budget is spared: it is exempt, or was recycled too recently or too often. Or the node's cap is reached. */

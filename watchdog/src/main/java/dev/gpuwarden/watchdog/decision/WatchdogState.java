@@ -13,6 +13,7 @@ import java.util.OptionalLong;
  *
  * @param newest the newest observation, good or bad
  * @param lastGoodNanos time of the last one that was a basis for a decision
+ * @param overSince the first decision of this deficit in which a tenant was over its budget, by its identity
  * @param endings begin of the end of tenants that still hold memory, by their identity
  * @param peaks the largest use by workload, the one that was seen least recently first
  * @param history of the node
@@ -21,18 +22,26 @@ public record WatchdogState(
         Optional<Newest> newest,
         OptionalLong lastGoodNanos,
         PressureState pressure,
+        Map<String, Long> overSince,
         Map<String, Long> endings,
         Map<String, Long> peaks,
         RecycleHistory.State history) {
 
     /** Nothing was observed. */
     public static final WatchdogState NONE = new WatchdogState(
-            Optional.empty(), OptionalLong.empty(), PressureState.NONE, Map.of(), Map.of(), RecycleHistory.State.NONE);
+            Optional.empty(),
+            OptionalLong.empty(),
+            PressureState.NONE,
+            Map.of(),
+            Map.of(),
+            Map.of(),
+            RecycleHistory.State.NONE);
 
     /** The number and the time of an observation. */
     public record Newest(long sequence, long atNanos) {}
 
     public WatchdogState {
+        overSince = Map.copyOf(overSince);
         endings = Map.copyOf(endings);
         peaks = Collections.unmodifiableMap(new LinkedHashMap<>(peaks));
     }
@@ -51,6 +60,7 @@ public record WatchdogState(
                 Optional.empty(),
                 OptionalLong.empty(),
                 PressureState.NONE,
+                Map.of(),
                 shifted,
                 peaks,
                 history.shifted(shiftNanos));

@@ -25,4 +25,9 @@ public record Hysteresis(long recent, boolean on, long sinceNanos, long lastLowN
         boolean ends = on && high && nanos - lastLow >= rules.leaveAfter().toNanos();
         return new Hysteresis(last, begins || on && !ends, begins ? nanos : sinceNanos, lastLow);
     }
+
+    /** Returns whether the last reading was low, and enough of those before it to begin this state. */
+    boolean isBreached(PressureRules rules) {
+        return (recent & 1) != 0 && Long.bitCount(recent) >= rules.least();
+    }
 }

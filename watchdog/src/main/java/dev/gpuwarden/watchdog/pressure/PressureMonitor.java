@@ -33,8 +33,9 @@ public final class PressureMonitor {
      *
      * @param tenants the last list
      * @param listedAtNanos time of that list; a list that was given before adds nothing
+     * @param current whether the list is as new as the reading. Use in an older one is no measure for the memory that budgets lack
      */
-    public Pressure add(GpuBytes memory, List<Tenant> tenants, long nanos, long listedAtNanos) {
+    public Pressure add(GpuBytes memory, List<Tenant> tenants, long nanos, long listedAtNanos, boolean current) {
         long promised = tenants.stream()
                 .filter(tenant -> !tenant.leaving())
                 .mapToLong(Tenant::unmetBytes)
@@ -42,7 +43,9 @@ public final class PressureMonitor {
         long limit = rules.floorOf(memory.total());
         long free = memory.free();
         floor = floor.after(free < limit, free >= limit + rules.marginBytes(), nanos, rules);
-        deficit = deficit.after(free < promised, free >= promised + rules.marginBytes(), nanos, rules);
+        if (current) {
+            deficit = deficit.after(free < promised, free >= promised + rules.marginBytes(), nanos, rules);
+        }
         if (listedAtNanos != tenantsNanos) {
             tenantsNanos = listedAtNanos;
             demand.add(tenants, free < promised, listedAtNanos);
@@ -60,5 +63,10 @@ public final class PressureMonitor {
         }
         reasons.retainAll(rules.triggers());
         return new Pressure(reasons, limit, promised, deficit.sinceNanos(), starved);
+    }
+
+    /** Returns whether the last readings themselves are reason enough for this trigger. Pressure lasts longer than that. */
+    public boolean isBreached(Trigger trigger) {
+        return (trigger == Trigger.FLOOR ? floor : deficit).isBreached(rules);
     }
 }

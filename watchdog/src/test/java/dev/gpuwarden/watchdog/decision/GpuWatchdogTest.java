@@ -171,7 +171,7 @@ class GpuWatchdogTest {
         card.add("offender", 1000, 15000);
         assertThat(card.tick().verdict()).isEqualTo(Verdict.CALM);
         card.pass(Duration.ofSeconds(10));
-        assertThat(card.tick().verdict()).isEqualTo(Verdict.CALM);
+        assertThat(card.tick().verdict()).isEqualTo(Verdict.STALE_TENANTS);
         assertThat(List.of(card.tick().verdict(), card.tick().verdict())).contains(Verdict.RECYCLE);
     }
 
@@ -183,6 +183,61 @@ class GpuWatchdogTest {
         hog.usedMib = 0;
         victim.usedMib = 5800;
         assertThat(nextRecycled(Duration.ofMinutes(2))).isEmpty();
-        assertThat(card.verdicts()).contains(Verdict.EASING).endsWith(Verdict.CALM);
+        assertThat(card.verdicts()).contains(Verdict.RECOVERING).endsWith(Verdict.CALM);
+    }
+
+    @Test
+    void aShortageThatIsOverIsNoReason() {
+        Resident batch = card.add("batch", 0, 15000);
+        Resident offender = card.add("offender", 400, 400);
+        assertThat(underPressure().verdict()).isEqualTo(Verdict.NOBODY_OVER);
+        batch.usedMib = 3000;
+        offender.usedMib = 3000;
+        assertThat(nextRecycled(Duration.ofMinutes(1))).isEmpty();
+        assertThat(card.verdicts()).endsWith(Verdict.RECOVERING, Verdict.CALM);
+    }
+
+    @Test
+    void aTenantThatIsBrieflyOverDoesNotInheritALongDeficit() {
+        card.add("batch", 0, 8000);
+        card.add("model", 6000, 0);
+        Resident peaks = card.add("peaks", 2000, 2000);
+        assertThat(nextRecycled(Duration.ofMinutes(20))).isEmpty();
+        peaks.usedMib = 4000;
+        assertThat(card.until(Verdict.DEFICIT_GRACE, Duration.ofSeconds(2), NOTHING))
+                .isPresent();
+        assertThat(nextRecycled(Duration.ofMinutes(9))).isEmpty();
+        peaks.usedMib = 2000;
+        assertThat(nextRecycled(Duration.ofSeconds(5))).isEmpty();
+        peaks.usedMib = 4000;
+        assertThat(nextRecycled(Duration.ofMinutes(9))).isEmpty();
+        assertThat(nextRecycled(Duration.ofMinutes(2))).contains("peaks");
+    }
+
+    @Test
+    void aRecycleThatHelpsNoShareIsFutile() {
+        card.add("batch", 0, 11000);
+        Resident model = card.add("model", 6000, 0);
+        card.add("peaks", 2000, 3000);
+        Consumer<Duration> crashes = now -> {
+            if (now.toSeconds() % 8 == 0) {
+                model.restart(300);
+            } else if (now.toSeconds() % 8 == 3) {
+                model.usedMib = 0;
+            }
+        };
+        assertThat(card.until(Verdict.RECYCLE, Duration.ofMinutes(20), crashes)).isEmpty();
+        assertThat(card.last().verdict()).isEqualTo(Verdict.FUTILE);
+        assertThat(card.last().reason()).endsWith("no share that lacks memory would fit after a recycle");
+    }
+
+    @Test
+    void aLoadWithinABudgetIsNoDeficit() {
+        Resident model = card.add("model", 6000, 0);
+        card.add("other", 0, 7000);
+        underPressure();
+        model.usedMib = 5500;
+        assertThat(nextRecycled(Duration.ofMinutes(1))).isEmpty();
+        assertThat(card.verdicts()).containsExactly(Verdict.CALM, Verdict.STALE_TENANTS, Verdict.CALM);
     }
 }

@@ -28,7 +28,8 @@ class PressureMonitorTest {
 
     private Pressure free(long bytes, long listedAt, Tenant... tenants) {
         now += TICK;
-        return monitor.add(new GpuBytes(16384 * MIB, 0, 16384 * MIB - bytes, bytes), List.of(tenants), now, listedAt);
+        return monitor.add(
+                new GpuBytes(16384 * MIB, 0, 16384 * MIB - bytes, bytes), List.of(tenants), now, listedAt, true);
     }
 
     private static Tenant tenant(String name, long budgetMib, long usedMib, int pid) {

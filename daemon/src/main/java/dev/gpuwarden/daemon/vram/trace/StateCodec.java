@@ -29,6 +29,7 @@ final class StateCodec {
         });
         state.lastGoodNanos().ifPresent(nanos -> tree.put("lastGoodNanos", nanos));
         tree.put("pressure", tree(state.pressure()));
+        tree.put("overSince", new TreeMap<>(state.overSince()));
         tree.put("endings", new TreeMap<>(state.endings()));
         tree.put("peaks", state.peaks());
         tree.put("history", tree(state.history()));
@@ -86,6 +87,7 @@ final class StateCodec {
                         newest -> new WatchdogState.Newest(newest.number("sequence"), newest.number("atNanos"))),
                 fields.has("lastGoodNanos") ? OptionalLong.of(fields.number("lastGoodNanos")) : OptionalLong.empty(),
                 fields.object("pressure", StateCodec::pressure),
+                fields.numbersByName("overSince"),
                 fields.numbersByName("endings"),
                 fields.numbersByName("peaks"),
                 fields.object("history", StateCodec::history));
