@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.cli.run.ShutdownSignal;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
@@ -44,7 +45,9 @@ public final class VramCommand {
         return new CommandLine(new VramCommand())
                 .addSubcommand(new Top(provider))
                 .addSubcommand(new Holders(provider))
+                .addSubcommand(new VramAuditCommand())
                 .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
+                .addSubcommand(new VramRecordCommand(provider, List.of(), ShutdownSignal.onSignal()))
                 .addSubcommand(new VramReplayCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramRulesCommand())
                 .addSubcommand(new VramLintCommand(() -> System.in));

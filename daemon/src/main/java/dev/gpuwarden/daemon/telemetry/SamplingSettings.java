@@ -186,6 +186,13 @@ public final class SamplingSettings {
         return settings;
     }
 
+    /** Sets the intervals of memory and of processes. */
+    public SamplingSettings withIntervals(Duration fast, Duration processes) {
+        fastInterval = fast;
+        processInterval = processes;
+        return this;
+    }
+
     public SamplingSettings withLibraryPath(String path) {
         libraryPaths = List.of(path);
         return this;

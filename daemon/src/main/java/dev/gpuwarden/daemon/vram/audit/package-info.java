@@ -1,0 +1,2 @@
+/** Budgets compared with measured use. */
+package dev.gpuwarden.daemon.vram.audit;
