@@ -6,16 +6,17 @@ import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.YamlUnicodeReader;
 import org.snakeyaml.engine.v2.composer.Composer;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.parser.Parser;
 import org.snakeyaml.engine.v2.parser.ParserImpl;
 import org.snakeyaml.engine.v2.scanner.StreamReader;
 
@@ -40,25 +41,25 @@ final class YamlFile {
     static Optional<Node> read(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] content = bounded(file.toString(), in, LARGEST_BYTES);
-            return parse(file.toString(), content, FEW_ALIASES, Composer::getSingleNode);
+            return parse(file.toString(), content, FEW_ALIASES, parser -> parser, Composer::getSingleNode);
         } catch (IOException e) {
             throw new UserError(file + ": " + FileErrors.why(e));
         }
     }
 
     /**
-     * Returns all documents of an input that may be large, such as the objects of a cluster.
+     * Hands on each document of an input that may be large, such as the objects of a cluster, and each item of a list as a document
+     * of its own.
      *
      * @param name for messages
      * @throws UserError with name, line and problem, where the input cannot be read, is too large or is no YAML
      */
-    static List<Node> readAll(String name, InputStream in) {
+    static void readEach(String name, InputStream in, Consumer<Node> receiver) {
         try {
             byte[] content = bounded(name, in, LARGEST_MANIFESTS);
-            return parse(name, content, MANY_ALIASES, composer -> {
-                List<Node> documents = new ArrayList<>();
-                composer.forEachRemaining(documents::add);
-                return documents;
+            parse(name, content, MANY_ALIASES, YamlItems::new, composer -> {
+                composer.forEachRemaining(receiver);
+                return content.length;
             });
         } catch (IOException e) {
             throw new UserError(name + ": " + FileErrors.why(e));
@@ -73,7 +74,12 @@ final class YamlFile {
         return content;
     }
 
-    private static <T> T parse(String name, byte[] content, int aliases, Function<Composer, T> composition) {
+    private static <T> T parse(
+            String name,
+            byte[] content,
+            int aliases,
+            UnaryOperator<Parser> parsing,
+            Function<Composer, T> composition) {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
                 .setAllowNonScalarKeys(true)
@@ -82,7 +88,8 @@ final class YamlFile {
                 .build();
         try {
             StreamReader reader = new StreamReader(settings, new YamlUnicodeReader(new ByteArrayInputStream(content)));
-            return composition.apply(new Composer(settings, new YamlDepth(new ParserImpl(settings, reader))));
+            Parser parser = parsing.apply(new YamlDepth(new ParserImpl(settings, reader)));
+            return composition.apply(new Composer(settings, parser));
         } catch (MarkedYamlEngineException e) {
             int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
             throw new UserError(name + ":" + line + ": not YAML: " + e.getProblem());

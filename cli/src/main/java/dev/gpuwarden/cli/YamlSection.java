@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
@@ -91,21 +92,20 @@ public final class YamlSection {
     }
 
     /**
-     * Returns the root mappings of all documents, with merged keys as tools of Kubernetes read them. Documents without content are
-     * left out.
+     * Hands on the root mapping of each document, with merged keys as tools of Kubernetes read them. Documents without content are
+     * left out. An item of a Kubernetes list counts as a document, and the list without it too.
      *
      * @param name of the input, for messages
      * @param in is read to its end, and not closed
+     * @param receiver is called before the next document is read
      * @throws UserError where the input cannot be read, is too large, or has a document that is no mapping
      */
-    public static List<YamlSection> readManifests(String name, InputStream in) {
-        List<YamlSection> documents = new ArrayList<>();
-        for (Node root : YamlFile.readAll(name, in)) {
+    public static void readManifests(String name, InputStream in, Consumer<YamlSection> receiver) {
+        YamlFile.readEach(name, in, root -> {
             if (!empty(root)) {
-                documents.add(new YamlSection(name, root, true));
+                receiver.accept(new YamlSection(name, root, true));
             }
-        }
-        return documents;
+        });
     }
 
     private static boolean empty(Node node) {

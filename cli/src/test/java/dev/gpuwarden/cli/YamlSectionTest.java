@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,7 +71,10 @@ class YamlSectionTest {
     }
 
     private static List<YamlSection> manifests(String text) {
-        return YamlSection.readManifests("a.yaml", new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+        List<YamlSection> documents = new ArrayList<>();
+        YamlSection.readManifests(
+                "a.yaml", new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)), documents::add);
+        return documents;
     }
 
     @Test
@@ -142,7 +146,39 @@ class YamlSectionTest {
     @Test
     void bytesThatAreNoTextAreRefused() {
         byte[] latin1 = {'a', ':', ' ', (byte) 0xe9, '\n'};
-        assertThatThrownBy(() -> YamlSection.readManifests("a.yaml", new ByteArrayInputStream(latin1)))
+        assertThatThrownBy(() -> YamlSection.readManifests("a.yaml", new ByteArrayInputStream(latin1), document -> {}))
                 .hasMessage("a.yaml: not text in UTF-8");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'kind: List\nitems:\n- name: a\n- name: b\nx: 1'          | [kind] [name] [name] [x]",
+                "'{items: [{items: [{name: a}]}, {b: {items: [1]}}], y: {items: [1]}}' | [] [items] [b] [y]",
+                "'items: []\nx: 1'                                         | [] [x]",
+                "'items: {a: 1}\nx: items\nz: [items, items]'              | [items, x, z]",
+                "'items:\nx: 1'                                            | [items, x]",
+                "'a: {items: [{b: 1}]}\n---\nitems: [{c: 1}]\n---\nd: 1'   | [a] [] [c] [] [d]",
+            })
+    void itemsOfAListAreDocuments(String text, String expected) {
+        assertThat(manifests(text).stream().map(document -> document.keys().toString()))
+                .containsExactly(expected.split(" (?=\\[)"));
+    }
+
+    @Test
+    void aKeyThatIsAListIsRefusedBeforeItems() {
+        assertThatThrownBy(() -> manifests("? [items, [1]]\n: [1]\nitems: [{a: 1}]\n"))
+                .hasMessageEndingWith("a key must be a word");
+    }
+
+    @Test
+    void anItemHasItsLineAndItsOwnAnchors() {
+        List<YamlSection> documents = manifests("kind: List\nitems:\n- &a {x: &b 1, y: *b}\n- name: b\n");
+        assertThat(documents.get(1).text("y")).isEqualTo("1");
+        assertThat(documents.get(2).origin()).isEqualTo("a.yaml:4");
+        assertThatThrownBy(() -> manifests("items: [{x: &b 1}, {y: *b}]"))
+                .hasMessageContaining("a.yaml:1: ")
+                .hasMessageContaining("alias b");
     }
 }

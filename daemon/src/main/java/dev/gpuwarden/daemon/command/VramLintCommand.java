@@ -100,7 +100,7 @@ final class VramLintCommand implements Callable<Integer> {
 
     private void read(String file, Manifests manifests) {
         if (file.equals(STANDARD_INPUT)) {
-            YamlSection.readManifests("standard input", standardInput.get()).forEach(manifests::add);
+            YamlSection.readManifests("standard input", standardInput.get(), manifests::add);
             return;
         }
         try {
@@ -109,7 +109,7 @@ final class VramLintCommand implements Callable<Integer> {
                 throw new UserError(Table.escape(file) + ": expected a file, but it is a directory");
             }
             try (InputStream in = Files.newInputStream(path)) {
-                YamlSection.readManifests(file, in).forEach(manifests::add);
+                YamlSection.readManifests(file, in, manifests::add);
             }
         } catch (IOException e) {
             throw new UserError(Table.escape(file) + ": " + FileErrors.why(e));

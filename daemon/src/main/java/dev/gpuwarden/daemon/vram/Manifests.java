@@ -31,31 +31,13 @@ public final class Manifests {
         this.resource = resource;
     }
 
-    /** Adds the objects of a document, which may be a list. */
-    public void add(YamlSection document) {
-        String kind = document.value("kind").orElse("");
-        if (kind.endsWith("List")) {
-            String ofItems = kind.substring(0, kind.length() - "List".length());
-            document.sections("items")
-                    .forEach(item -> addObject(item, item.value("kind").orElse(ofItems)));
-        } else {
-            addObject(document, kind);
-        }
-    }
-
-    public List<Workload> workloads() {
-        return List.copyOf(workloads);
-    }
-
-    /** Returns the objects that have the resource in a form that is not read. */
-    public List<String> unread() {
-        return List.copyOf(unread);
-    }
-
-    private void addObject(YamlSection object, String kind) {
+    /** Adds the object of a document. An object without a kind, such as an item of a list from the API server, may be a pod. */
+    public void add(YamlSection object) {
+        String kind = object.value("kind").orElse("Pod");
         YamlSection metadata = object.section("metadata").orElse(object);
         Optional<YamlSection> spec = object.section("spec");
-        Optional<YamlSection> pod = kind.equals("Pod") ? spec : spec.flatMap(Manifests::podOfTemplate);
+        Optional<YamlSection> pod =
+                kind.equals("Pod") ? spec.filter(of -> of.has("containers")) : spec.flatMap(Manifests::podOfTemplate);
         Workload workload = new Workload(
                 object.origin(),
                 kind,
@@ -69,6 +51,15 @@ public final class Manifests {
         } else if (object.mentions(resource) && !OTHERS.contains(kind)) {
             unread.add(object.origin() + ": " + workload.label());
         }
+    }
+
+    public List<Workload> workloads() {
+        return List.copyOf(workloads);
+    }
+
+    /** Returns the objects that have the resource in a form that is not read. */
+    public List<String> unread() {
+        return List.copyOf(unread);
     }
 
     private static Optional<YamlSection> podOfTemplate(YamlSection spec) {

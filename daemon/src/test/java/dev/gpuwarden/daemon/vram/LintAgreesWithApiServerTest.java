@@ -93,8 +93,8 @@ class LintAgreesWithApiServerTest {
     /** Returns how many findings state that the API server refuses the pod. */
     private static long refusals(String pod) {
         Manifests manifests = new Manifests(RESOURCE);
-        YamlSection.readManifests("pod", new ByteArrayInputStream(pod.getBytes(StandardCharsets.UTF_8)))
-                .forEach(manifests::add);
+        YamlSection.readManifests(
+                "pod", new ByteArrayInputStream(pod.getBytes(StandardCharsets.UTF_8)), manifests::add);
         Workload workload = manifests.workloads().get(0);
         return BudgetLint.judge(workload, RULES).stream()
                 .filter(finding -> finding.rule().fails() && finding.rule() != LintFinding.Rule.UNIT)
