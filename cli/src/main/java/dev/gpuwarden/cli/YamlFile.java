@@ -95,7 +95,7 @@ final class YamlFile {
             throw new UserError(name + ":" + line + ": not YAML: " + e.getProblem());
         } catch (YamlEngineException e) {
             if (e.getCause() instanceof CharacterCodingException) {
-                throw new UserError(name + ": not text in UTF-8");
+                throw new UserError(name + ": not YAML: not text in UTF-8");
             }
             String problem = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
             throw new UserError(name + ": not YAML: " + problem);

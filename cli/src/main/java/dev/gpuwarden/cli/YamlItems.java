@@ -24,7 +24,7 @@ final class YamlItems implements Parser {
     private Optional<Event> root = Optional.empty();
     private int depth;
     private boolean inItems;
-    /** Whether the root mapping continues with a key. */
+    /** True if the next node of the root mapping is a key. */
     private boolean keyIsNext;
 
     YamlItems(Parser parser) {

@@ -147,7 +147,7 @@ class YamlSectionTest {
     void bytesThatAreNoTextAreRefused() {
         byte[] latin1 = {'a', ':', ' ', (byte) 0xe9, '\n'};
         assertThatThrownBy(() -> YamlSection.readManifests("a.yaml", new ByteArrayInputStream(latin1), document -> {}))
-                .hasMessage("a.yaml: not text in UTF-8");
+                .hasMessage("a.yaml: not YAML: not text in UTF-8");
     }
 
     @ParameterizedTest
