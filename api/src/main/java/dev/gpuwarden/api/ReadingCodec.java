@@ -61,7 +61,7 @@ public final class ReadingCodec {
     }
 
     /** Returns the cause of a missing reading. */
-    static dev.gpuwarden.api.v1.Absence absent(Reading<?> reading) {
+    public static dev.gpuwarden.api.v1.Absence absent(Reading<?> reading) {
         Reading.Absent<?> absent = (Reading.Absent<?>) reading;
         return absent(absent.cause(), absent.code(), absent.detail());
     }
@@ -74,7 +74,8 @@ public final class ReadingCodec {
                 .build();
     }
 
-    static <T> Reading<T> absent(dev.gpuwarden.api.v1.Absence wire) {
+    /** Returns the missing reading with this cause. */
+    public static <T> Reading<T> absent(dev.gpuwarden.api.v1.Absence wire) {
         return Reading.absent(fromWire(wire.getCause()), wire.getCode(), wire.getDetail());
     }
 

@@ -276,6 +276,7 @@ public final class DaemonCommand implements Callable<Integer> {
                         node.get(), NodeFacts.bootId(paths.procfs()), Version.program(), Instant.now()),
                 sampler::snapshot,
                 memory::attribute,
+                List::of,
                 store,
                 store,
                 runner,

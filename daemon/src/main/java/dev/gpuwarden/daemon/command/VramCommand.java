@@ -11,10 +11,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.command.VramReport.By;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
@@ -28,7 +25,6 @@ import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** Groups the commands about GPU memory and its holders. */
 @Command(
@@ -43,7 +39,7 @@ public final class VramCommand {
     /** Returns the command with its subcommands. */
     public static CommandLine with(Supplier<DriverProvider> provider) {
         return new CommandLine(new VramCommand())
-                .addSubcommand(new Top(provider))
+                .addSubcommand(new VramTopCommand(provider))
                 .addSubcommand(new Holders(provider))
                 .addSubcommand(new VramAuditCommand())
                 .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
@@ -73,38 +69,6 @@ public final class VramCommand {
             NodeSnapshot node = sample(NodeSampler::snapshot);
             HoldersReport report = new HoldersReport(
                     node, new GpuHolderLookup(paths.podResources(), () -> node, Clock.systemUTC()).get());
-            show(report.tree(), report::print);
-            return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;
-        }
-    }
-
-    /** Reads once which processes hold the memory of each GPU. */
-    @Command(
-            name = "top",
-            description = "Show the holders of each GPU's memory, the largest first.",
-            exitCodeList = {
-                "0:known for every GPU",
-                "2:wrong usage or configuration",
-                "3:no driver, or a GPU whose processes cannot be listed"
-            })
-    public static final class Top extends NodeCommand {
-
-        @Option(
-                names = "--by",
-                defaultValue = "pod",
-                paramLabel = "WHAT",
-                description = "Kind of holder in a row: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})."
-                        + " Processes outside a pod or container are listed individually.")
-        By by = By.pod;
-
-        Top(Supplier<DriverProvider> provider) {
-            super(provider);
-        }
-
-        @Override
-        public Integer call() {
-            NodeSnapshot node = sample(NodeSampler::snapshot);
-            VramReport report = new VramReport(by, node, new NodeMemory(new ProcessOwners(paths)).attribute(node));
             show(report.tree(), report::print);
             return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;
         }

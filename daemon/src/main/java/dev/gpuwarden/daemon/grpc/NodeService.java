@@ -24,6 +24,8 @@ import dev.gpuwarden.api.v1.ListGpusRequest;
 import dev.gpuwarden.api.v1.ListGpusResponse;
 import dev.gpuwarden.api.v1.ListPodMemoryRequest;
 import dev.gpuwarden.api.v1.ListPodMemoryResponse;
+import dev.gpuwarden.api.v1.ListVramBudgetsRequest;
+import dev.gpuwarden.api.v1.ListVramBudgetsResponse;
 import dev.gpuwarden.api.v1.Node;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.RunChecksRequest;
@@ -43,6 +45,7 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.view.VramView;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -249,6 +252,14 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                     .setNanos(memoryReading.at().getNano());
             return gpus.build();
         });
+    }
+
+    @Override
+    public void listVramBudgets(ListVramBudgetsRequest request, StreamObserver<ListVramBudgetsResponse> client) {
+        WorkerPool.answer(
+                client,
+                () -> VramMessages.toWire(
+                        sources.vram().get().stream().map(VramView::of).toList()));
     }
 
     @Override

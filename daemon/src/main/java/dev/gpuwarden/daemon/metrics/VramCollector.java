@@ -1,8 +1,7 @@
 package dev.gpuwarden.daemon.metrics;
 
-import dev.gpuwarden.core.model.Absence;
-import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Text;
+import dev.gpuwarden.daemon.view.VramView;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
@@ -36,7 +35,6 @@ public final class VramCollector implements Collector {
     /** Characters of a label that a tenant chooses. */
     static final int MOST_CHARACTERS = 128;
 
-    private static final Set<Absence> NO_BUDGET = Set.of(Absence.NO_DATA, Absence.NOT_SUPPORTED, Absence.OFF);
     private static final List<String> OUTCOMES = List.of("dry_run", "accepted", "failed");
     private static final Comparator<Tenant> LARGEST_FIRST =
             Comparator.comparingLong(VramCollector::size).reversed().thenComparing(Tenant::id);
@@ -150,17 +148,14 @@ public final class VramCollector implements Collector {
     }
 
     private static void mismatches(Decision decision, List<Tenant> tenants, Labels gpu, Family.Series out) {
-        long unreadable =
-                tenants.stream().filter(tenant -> isUnreadable(tenant.budget())).count();
+        long unreadable = tenants.stream()
+                .filter(tenant -> VramView.isUnreadable(tenant.budget()))
+                .count();
         out.add("gpuwarden_vram_budget_mismatches", gpu.add("cause", "unreadable"), unreadable);
         out.add(
                 "gpuwarden_vram_budget_mismatches",
                 gpu.add("cause", "outgrown"),
                 decision.notices().size());
-    }
-
-    private static boolean isUnreadable(Reading<Long> budget) {
-        return budget instanceof Reading.Absent<Long> none && !NO_BUDGET.contains(none.cause());
     }
 
     /** Adds the starved workloads first, so that a limit leaves out those that are not. */

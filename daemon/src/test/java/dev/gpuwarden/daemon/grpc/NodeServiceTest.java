@@ -14,6 +14,7 @@ import dev.gpuwarden.api.v1.ListFaultsRequest;
 import dev.gpuwarden.api.v1.ListGpusRequest;
 import dev.gpuwarden.api.v1.ListPodMemoryRequest;
 import dev.gpuwarden.api.v1.ListPodMemoryResponse;
+import dev.gpuwarden.api.v1.ListVramBudgetsRequest;
 import dev.gpuwarden.api.v1.MemoryGrouping;
 import dev.gpuwarden.api.v1.Node;
 import dev.gpuwarden.api.v1.Outcome;
@@ -26,9 +27,21 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.metrics.NodeFixture;
+import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramFixture;
+import dev.gpuwarden.daemon.vram.VramStatus;
+import dev.gpuwarden.watchdog.decision.RecycleRules;
+import dev.gpuwarden.watchdog.observation.Tenant;
 import io.grpc.Status;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -140,6 +153,47 @@ class NodeServiceTest extends NodeServiceFixture {
             });
         }
         assertThat(node.memoryLooks).hasValue(1);
+    }
+
+    @Test
+    void budgetsSurviveTheWire() {
+        assertThat(ask().listVramBudgets(ListVramBudgetsRequest.getDefaultInstance())
+                        .getGpusList())
+                .as("the watchdog is off")
+                .isEmpty();
+        Instant now = Instant.parse("2026-06-02T12:00:00Z");
+        VramStatus known = VramFixture.incident(NodeFixture.identity(0), now);
+        VramStatus blind = VramFixture.status(
+                NodeFixture.identity(1),
+                now,
+                Reading.absent(Absence.GPU_LOST, 15, "nvmlDeviceGetMemoryInfo"),
+                Reading.absent(Absence.STALE),
+                RecycleRules.DEFAULT,
+                Map.of());
+        node.vram.set(List.of(known, blind));
+        assertThat(VramMessages.fromWire(ask().listVramBudgets(ListVramBudgetsRequest.getDefaultInstance())))
+                .containsExactly(VramView.of(known), VramView.of(blind));
+    }
+
+    @Test
+    void budgetsOfManyTenantsFitIntoAMessage() {
+        List<Tenant> many = IntStream.range(0, 5000)
+                .mapToObj(i -> VramFixture.tenant(i + "\u20ac".repeat(10_000), 20, i))
+                .toList();
+        VramStatus full = VramFixture.status(
+                NodeFixture.identity(0),
+                Instant.EPOCH,
+                VramFixture.memory(9000),
+                Reading.of(many),
+                RecycleRules.DEFAULT,
+                Map.of());
+        node.vram.set(Collections.nCopies(16, full));
+        var gpu = ask().listVramBudgets(ListVramBudgetsRequest.getDefaultInstance())
+                .getGpus(15);
+        assertThat(gpu.getTenantsList())
+                .hasSize(64)
+                .allMatch(tenant -> tenant.getName().length() <= 128);
+        assertThat(gpu.getTenantsLeftOut()).isEqualTo(5000 - 64);
     }
 
     @Test

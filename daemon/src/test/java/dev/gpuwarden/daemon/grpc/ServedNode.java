@@ -30,6 +30,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.vram.VramStatus;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
@@ -59,6 +60,7 @@ final class ServedNode implements AutoCloseable {
     /** Runs during each run of the check "port". */
     final AtomicReference<Consumer<CheckContext>> duringPort = new AtomicReference<>(context -> {});
 
+    final AtomicReference<List<VramStatus>> vram = new AtomicReference<>(List.of());
     final AtomicInteger memoryLooks = new AtomicInteger();
     /** Makes the store refuse writes, like a full disk. */
     final AtomicBoolean full = new AtomicBoolean();
@@ -108,6 +110,7 @@ final class ServedNode implements AutoCloseable {
                 new NodeSources.Identity(NAME, "0d3c", "1.2.3", STARTED),
                 node::get,
                 this::memory,
+                vram::get,
                 new Intake(),
                 store,
                 checks,

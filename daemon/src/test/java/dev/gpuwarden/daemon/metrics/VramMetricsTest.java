@@ -1,30 +1,25 @@
 package dev.gpuwarden.daemon.metrics;
 
+import static dev.gpuwarden.daemon.vram.VramFixture.memory;
+import static dev.gpuwarden.daemon.vram.VramFixture.tenant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.Golden;
+import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.VramStatus;
-import dev.gpuwarden.watchdog.decision.Decision;
-import dev.gpuwarden.watchdog.decision.GpuWatchdog;
-import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.RecycleRules;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
-import dev.gpuwarden.watchdog.observation.GpuObservation;
-import dev.gpuwarden.watchdog.observation.ProcessKey;
 import dev.gpuwarden.watchdog.observation.Tenant;
-import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -35,49 +30,11 @@ class VramMetricsTest {
     private static final String GPU = "gpu=\"0\"";
     private static final String UUID = "uuid=\"GPU-00000000-0000-0000-0000-000000000000\"";
 
-    private final Map<Verdict, Long> decisions = new EnumMap<>(Verdict.class);
     private Map<String, Long> recycles = Map.of();
     private RecycleRules rules = RecycleRules.DEFAULT;
 
-    private static Tenant tenant(String name, Reading<Long> budget, long usedMib) {
-        return new Tenant(
-                "pod:" + name,
-                name,
-                "deployment/" + name,
-                budget,
-                Reading.of(usedMib << 20),
-                Set.of(new ProcessKey(7, 1)),
-                0,
-                Instant.EPOCH,
-                Optional.empty(),
-                false);
-    }
-
-    private static Tenant tenant(String name, long budgetMib, long usedMib) {
-        return tenant(name, Reading.of(budgetMib << 20), usedMib);
-    }
-
-    private static Reading<GpuBytes> memory(long freeMib) {
-        return Reading.of(new GpuBytes(15_360L << 20, 300L << 20, 15_060 - freeMib << 20, freeMib << 20));
-    }
-
-    /** Lets a watchdog decide four times a second, so long that pressure begins, and returns its state. */
     private VramStatus decided(Reading<GpuBytes> memory, Reading<List<Tenant>> tenants) {
-        GpuWatchdog watchdog = new GpuWatchdog(PressureRules.DEFAULT, rules, new RecycleHistory(rules));
-        Optional<Decision> last = Optional.empty();
-        for (int i = 1; i <= 3; i++) {
-            long nanos = i * 250_000_000L;
-            last = Optional.of(watchdog.decide(new GpuObservation("GPU-0", nanos, i, memory, tenants, nanos)));
-            decisions.merge(last.get().verdict(), 1L, Long::sum);
-        }
-        boolean blind = last.orElseThrow().verdict() == Verdict.BLIND;
-        return new VramStatus(
-                NodeFixture.identity(0),
-                last.orElseThrow(),
-                NOW.minusMillis(250),
-                blind ? Instant.EPOCH : NOW.minusMillis(250),
-                decisions,
-                recycles);
+        return VramFixture.status(NodeFixture.identity(0), NOW, memory, tenants, rules, recycles);
     }
 
     private static String text(List<VramStatus> gpus) {
@@ -105,13 +62,7 @@ class VramMetricsTest {
     @Test
     void metricsOfAnIncidentMatchTheGoldenFile() throws IOException {
         recycles = Map.of("accepted", 2L, "failed", 1L);
-        VramStatus status = decided(
-                memory(2789),
-                Reading.of(List.of(
-                        tenant("immich-ml", 3000, 10_726),
-                        tenant("llama-swap", 5000, 0),
-                        tenant("frigate", Reading.absent(Absence.NO_DATA, 0, "none is configured"), 1300),
-                        tenant("portal-stt", Reading.absent(Absence.IMPLAUSIBLE, 0, "5x is no quantity"), 545))));
+        VramStatus status = decided(memory(2789), VramFixture.INCIDENT);
         List<String> own = text(List.of(status))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_vram.*"))
