@@ -29,6 +29,7 @@ import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
+import dev.gpuwarden.daemon.view.VramView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -69,7 +70,13 @@ record NodePage(
         MemoryHistory memory = new MemoryHistory();
         long nanos = MEMORY_INTERVAL.toNanos();
         timer.scheduleAtFixedRate(
-                () -> memory.note(Instant.now(), memory(node())), nanos / 10, nanos, TimeUnit.NANOSECONDS);
+                () -> memory.note(
+                        Instant.now(),
+                        memory(node()),
+                        vram().stream().map(VramView::of).toList()),
+                nanos / 10,
+                nanos,
+                TimeUnit.NANOSECONDS);
         return List.of(parts.add(new LongPollHandler(store)), new ApiHandler(this, memory), PageHandler.create());
     }
 

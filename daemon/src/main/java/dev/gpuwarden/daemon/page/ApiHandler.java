@@ -11,6 +11,7 @@ import dev.gpuwarden.core.event.EventFilter;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
@@ -23,6 +24,9 @@ import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.daemon.view.OwnerView;
 import dev.gpuwarden.daemon.view.Values;
+import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramStatus;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -59,6 +63,11 @@ public final class ApiHandler implements HttpHandler {
 
         /** Returns one entry for each GPU of the snapshot. */
         List<GpuMemoryUse> memory(NodeSnapshot node);
+
+        /** Returns the VRAM watchdog's state by GPU; empty where it is off. */
+        default List<VramStatus> vram() {
+            return List.of();
+        }
 
         CheckRegistry checks();
 
@@ -124,6 +133,17 @@ public final class ApiHandler implements HttpHandler {
                 sources.checks().damping().stream().map(CheckView::tree).toList());
         tree.put("memory", memory(node));
         tree.put("memoryMoment", history.newest().map(Instant::toString));
+        tree.put("budgets", sources.vram().stream().map(this::budgets).toList());
+        return tree;
+    }
+
+    private Map<String, Object> budgets(VramStatus status) {
+        VramView view = VramView.of(status);
+        Reading<Duration> floor = view.pressure()
+                .map(now -> FloorForecast.untilFloor(history.free(view.index()), now.floor(), Instant.now()))
+                .orElseGet(() -> Reading.absent(Absence.NO_DATA, 0, "the last decision had no basis"));
+        Map<String, Object> tree = view.tree();
+        tree.put("secondsToFloor", Values.tree(floor, Duration::toSeconds));
         return tree;
     }
 

@@ -4,11 +4,13 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryShare;
 import dev.gpuwarden.daemon.view.OwnerView;
+import dev.gpuwarden.daemon.view.VramView;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,13 +28,22 @@ public final class MemoryHistory {
 
     private final Deque<Moment> moments = new ArrayDeque<>();
 
-    /** @param gpus for each GPU of the node the bytes of its tenants, the largest first */
-    record Moment(Instant time, List<Map<String, Long>> gpus) {}
+    /**
+     * @param gpus for each GPU of the node the bytes of its tenants, the largest first
+     * @param free bytes by index of the GPU, of those whose budgets are watched
+     */
+    record Moment(Instant time, List<Map<String, Long>> gpus, Map<Integer, Long> free) {}
 
-    /** Adds one moment and drops the oldest. */
-    public void note(Instant time, List<GpuMemoryUse> memory) {
+    /**
+     * Adds one moment and drops the oldest.
+     *
+     * @param budgets the VRAM watchdog's state; empty where it is off
+     */
+    public void note(Instant time, List<GpuMemoryUse> memory, List<VramView> budgets) {
+        Map<Integer, Long> free = new HashMap<>();
+        budgets.forEach(gpu -> gpu.memory().asOptional().ifPresent(now -> free.put(gpu.index(), now.free())));
         Moment moment =
-                new Moment(time, memory.stream().map(MemoryHistory::tenants).toList());
+                new Moment(time, memory.stream().map(MemoryHistory::tenants).toList(), free);
         synchronized (this) {
             moments.addLast(moment);
             if (moments.size() > MOMENTS) {
@@ -63,6 +74,18 @@ public final class MemoryHistory {
         return Optional.ofNullable(moments.peekLast()).map(Moment::time);
     }
 
+    /** Returns the free memory of a GPU over time, oldest first. */
+    synchronized List<FloorForecast.Point> free(int index) {
+        List<FloorForecast.Point> points = new ArrayList<>();
+        for (Moment moment : moments) {
+            Long bytes = moment.free.get(index);
+            if (bytes != null) {
+                points.add(new FloorForecast.Point(moment.time, bytes));
+            }
+        }
+        return points;
+    }
+
     /** Returns all moments, oldest first. */
     synchronized Map<String, Object> tree() {
         List<Object> all = new ArrayList<>();
@@ -70,6 +93,7 @@ public final class MemoryHistory {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("time", moment.time.toString());
             one.put("gpus", moment.gpus);
+            one.put("free", moment.free);
             all.add(one);
         }
         return Map.of("moments", all);

@@ -12,7 +12,8 @@ public final class PageHandler {
 
     public static StaticHandler create() {
         StaticHandler files = new StaticHandler(PageHandler.class);
-        for (String script : List.of("main.js", "about.js", "node.js", "memory.js", "events.js", "recording.js")) {
+        for (String script :
+                List.of("main.js", "about.js", "node.js", "memory.js", "budgets.js", "events.js", "recording.js")) {
             files.script(PageHandler.class, script);
         }
         return files.file("/page/chart.js", PageHandler.class, CHARTS);

@@ -1,3 +1,4 @@
+import {budgetLines, showBudgets} from './budgets.js';
 import {because, byId, bytes, cell, element, isAbsent, rows, shown} from './dom.js';
 
 const COLOURS = ['#3b7dd8', '#d8873b', '#3ba67a', '#b04fc2', '#c94f5b', '#7a8b2e', '#2e8b8b', '#8b6f4e'];
@@ -34,8 +35,11 @@ export function showMemory(node, history) {
   const labels = moments.map(moment => new Date(moment.time).toLocaleTimeString());
   const datasets = names.map((label, i) => {
     const colour = COLOURS[i % COLOURS.length];
-    return {label, data: moments.map(moment => moment.gpus[index]?.[label] ?? 0), borderColor: colour, backgroundColor: colour + '66', fill: true};
+    return {label, data: moments.map(moment => moment.gpus[index]?.[label] ?? 0), borderColor: colour, backgroundColor: colour + '66', fill: i ? '-1' : 'origin'};
   });
+  const budgets = (node.budgets ?? []).find(gpu => gpu.index === index);
+  datasets.push(...budgetLines(budgets, moments.length, css));
+  showBudgets(budgets);
   if (chart) {
     chart.data = {labels, datasets};
     chart.update('none');

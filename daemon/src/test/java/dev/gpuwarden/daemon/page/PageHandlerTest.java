@@ -43,7 +43,7 @@ class PageHandlerTest {
                 }
             }
         }
-        assertThat(seen).hasSize(10);
+        assertThat(seen).hasSize(11);
     }
 
     @Test
