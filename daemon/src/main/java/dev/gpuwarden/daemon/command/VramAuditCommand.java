@@ -119,6 +119,10 @@ final class VramAuditCommand extends FileCommand {
     }
 
     private static void print(List<WorkloadUse> uses, List<Fault> faults, PrintWriter out) {
+        if (uses.isEmpty()) {
+            out.println("no use was measured: the file has no reading with memory and tenants");
+            return;
+        }
         Table table = new Table("GPU", "WORKLOAD", "BUDGET", "P50", "P95", "LARGEST", "PROPOSED");
         for (WorkloadUse use : uses) {
             boolean measured = use.samples() > 0;

@@ -118,10 +118,20 @@ final class VramRecordCommand extends NodeCommand {
             throw new UserError(file + ": " + FileErrors.why(e));
         }
         if (written.isEmpty()) {
+            delete();
             note("no GPU was read; 'gpuwarden scan' shows the cause");
             return ExitCode.UNDECIDED;
         }
         return ExitCode.OK;
+    }
+
+    /** Removes a trace without an observation, so that the command can be tried again. */
+    private void delete() {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UserError(file + ": " + FileErrors.why(e));
+        }
     }
 
     private void write(NodeSnapshot snapshot, NodeMemory memory, Trace.Writer trace) throws IOException {

@@ -98,6 +98,10 @@ final class VramReplayCommand extends FileCommand {
     }
 
     private void print(Trace.Header header, Replay replay, PrintWriter out) {
+        if (replay.observations() == 0) {
+            out.println("the trace has no observation");
+            return;
+        }
         Table table = new Table("TIME", "GPU", "VERDICT", "TENANT", "REASON");
         for (Decision decision : replay.kept()) {
             table.row(

@@ -63,6 +63,7 @@ class VramRecordCommandTest {
                 "--driver.open-deadline=1s");
         assertThat(record.exitCode()).isEqualTo(3);
         assertThat(record.err()).contains("no GPU was read");
+        assertThat(folder.resolve("trace")).doesNotExist();
         Program unwritable = Program.run("vram", "record", "/proc/trace", "--for=10ms");
         assertThat(unwritable.exitCode()).isEqualTo(2);
         assertThat(unwritable.err()).contains("/proc/trace: ");

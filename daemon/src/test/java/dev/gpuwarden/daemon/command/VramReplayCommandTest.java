@@ -62,7 +62,12 @@ class VramReplayCommandTest {
         assertThat(none.err()).contains("none: no such file");
         Path empty = Files.writeString(
                 folder.resolve("empty"), Files.readAllLines(Path.of(trace)).get(0) + "\n");
-        assertThat(Program.run("vram", "replay", empty.toString()).exitCode()).isEqualTo(3);
+        Program nothing = Program.run("vram", "replay", empty.toString());
+        assertThat(nothing.exitCode()).isEqualTo(3);
+        assertThat(nothing.out()).contains("the trace has no observation");
+        Program audit = Program.run("vram", "audit", empty.toString());
+        assertThat(audit.exitCode()).isEqualTo(3);
+        assertThat(audit.out()).contains("no use was measured");
     }
 
     @Test
