@@ -45,8 +45,7 @@ final class LastOwners {
 
     /** Returns the owner that disappeared last, in words; the present ones hold their own memory. */
     String text() {
-        return last().map(owner -> "last known owner " + owner)
-                .orElse("whose owner was never seen: it ended before this program started");
+        return last().map(owner -> "last known owner " + owner).orElse("no owner was seen since this program started");
     }
 
     private Optional<String> last() {
