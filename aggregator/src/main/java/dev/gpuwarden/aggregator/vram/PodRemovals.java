@@ -170,6 +170,11 @@ final class PodRemovals implements AutoCloseable {
         }
         PodEviction removal = new PodEviction(api, Optional.of(RemovalCheck.grace(wanted, pod)), false);
         PodEviction.Outcome outcome = deletes ? removal.delete(view) : removal.evict(view);
+        if (settings.deletes()
+                && outcome instanceof PodEviction.Outcome.Refused refused
+                && refused.kind().startsWith("budget")) {
+            outcome = removal.delete(view);
+        }
         LOG.log(
                 Level.INFO,
                 "pod " + view.path() + " " + view.uid() + " of node " + node + ": " + outcome.kind() + ": "

@@ -65,6 +65,7 @@ import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import dev.gpuwarden.daemon.uplink.VramRequests;
 import dev.gpuwarden.daemon.vram.VramMonitor;
 import dev.gpuwarden.daemon.vram.VramOptions;
 import java.time.Clock;
@@ -172,7 +173,8 @@ public final class DaemonCommand implements Callable<Integer> {
         NodeChecks wanted = NodeChecks.of(checks, node.get(), spec);
         RecordRules logRules = checks.logRules();
         kernelLog.validate();
-        budgets.validate(paths);
+        budgets.validate(paths, uplink.wanted());
+        VramRequests tenants = budgets.requests(uplink.wanted());
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             NodeHistory history = new NodeHistory(sampling.fastInterval());
@@ -199,7 +201,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     sampler::gpus,
                     holders,
                     checkpoint.signals(DaemonCommands::signals)::send,
-                    access);
+                    access,
+                    tenants);
             Supplier<List<SinkStats>> sending = EventForwarding.start(sinks, uplink, cluster, self, store, parts);
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
@@ -215,8 +218,10 @@ public final class DaemonCommand implements Callable<Integer> {
                     DaemonCommands::signals,
                     sampling.memoryInterval(),
                     node.get(),
-                    events.decisionsFile());
-            vram.ifPresent(parts::add);
+                    events.decisionsFile(),
+                    tenants,
+                    holders,
+                    parts);
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
                     ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner, unreached))))

@@ -15,6 +15,9 @@ public interface Actuator {
     /** Carries out a decision to recycle this tenant. Blocks, within a bound, until it was accepted or has failed. */
     Outcome recycle(Decision decision, Tenant tenant);
 
+    /** Announces a decision in a dry run, where the tenant's operator sees it. Does nothing else, and does not block. */
+    default void rehearse(Decision decision, Tenant tenant) {}
+
     /**
      * The end of an attempt.
      *

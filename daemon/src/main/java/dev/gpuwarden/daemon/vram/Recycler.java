@@ -48,6 +48,7 @@ public final class Recycler implements AutoCloseable {
                 actuators.stream().filter(some -> some.handles(tenant)).findFirst();
         String what = tenant.name() + " by " + actuator.map(Actuator::name).orElse("nothing");
         if (!armed) {
+            actuator.ifPresent(some -> some.rehearse(decision, tenant));
             end(decision, "dry_run", gpuLabel + ": would recycle " + what + " (dry run): " + decision.reason());
         } else if (actuator.isEmpty()) {
             end(decision, "failed", gpuLabel + ": no way to recycle " + tenant.name() + " (" + tenant.id() + ")");

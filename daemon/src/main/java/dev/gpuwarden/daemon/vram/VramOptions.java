@@ -2,17 +2,25 @@ package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.uplink.VramRequests;
 import dev.gpuwarden.daemon.vram.action.CommandActuator;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
 import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
+import dev.gpuwarden.daemon.vram.kube.Advertiser;
+import dev.gpuwarden.daemon.vram.kube.PodBudgets;
+import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
+import dev.gpuwarden.watchdog.budget.AdvertisedBudget;
 import dev.gpuwarden.watchdog.budget.TermsSource;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -22,8 +30,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The settings of the VRAM watchdog. */
@@ -79,17 +89,35 @@ public final class VramOptions {
                     + " triggers=floor+demand.")
     List<String> rules = List.of();
 
+    @Mixin
+    VramKubeOptions kube = new VramKubeOptions();
+
     /** Returns whether memory is watched. */
     public boolean wanted() {
-        return mode != Mode.off && budgets != null;
+        return mode != Mode.off && (budgets != null || kube.wanted());
+    }
+
+    /**
+     * Returns the requests to the aggregator.
+     *
+     * @param uplink true if the node has an aggregator
+     */
+    public VramRequests requests(boolean uplink) {
+        VramRequests requests = new VramRequests(uplink ? kube.resource() : "");
+        if (!wanted() || !kube.advertises()) {
+            requests.advertise(OptionalLong.empty());
+        }
+        return requests;
     }
 
     /**
      * Checks the settings and the file of budgets.
      *
+     * @param uplink true if the node has an aggregator
      * @throws UserError with the setting, or file and line
      */
-    public void validate(NodePaths paths) {
+    public void validate(NodePaths paths, boolean uplink) {
+        kube.validate(uplink);
         if (grace.isNegative() || grace.compareTo(LONGEST_GRACE) > 0) {
             throw new UserError("--vram.grace must be 0s to 10m, but was " + Durations.text(grace));
         }
@@ -104,6 +132,8 @@ public final class VramOptions {
      * @param node name of this node
      * @param records file of the decisions; empty where events are in memory alone
      * @param interval the sampler's interval of reading memory
+     * @param aggregator has the budgets of pods
+     * @param kubelet asks the kubelet for the allocation of GPUs; may block
      */
     public Optional<VramMonitor> start(
             NodeSampler sampler,
@@ -112,7 +142,10 @@ public final class VramOptions {
             Supplier<ProcessSignals> signals,
             Duration interval,
             String node,
-            Optional<Path> records) {
+            Optional<Path> records,
+            VramRequests aggregator,
+            Supplier<Reading<GpuHolders>> kubelet,
+            Closer parts) {
         if (!wanted()) {
             return Optional.empty();
         }
@@ -123,15 +156,32 @@ public final class VramOptions {
         remembered.problems().forEach(problem -> LOG.log(System.Logger.Level.WARNING, problem));
         Optional<DecisionLog> log =
                 records.map(file -> new DecisionLog(file, RECORDS_BYTES, origin, rules(), Clock.systemUTC()));
+        List<TermsSource> sources = new ArrayList<>(sources(paths));
+        List<Actuator> actuators = new ArrayList<>(actuators(signals));
+        if (kube.wanted()) {
+            AdvertisedBudget.Rules amounts = kube.rules(rules().pressure());
+            PodBudgets pods = parts.add(PodBudgets.start(
+                    aggregator,
+                    kubelet,
+                    sampler::snapshot,
+                    new Advertiser(
+                            aggregator::advertise,
+                            kube.advertises(),
+                            () -> AdvertisedBudget.of(sampler.snapshot(), amounts)),
+                    grace));
+            sources.add(pods.terms());
+            actuators.add(pods.eviction());
+        }
         VramMonitor monitor = new VramMonitor(
                 sampler,
-                new Observations(memory, sources(paths)),
+                new Observations(memory, sources),
                 rules(),
                 remembered,
                 log,
-                new Recycler(mode == Mode.armed, actuators(signals), log),
+                new Recycler(mode == Mode.armed, actuators, log),
                 interval,
                 Clock.systemUTC());
+        parts.add(monitor);
         monitor.start();
         return Optional.of(monitor);
     }
