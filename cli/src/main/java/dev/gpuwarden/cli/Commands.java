@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
+import picocli.CommandLine;
 
 /** The commands of all modules on the class path, except those that cannot be loaded. */
 final class Commands {
@@ -53,14 +54,35 @@ final class Commands {
     }
 
     private void add(NamedCommand command, Program program) {
-        if (program.getSubcommands().containsKey(command.name())) {
+        CommandLine there = program.getSubcommands().get(command.name());
+        if (there != null && !isShared(command.name())) {
             return;
         }
         try {
-            program.addSubcommand(command.name(), command.command().get());
+            Object made = command.command().get();
+            if (there == null) {
+                program.addSubcommand(command.name(), made);
+            } else {
+                join(there, made);
+            }
         } catch (RuntimeException | LinkageError e) {
             failures.add(command.name() + ": " + reason(e));
         }
+    }
+
+    /** Returns true if several modules have subcommands of this command. */
+    private boolean isShared(String name) {
+        return found.stream().filter(command -> command.name().equals(name)).count() > 1;
+    }
+
+    /** Adds the subcommands of another module's command of the same name. The description is that of the first. */
+    private static void join(CommandLine there, Object made) {
+        CommandLine other = made instanceof CommandLine line ? line : new CommandLine(made);
+        other.getSubcommands().forEach((name, subcommand) -> {
+            if (!there.getSubcommands().containsKey(name)) {
+                there.addSubcommand(name, subcommand);
+            }
+        });
     }
 
     /**

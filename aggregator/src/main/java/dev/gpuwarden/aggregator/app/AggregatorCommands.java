@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.command.ExplainCommand;
 import dev.gpuwarden.aggregator.command.FleetCommand;
 import dev.gpuwarden.aggregator.command.PolicyCommand;
 import dev.gpuwarden.aggregator.command.ReleaseCommand;
+import dev.gpuwarden.aggregator.command.VramWaitCommand;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.run.ShutdownSignal;
@@ -28,6 +29,7 @@ public final class AggregatorCommands implements CommandGroup {
                 new NamedCommand("release", () -> new ReleaseCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("clean-nodes", () -> new CleanNodesCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("breaker", () -> new BreakerCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand("vram", () -> VramWaitCommand.group(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("policy", () -> PolicyCommand.with(Clock.systemUTC())));
     }
 }

@@ -49,9 +49,11 @@ public final class CleanNodesCommand extends ClusterCommand {
 
     private static final String SCHEMA = "gpuwarden.clean-nodes/v1";
 
+    private static final String VRAM = "gpuwarden-vram";
+
     /** The field managers of the daemon and the aggregator. */
     private static final List<String> MANAGERS =
-            List.of("gpuwarden", "gpuwarden-aggregator-conditions", "gpuwarden-object-monitor");
+            List.of("gpuwarden", "gpuwarden-aggregator-conditions", "gpuwarden-object-monitor", VRAM);
 
     private static final List<Right> NEEDED = List.of(
             new Right("list", "", "nodes"), new Right("patch", "", "nodes"), new Right("patch", "", "nodes/status"));
@@ -184,7 +186,7 @@ public final class CleanNodesCommand extends ClusterCommand {
             for (Map<String, Object> applied : applied(outcome.read().get())) {
                 String manager = JsonTrees.text(applied, "manager");
                 String subresource = JsonTrees.text(applied, "subresource");
-                takes.add((subresource.equals("status") ? "conditions" : "applied fields") + " by " + manager);
+                takes.add(what(manager, subresource) + " by " + manager);
                 if (yes) {
                     release(api, outcome.read().get(), manager, subresource);
                 }
@@ -193,6 +195,13 @@ public final class CleanNodesCommand extends ClusterCommand {
             return new Cleaned(node, false, takes, stays, String.valueOf(e.getMessage()));
         }
         return new Cleaned(node, true, takes, stays, "");
+    }
+
+    private static String what(String manager, String subresource) {
+        if (manager.equals(VRAM)) {
+            return "VRAM for budgets";
+        }
+        return subresource.equals("status") ? "conditions" : "applied fields";
     }
 
     /** Returns the records of the fields that this program has applied, from the API server's own list. */

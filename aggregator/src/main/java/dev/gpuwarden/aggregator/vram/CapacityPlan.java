@@ -1,8 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import io.fabric8.kubernetes.api.model.Quantity;
-import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,26 +61,7 @@ sealed interface CapacityPlan {
 
     /** Returns true if status.capacity has this value. */
     static boolean has(Map<String, Object> node, String resource, long mib) {
-        return value(node, "capacity", resource).equals(OptionalLong.of(mib));
-    }
-
-    /**
-     * Returns a whole number of status.capacity or status.allocatable; empty if there is none.
-     *
-     * @param field capacity or allocatable
-     */
-    static OptionalLong value(Map<String, Object> node, String field, String resource) {
-        String text = JsonTrees.text(JsonTrees.object(JsonTrees.object(node, "status"), field), resource);
-        try {
-            return text.isEmpty()
-                    ? OptionalLong.empty()
-                    : OptionalLong.of(Quantity.getAmountInBytes(new Quantity(text))
-                            .setScale(0, java.math.RoundingMode.FLOOR)
-                            .min(BigDecimal.valueOf(Long.MAX_VALUE))
-                            .longValueExact());
-        } catch (ArithmeticException | IllegalArgumentException e) {
-            return OptionalLong.empty();
-        }
+        return ExtendedResource.value(node, "capacity", resource).equals(OptionalLong.of(mib));
     }
 
     private static List<String> owners(Map<String, Object> metadata, String resource) {

@@ -1,0 +1,33 @@
+package dev.gpuwarden.aggregator.vram;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** The amount of an extended resource of a Node. Pure. */
+public final class ExtendedResource {
+
+    private ExtendedResource() {}
+
+    /**
+     * Returns the whole number; empty if the Node has none that can be read.
+     *
+     * @param field capacity or allocatable
+     */
+    public static OptionalLong value(Map<String, Object> node, String field, String resource) {
+        String text = JsonTrees.text(JsonTrees.object(JsonTrees.object(node, "status"), field), resource);
+        try {
+            return text.isEmpty()
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(Quantity.getAmountInBytes(new Quantity(text))
+                            .setScale(0, RoundingMode.FLOOR)
+                            .min(BigDecimal.valueOf(Long.MAX_VALUE))
+                            .longValueExact());
+        } catch (ArithmeticException | IllegalArgumentException e) {
+            return OptionalLong.empty();
+        }
+    }
+}
