@@ -90,7 +90,7 @@ class VramRequestsTest {
     }
 
     @Test
-    void aValueIsSentOnceAndAgainAfterANewConnection() {
+    void aValueIsSentOnceAndAgainOnTheNextConnection() {
         requests.advertise(OptionalLong.of(14000));
         assertThat(requests.next()).isEmpty();
         assertThat(requests.advertised().text()).contains("no connection");
