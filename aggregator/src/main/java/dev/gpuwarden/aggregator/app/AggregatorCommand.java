@@ -147,7 +147,10 @@ public final class AggregatorCommand implements Callable<Integer> {
             announceControllers(settings, drains);
             LOG.log(
                     System.Logger.Level.INFO,
-                    "VRAM budgets: " + (tenants.isPresent() ? vram.mode + ", in " + part.resource() : "off"));
+                    "VRAM budgets: "
+                            + (tenants.isPresent()
+                                    ? "evictions " + vram.evictions + ", in " + part.resource()
+                                    : "off"));
             if (controllers.isEmpty() || !stopsBeforeCachesSync(running, controllers.get())) {
                 LOG.log(
                         System.Logger.Level.INFO,

@@ -70,10 +70,11 @@ public final class ArmedRights {
 
     private static void checkVram(AccessReviewer rights, VramSettings vram) throws ApiException, InterruptedException {
         if (vram.advertises()) {
-            check(rights, "--vram.advertise=on", ADVERTISE, "vram-advertise", "--vram.advertise=off");
+            check(rights, "--vram.capacity=on", ADVERTISE, "vram-advertise", "--vram.capacity=off");
         }
         if (vram.mode() == ActionMode.ARMED) {
-            check(rights, "vram", vram.deletes() ? List.of(EVICT, DELETE) : List.of(EVICT));
+            List<Right> needed = vram.deletes() ? List.of(EVICT, DELETE) : List.of(EVICT);
+            check(rights, "--vram.evictions=armed", needed, "vram-armed", "--vram.evictions=dry-run");
         }
     }
 

@@ -17,13 +17,13 @@ final class VramOptions {
     }
 
     @Option(
-            names = "--vram.mode",
+            names = "--vram.evictions",
             defaultValue = "dry-run",
             paramLabel = "MODE",
             description =
                     "Send nodes the VRAM budgets of their pods, and evict pods that they name:"
                             + " ${COMPLETION-CANDIDATES}. A dry run sends budgets and evicts no pod (default: ${DEFAULT-VALUE}).")
-    Mode mode = Mode.dry_run;
+    Mode evictions = Mode.dry_run;
 
     @Option(
             names = "--vram.resource",
@@ -33,12 +33,12 @@ final class VramOptions {
     String resource = VramCodec.RESOURCE;
 
     @Option(
-            names = "--vram.advertise",
+            names = "--vram.capacity",
             defaultValue = "off",
             paramLabel = "SWITCH",
             description = "Write the amount of that resource that each node reports into its Node:"
                     + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    Switch advertise = Switch.off;
+    Switch capacity = Switch.off;
 
     @Option(
             names = "--vram.delete",
@@ -54,12 +54,12 @@ final class VramOptions {
             throw new UserError("--vram.resource: expected the name of an extended resource such as "
                     + VramCodec.RESOURCE + ", found '" + resource + "'");
         }
-        return mode == Mode.off
+        return evictions == Mode.off
                 ? Optional.empty()
                 : Optional.of(new VramSettings(
                         resource,
-                        advertise == Switch.on,
-                        mode == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
+                        capacity == Switch.on,
+                        evictions == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
                         delete == Switch.on));
     }
 }

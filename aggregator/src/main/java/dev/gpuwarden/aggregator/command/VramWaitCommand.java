@@ -108,10 +108,11 @@ public final class VramWaitCommand extends ClusterCommand {
         String seen = has.isPresent() ? "has " + has.getAsLong() + " MiB of " + resource : "has no " + resource;
         show(
                 tree,
-                out -> out.println(node + " " + seen
-                        + (enough
-                                ? ""
-                                : ", expected " + atLeast + " MiB within " + Durations.text(timeout)
-                                        + "; see --vram.advertise of daemon and aggregator")));
+                out -> out.println(
+                        node + " " + seen
+                                + (enough
+                                        ? ""
+                                        : ", expected " + atLeast + " MiB within " + Durations.text(timeout)
+                                                + "; see --vram.advertise of the daemon and --vram.capacity of the aggregator")));
     }
 }

@@ -68,7 +68,7 @@ final class CapacityWriter {
             return new Result("refused", refused.text(), CONFIRM);
         }
         if (!settings.advertises()) {
-            return new Result("off", "the aggregator writes no Node: its --vram.advertise is off", CONFIRM);
+            return new Result("off", "the aggregator writes no Node: its --vram.capacity is off", CONFIRM);
         }
         if (!limit.take(name)) {
             String text = "another writer changes " + settings.resource() + " of the Node again and again; next try in "

@@ -151,7 +151,7 @@ final class PodRemovals implements AutoCloseable {
                     "Dry run: gpuwarden would " + verb + " this pod: " + VramCodec.reason(wanted));
             return wanted.getRemoval() == Removal.REMOVAL_DRY_RUN
                     ? new Result("dry_run", true, "dry run: the pod has an Event")
-                    : Result.refused("dry_run", "the aggregator ends no pod: its --vram.mode is dry-run");
+                    : Result.refused("dry_run", "the aggregator ends no pod: its --vram.evictions is dry-run");
         }
         if (deletes && !settings.deletes()) {
             return Result.refused("refused", "the aggregator deletes no pod: its --vram.delete is off");

@@ -105,7 +105,7 @@ class VramAdvertiseClusterTest extends VramSetup {
     void anAggregatorThatDoesNotAdvertiseWritesNothing() throws Exception {
         start(ActionMode.ARMED, false, false);
         VramAnswer answer = advertise(OptionalLong.of(14000));
-        assertThat(answer.getText()).contains("--vram.advertise is off");
+        assertThat(answer.getText()).contains("--vram.capacity is off");
         assertThat(answer.getAccepted()).isFalse();
         assertThat(capacity(node)).isEmpty();
     }

@@ -103,7 +103,7 @@ class VramEvictClusterTest extends VramSetup {
         namespace(SPACE);
         run(SPACE, "dry", node, "1800");
         start(ActionMode.DRY_RUN, false, false);
-        assertRefused(evict(SPACE, "dry", Removal.REMOVAL_EVICT), "its --vram.mode is dry-run");
+        assertRefused(evict(SPACE, "dry", Removal.REMOVAL_EVICT), "its --vram.evictions is dry-run");
         assertThat(evict(SPACE, "dry", Removal.REMOVAL_DRY_RUN).getAccepted()).isTrue();
         assertThat(leaves(SPACE, "dry")).isFalse();
         until(

@@ -153,7 +153,7 @@ public final class VramRequests {
             return;
         }
         closed = offered.isEmpty()
-                ? "the aggregator sends no VRAM budgets: its version has none, or its --vram.mode is off"
+                ? "the aggregator sends no VRAM budgets: its version has none, or its --vram.evictions is off"
                 : "the aggregator's --vram.resource is '" + offered + "', and this node's is '" + resource + "'";
         pods = Reading.absent(Absence.NOT_SUPPORTED, 0, closed);
         LOG.log(Level.WARNING, closed + "; pods have no budget on this node");

@@ -143,7 +143,7 @@ class VramRequestsTest {
     @Test
     void anAggregatorWithAnotherResourceOrNoneIsReported() {
         requests.welcome("", session);
-        assertThat(cause(requests.pods())).contains("its version has none, or its --vram.mode is off");
+        assertThat(cause(requests.pods())).contains("its version has none, or its --vram.evictions is off");
         requests.welcome("viktorbarzin.me/gpumem", session);
         assertThat(cause(requests.pods())).contains("'viktorbarzin.me/gpumem'").contains("'" + RESOURCE + "'");
         assertThat(evict("a").join().accepted()).isFalse();
