@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -39,6 +41,9 @@ final class DemoClusterCommand implements Callable<Integer> {
     private static final int NODES = 3;
     private static final String SCENARIO = "h100x8";
 
+    /** A node with one GPU, which pods share. */
+    private static final String SHARED = "t4";
+
     @Option(
             names = "--story",
             split = ",",
@@ -49,7 +54,8 @@ final class DemoClusterCommand implements Callable<Integer> {
                 "faults: a GPU falls off the bus and comes back, while another node is cordoned by kubectl.",
                 "operator: a GPU operator's pod does not start on one node, then crashes there repeatedly.",
                 "drain: one of four pods on a node is evicted, then all, as far as their budgets permit.",
-                "checkpoint: a pod gets a signal before its eviction, and leaves when it has saved its work."
+                "checkpoint: a pod gets a signal before its eviction, and leaves when it has saved its work.",
+                "vram: three pods share a T4 on node-3; one holds more than its budget, and is evicted when another cannot start."
             })
     Set<DemoStory> stories = EnumSet.of(DemoStory.faults, DemoStory.drain);
 
@@ -81,7 +87,7 @@ final class DemoClusterCommand implements Callable<Integer> {
         printLine("a cluster of " + NODES + " nodes, each with eight simulated GPUs");
         try (Cluster cluster = Cluster.start(
                 Files.createTempDirectory("gpuwarden-cluster-"),
-                Collections.nCopies(NODES, SCENARIO),
+                scenarios(),
                 pace.kubelets(),
                 part -> printLine("ready    " + ClusterDemoEnvironment.seconds(start) + "  " + part))) {
             try (ClusterDemoEnvironment environment =
@@ -94,6 +100,14 @@ final class DemoClusterCommand implements Callable<Integer> {
         } finally {
             printLine("finished after " + ClusterDemoEnvironment.seconds(start).strip());
         }
+    }
+
+    private List<String> scenarios() {
+        List<String> scenarios = new ArrayList<>(Collections.nCopies(NODES, SCENARIO));
+        if (stories.contains(DemoStory.vram) || stories.contains(DemoStory.all)) {
+            scenarios.set(NODES - 1, SHARED);
+        }
+        return scenarios;
     }
 
     private PrintWriter out() {

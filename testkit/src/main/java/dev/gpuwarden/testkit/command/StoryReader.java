@@ -103,13 +103,15 @@ record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment envi
         drain,
         /** A pod gets a signal before its eviction. */
         checkpoint,
+        /** A pod over its VRAM budget is evicted, and another starts. */
+        vram,
         /** All stories, one after the other. */
         all;
 
         /** Returns the steps of those stories, in order, after the installation. */
         static List<ClusterDemoRunner.Step> of(Set<DemoStory> stories, StoryReader reader) {
             List<ClusterDemoRunner.Step> play = new ArrayList<>(reader.read("opening"));
-            EnumSet.range(faults, checkpoint).stream()
+            EnumSet.range(faults, vram).stream()
                     .filter(story -> stories.contains(all) || stories.contains(story))
                     .forEach(story -> play.addAll(reader.read(story.name())));
             return play;
