@@ -30,7 +30,8 @@ import picocli.CommandLine.Command;
 @Command(
         name = "vram",
         mixinStandardHelpOptions = true,
-        description = "GPU memory by holder, the pods that have the GPUs, budgets, and the decisions of the VRAM watchdog.",
+        description =
+                "GPU memory by holder, the pods that have the GPUs, budgets, and the decisions of the VRAM watchdog.",
         synopsisSubcommandLabel = "COMMAND")
 public final class VramCommand {
 

@@ -124,7 +124,8 @@ public final class VramMonitor implements AutoCloseable {
     private static Level level(Verdict verdict) {
         return switch (verdict) {
             case CALM, RECOVERING, STALE_TENANTS, RELEASING -> Level.INFO;
-            case BLIND, NOT_RELEASED, DEFICIT_GRACE, NOBODY_OVER, UNATTRIBUTED, FUTILE, CAPPED, RECYCLE -> Level.WARNING;
+            case BLIND, NOT_RELEASED, DEFICIT_GRACE, NOBODY_OVER, UNATTRIBUTED, FUTILE, CAPPED, RECYCLE ->
+                Level.WARNING;
         };
     }
 

@@ -189,7 +189,8 @@ public final class GpuWatchdog {
                     acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && starvedWouldFit(excessBytes());
             if (!isProven) {
                 long since = Math.max(
-                        pressure.deficitSinceNanos(), overSince.get(worst.get().id()));
+                        pressure.deficitSinceNanos(),
+                        overSince.getOrDefault(worst.get().id(), seen.atNanos()));
                 if (seen.atNanos() - since < rules.deficitGrace().toNanos()) {
                     return end(Verdict.DEFICIT_GRACE, reasons() + "; no allocation failed that a recycle would help");
                 }
