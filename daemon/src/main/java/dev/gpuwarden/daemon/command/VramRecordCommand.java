@@ -161,8 +161,10 @@ final class VramRecordCommand extends NodeCommand {
 
     /** Returns the time of a list. Its age is of the snapshot's time, which differs a little from the present. */
     private long listedAt(String gpu, long roughly) {
-        return listed.merge(
-                gpu, roughly, (before, now) -> Math.abs(now - before) < listEvery.toNanos() / 2 ? before : now);
+        long before = listed.getOrDefault(gpu, roughly);
+        long same = Math.abs(roughly - before) < listEvery.toNanos() / 2 ? before : roughly;
+        listed.put(gpu, same);
+        return same;
     }
 
     private static Reading<GpuBytes> bytes(GpuMemory memory) {
