@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -34,6 +35,12 @@ final class CapacityWriter {
         this.events = events;
         this.metrics = metrics;
         this.limit = new RateLimit(BURST, EACH.toNanos(), MOST_NODES, nanoTime);
+    }
+
+    /** Returns true if there is nothing of this program to remove, as far as the cached Node shows. */
+    boolean hasNothing(CachedNode node) {
+        return CapacityPlan.of(node.tree(), settings.resource(), OptionalLong.empty())
+                instanceof CapacityPlan.Unchanged;
     }
 
     /** The end of a reconcile. */

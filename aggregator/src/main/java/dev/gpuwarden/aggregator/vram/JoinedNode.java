@@ -12,6 +12,7 @@ final class JoinedNode implements AutoCloseable {
     private final String name;
     private final NodeLink link;
     private Optional<Advertise> wanted = Optional.empty();
+    private boolean advertised;
     private String answeredId = "";
     private String answeredText = "";
     private Optional<PodWatch> watch = Optional.empty();
@@ -37,6 +38,12 @@ final class JoinedNode implements AutoCloseable {
 
     synchronized void wants(Advertise value) {
         wanted = Optional.of(value);
+        advertised |= value.hasMib();
+    }
+
+    /** Returns true if the node has advertised an amount on this connection, so that a cache may be behind. */
+    synchronized boolean hasAdvertised() {
+        return advertised;
     }
 
     synchronized Optional<Advertise> wanted() {

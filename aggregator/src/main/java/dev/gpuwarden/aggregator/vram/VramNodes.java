@@ -113,14 +113,15 @@ public final class VramNodes implements VramPart, AutoCloseable {
         }
         lists.add(name);
         Optional<Advertise> wanted = there.wanted();
-        boolean differs = node.isPresent()
-                && wanted.isPresent()
-                && wanted.get().hasMib()
-                && !CapacityPlan.has(
-                        node.get().tree(), settings.resource(), wanted.get().getMib());
-        if (differs) {
+        if (node.isPresent() && wanted.isPresent() && differs(node.get(), wanted.get())) {
             values.add(name);
         }
+    }
+
+    private boolean differs(CachedNode node, Advertise wanted) {
+        return wanted.hasMib()
+                ? !CapacityPlan.has(node.tree(), settings.resource(), wanted.getMib())
+                : !writer.hasNothing(node);
     }
 
     // ---- work ----
@@ -128,9 +129,17 @@ public final class VramNodes implements VramPart, AutoCloseable {
     private void advertise(String name) throws ApiException, InterruptedException {
         JoinedNode node = nodes.get(name);
         Optional<Advertise> wanted = node == null ? Optional.empty() : node.wanted();
-        if (node != null && wanted.isPresent()) {
-            values.addAfter(name, writer.reconcile(node, wanted.get()));
+        if (node == null || wanted.isEmpty()) {
+            return;
         }
+        if (!wanted.get().hasMib()
+                && !node.hasAdvertised()
+                && cache.node(name).filter(there -> writer.hasNothing(there)).isPresent()) {
+            // Most nodes of a cluster without budgets; none of them costs the API server a request.
+            node.answer(wanted.get(), true, "the Node has no " + settings.resource() + " of gpuwarden");
+            return;
+        }
+        values.addAfter(name, writer.reconcile(node, wanted.get()));
     }
 
     private void list(String name) {

@@ -72,7 +72,19 @@ class VramAdvertiseClusterTest extends VramSetup {
         }
         assertThat(between.count(WRITES.and(ApiCall.of("PATCH", "/nodes/"))) - before)
                 .isEqualTo(1);
+        long reads = between.count(ApiCall.of("GET", "/nodes/"));
+        uplink = join(other());
+        assertThat(advertise(OptionalLong.empty()).getAccepted()).isTrue();
+        assertThat(between.count(ApiCall.of("GET", "/nodes/")) - reads)
+                .as("a node that does not advertise costs no request besides its connection")
+                .isLessThanOrEqualTo(1);
         assertThat(vram.metrics().advertised()).containsEntry("written", 1L).containsEntry("unchanged", 99L);
+    }
+
+    private String other() {
+        TestCluster.node(plane, node + "-other");
+        until(() -> cache.node(node + "-other").isPresent(), "the aggregator has the node");
+        return node + "-other";
     }
 
     @Test

@@ -35,6 +35,7 @@ abstract class VramSetup extends IngestSetup {
         public void health(String name, Optional<Map<String, Object>> health) {}
     };
 
+    NodeCache cache;
     VramNodes vram;
     IngestServer server;
     TestUplink uplink;
@@ -48,7 +49,7 @@ abstract class VramSetup extends IngestSetup {
     }
 
     void start(KubeClient api, VramSettings settings) throws Exception {
-        NodeCache cache = new NodeCache(DEAF, Clock.systemUTC());
+        cache = new NodeCache(DEAF, Clock.systemUTC());
         vram = parts.add(new VramNodes(api, cache, settings, Clock.systemUTC()));
         server = aggregator(api, "a", cache, vram);
         parts.add(api.informer(NodeCache.NODES, cache.nodes()));
