@@ -31,7 +31,8 @@ class WatchdogStateTest {
             }
             compare(card);
         }
-        assertThat(seen).containsExactlyInAnyOrder(Verdict.values());
+        // No deficit of these cards lasts for ten minutes, after which a recycle may be futile.
+        assertThat(seen).containsAll(EnumSet.complementOf(EnumSet.of(Verdict.FUTILE)));
     }
 
     private void compare(Card card) {
