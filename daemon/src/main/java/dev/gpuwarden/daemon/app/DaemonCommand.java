@@ -68,6 +68,7 @@ import dev.gpuwarden.daemon.uplink.UplinkOptions;
 import dev.gpuwarden.daemon.uplink.VramRequests;
 import dev.gpuwarden.daemon.vram.VramMonitor;
 import dev.gpuwarden.daemon.vram.VramOptions;
+import dev.gpuwarden.daemon.vram.VramStatus;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -222,11 +223,14 @@ public final class DaemonCommand implements Callable<Integer> {
                     tenants,
                     holders,
                     parts);
+            Supplier<List<VramStatus>> tenancy =
+                    () -> vram.map(VramMonitor::statuses).orElse(List.of());
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
-                    ? Optional.of(parts.add(GrpcServer.start(grpc, sources(sampler, memory, store, runner, unreached))))
+                    ? Optional.of(parts.add(
+                            GrpcServer.start(grpc, sources(sampler, memory, tenancy, store, runner, unreached))))
                     : Optional.empty();
-            NodePage page = new NodePage(node.get(), sampler, history, memory, runner, store, lines);
+            NodePage page = new NodePage(node.get(), sampler, history, memory, tenancy, runner, store, lines);
             WebStats stats = new WebStats();
             Scraper scraper = new Scraper(
                     sampler::snapshot,
@@ -273,6 +277,7 @@ public final class DaemonCommand implements Callable<Integer> {
     private NodeSources sources(
             NodeSampler sampler,
             NodeMemory memory,
+            Supplier<List<VramStatus>> tenancy,
             EventStore store,
             CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
@@ -281,7 +286,7 @@ public final class DaemonCommand implements Callable<Integer> {
                         node.get(), NodeFacts.bootId(paths.procfs()), Version.program(), Instant.now()),
                 sampler::snapshot,
                 memory::attribute,
-                List::of,
+                tenancy,
                 store,
                 store,
                 runner,

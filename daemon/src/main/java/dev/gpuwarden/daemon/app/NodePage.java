@@ -30,6 +30,7 @@ import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -39,6 +40,7 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** The wiring of the web page and the recordings that it shows. */
 record NodePage(
@@ -46,6 +48,7 @@ record NodePage(
         NodeSampler sampler,
         NodeHistory history,
         NodeMemory attribution,
+        Supplier<List<VramStatus>> tenancy,
         CheckRegistry checks,
         EventStore store,
         RecentKernelLines lines)
@@ -92,6 +95,11 @@ record NodePage(
     @Override
     public List<GpuMemoryUse> memory(NodeSnapshot node) {
         return attribution.attribute(node);
+    }
+
+    @Override
+    public List<VramStatus> vram() {
+        return tenancy.get();
     }
 
     @Override

@@ -59,13 +59,15 @@ public final class Observations {
             Listed listed = byGpu.get(gpu.identity().selector());
             long readAt = Math.max(
                     gpu.frame().sampledAtNanos(Cadence.FAST), gpu.frame().sampledAtNanos(Cadence.MEMORY));
+            long listedAt = listed == null ? 0 : listed.listedAtNanos;
             observations.add(new GpuObservation(
                     gpu.identity().selector(),
-                    readAt,
+                    // A turn reads the memory first and lists the processes then.
+                    Math.max(readAt, listedAt),
                     readAt,
                     bytes(gpu),
                     listed == null ? Reading.absent(Absence.PENDING) : listed.tenants,
-                    listed == null ? 0 : listed.listedAtNanos));
+                    listedAt));
         }
         byGpu.keySet()
                 .retainAll(node.gpus().stream()

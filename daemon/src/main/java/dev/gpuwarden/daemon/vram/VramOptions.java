@@ -14,6 +14,7 @@ import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.uplink.VramRequests;
 import dev.gpuwarden.daemon.vram.action.CommandActuator;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
+import dev.gpuwarden.daemon.vram.budgets.EngineNames;
 import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
 import dev.gpuwarden.daemon.vram.kube.Advertiser;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
@@ -157,7 +158,7 @@ public final class VramOptions {
         Optional<DecisionLog> log =
                 records.map(file -> new DecisionLog(file, RECORDS_BYTES, origin, rules(), Clock.systemUTC()));
         List<TermsSource> sources = new ArrayList<>(sources(paths));
-        List<Actuator> actuators = new ArrayList<>(actuators(signals));
+        List<Actuator> actuators = new ArrayList<>(actuators(paths, signals));
         if (kube.wanted()) {
             AdvertisedBudget.Rules amounts = kube.rules(rules().pressure());
             PodBudgets pods = parts.add(PodBudgets.start(
@@ -199,15 +200,13 @@ public final class VramOptions {
 
     private List<TermsSource> sources(NodePaths paths) {
         return Optional.ofNullable(budgets).stream()
-                .<TermsSource>map(
-                        file -> NodeBudgets.read(file, container -> Optional.empty(), paths.sysfs(), System::nanoTime))
+                .<TermsSource>map(file -> NodeBudgets.read(file, new EngineNames(), paths.sysfs(), System::nanoTime))
                 .toList();
     }
 
-    /** Signals are sent in this program's own PID namespace, whatever --path.* options are set. */
-    private List<Actuator> actuators(Supplier<ProcessSignals> signals) {
+    private List<Actuator> actuators(NodePaths paths, Supplier<ProcessSignals> signals) {
         List<Actuator> all = new ArrayList<>(CommandActuator.all(grace));
-        all.add(new SignalActuator("process:", signals, new RunningProcesses(Path.of("/proc")), grace));
+        all.add(new SignalActuator("process:", signals, new RunningProcesses(paths.procfs()), grace));
         return all;
     }
 }

@@ -55,22 +55,31 @@ public final class SignalActuator implements Actuator {
     public Outcome recycle(Decision decision, Tenant tenant) {
         Set<ProcessKey> processes = tenant.processes();
         List<String> errors = new ArrayList<>();
-        processes.forEach(process -> send(process, SIGTERM).ifPresent(errors::add));
-        if (!errors.isEmpty() && errors.size() == processes.size()) {
+        long signalled = send(processes, SIGTERM, errors);
+        if (signalled == 0 && !errors.isEmpty()) {
             return new Outcome(false, String.join("; ", errors));
         }
         long start = System.nanoTime();
         while (left(processes) > 0 && System.nanoTime() - start < grace.toNanos()) {
             LockSupport.parkNanos(this, POLL_NANOS);
         }
-        long killed = left(processes);
-        if (killed > 0) {
-            processes.forEach(process -> send(process, SIGKILL).ifPresent(errors::add));
-        }
-        String signal =
-                killed == 0 ? "SIGTERM" : "SIGTERM, and SIGKILL to " + killed + " after " + grace.toSeconds() + " s";
-        String done = processes.size() + " processes got " + signal;
+        long killed = send(processes, SIGKILL, errors);
+        String done = "SIGTERM to " + signalled + " of " + processes.size() + " processes"
+                + (killed == 0 ? "" : ", SIGKILL to " + killed + " after " + grace.toSeconds() + " s");
         return new Outcome(true, errors.isEmpty() ? done : done + "; " + String.join("; ", errors));
+    }
+
+    /** Returns the number of processes that got the signal; one that has ended gets none. */
+    private long send(Set<ProcessKey> processes, int signal, List<String> errors) {
+        long sent = 0;
+        for (ProcessKey process : processes) {
+            if (running.contains(process.pid(), process.startTicks())) {
+                Optional<String> error = send(process, signal);
+                error.ifPresent(why -> errors.add("process " + process.pid() + ": " + why));
+                sent += error.isEmpty() ? 1 : 0;
+            }
+        }
+        return sent;
     }
 
     private long left(Set<ProcessKey> processes) {
@@ -79,19 +88,16 @@ public final class SignalActuator implements Actuator {
                 .count();
     }
 
-    /** Returns why it was not sent; empty where it was, or the process has ended. */
     private Optional<String> send(ProcessKey process, int signal) {
         Reading<Target> held = signals.get().hold(process.pid());
         if (held instanceof Reading.Absent<Target> none) {
-            return running.contains(process.pid(), process.startTicks())
-                    ? Optional.of("process " + process.pid() + ": " + none.text())
-                    : Optional.empty();
+            return Optional.of(none.text());
         }
         try (Target target = held.asOptional().orElseThrow()) {
             // The handle is of a process that exists now; only if it is the listed one, the signal is for it.
             return running.contains(process.pid(), process.startTicks())
-                    ? target.send(signal).map(why -> "process " + process.pid() + ": " + why)
-                    : Optional.empty();
+                    ? target.send(signal)
+                    : Optional.of("it has ended");
         }
     }
 }
