@@ -61,7 +61,12 @@ class ManifestsImageTest {
                 .doesNotContain("gpuwarden-aggregator-quarantine", "gpuwarden-aggregator-drain");
         Files.writeString(folder.resolve("kustomization.yaml"), """
                 resources: [%1$s]
-                components: [%1$s/components/quarantine-armed, %1$s/components/drain-armed, %1$s/components/vram-warnings]
+                components:
+                  - %1$s/components/quarantine-armed
+                  - %1$s/components/drain-armed
+                  - %1$s/components/vram-warnings
+                  - %1$s/components/vram-advertise
+                  - %1$s/components/vram-armed
                 """.formatted(
                         folder.toRealPath().relativize(MANIFESTS.toRealPath())));
         assertThat(plane.kubectl("kustomize", folder.toString()))
@@ -70,7 +75,11 @@ class ManifestsImageTest {
                         "name: gpuwarden-aggregator-drain",
                         "name: gpuwarden-vram")
                 .contains("name: GPUWARDEN_QUARANTINE_MODE\n          value: armed")
-                .contains("name: GPUWARDEN_DRAIN_MODE\n          value: armed");
+                .contains("name: GPUWARDEN_DRAIN_MODE\n          value: armed")
+                .contains("name: gpuwarden-aggregator-vram-advertise", "name: gpuwarden-aggregator-vram\n")
+                .contains("name: GPUWARDEN_VRAM_EVICTIONS\n          value: armed")
+                .contains("name: GPUWARDEN_VRAM_CAPACITY\n          value: \"on\"")
+                .contains("name: GPUWARDEN_VRAM_ADVERTISE\n          value: \"on\"");
     }
 
     @Test
