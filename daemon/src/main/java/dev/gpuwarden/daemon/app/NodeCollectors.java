@@ -38,7 +38,7 @@ record NodeCollectors(
         WebStats web,
         Optional<VramMonitor> vram) {
 
-    /** Returns the collectors of all parts, and those of the metrics of other exporters that are wanted. */
+    /** Returns the collectors of all parts, and those of the metrics of other exporters that settings request. */
     List<Collector> list(MetricsOptions wanted, NodeName node, NodePaths paths) {
         List<Collector> collectors = new ArrayList<>(List.of(
                 new CheckCollector(checks::results, store::faults),

@@ -127,7 +127,7 @@ public final class VramOptions {
     }
 
     /**
-     * Starts the watchdog, if it is wanted.
+     * Starts the watchdog, if a setting requests it.
      *
      * @param signals sends signals to processes
      * @param node name of this node
