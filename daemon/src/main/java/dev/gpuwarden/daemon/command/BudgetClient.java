@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.api.v1.ListVramBudgetsRequest;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.grpc.VramMessages;
-import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramView;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Files;

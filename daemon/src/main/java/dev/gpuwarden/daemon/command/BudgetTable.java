@@ -4,7 +4,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.view.Values;
-import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramView;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;

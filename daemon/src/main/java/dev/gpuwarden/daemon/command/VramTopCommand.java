@@ -9,7 +9,7 @@ import dev.gpuwarden.daemon.command.VramReport.By;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramView;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.LinkedHashMap;

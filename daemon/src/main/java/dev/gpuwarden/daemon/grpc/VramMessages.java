@@ -8,7 +8,7 @@ import dev.gpuwarden.api.v1.VramMemory;
 import dev.gpuwarden.api.v1.VramPressure;
 import dev.gpuwarden.api.v1.VramTenant;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramView;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;

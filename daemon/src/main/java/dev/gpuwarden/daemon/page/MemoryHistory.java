@@ -4,7 +4,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryShare;
 import dev.gpuwarden.daemon.view.OwnerView;
-import dev.gpuwarden.daemon.view.VramView;
+import dev.gpuwarden.daemon.vram.VramView;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

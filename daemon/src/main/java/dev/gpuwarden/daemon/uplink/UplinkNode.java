@@ -6,6 +6,7 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.checkpoint.PodSignals;
+import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import java.time.Clock;
 import java.util.List;
 import java.util.function.Supplier;

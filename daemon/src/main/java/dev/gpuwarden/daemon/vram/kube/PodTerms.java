@@ -10,7 +10,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.uplink.VramRequests.Pods;
+import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import dev.gpuwarden.watchdog.budget.PodBudget;
 import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.budget.Terms;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.uplink;
+package dev.gpuwarden.daemon.vram.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,8 +9,8 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.sink.Wakeup;
-import dev.gpuwarden.daemon.uplink.VramRequests.Answer;
-import dev.gpuwarden.daemon.uplink.VramRequests.Pods;
+import dev.gpuwarden.daemon.vram.kube.VramRequests.Answer;
+import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,9 +1,9 @@
-package dev.gpuwarden.daemon.view;
+package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.vram.VramStatus;
+import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.Tenant;

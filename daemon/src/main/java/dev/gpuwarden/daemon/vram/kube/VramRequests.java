@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.uplink;
+package dev.gpuwarden.daemon.vram.kube;
 
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.BudgetedPod;
@@ -140,7 +140,7 @@ public final class VramRequests {
     // ---- for the session, in its thread ----
 
     /** @param offered resource for which this aggregator sends budgets; empty if it sends none */
-    synchronized void welcome(String offered, Wakeup session) {
+    public synchronized void welcome(String offered, Wakeup session) {
         wakeup = Optional.of(session);
         pages.clear();
         list = 0;
@@ -169,12 +169,12 @@ public final class VramRequests {
     }
 
     /** Returns the next unsent message and removes it. */
-    synchronized Optional<NodeReport> next() {
+    public synchronized Optional<NodeReport> next() {
         return Optional.ofNullable(unsent.poll());
     }
 
     /** Receives a page; a complete list replaces the one before. */
-    synchronized void received(BudgetedPods page) {
+    public synchronized void received(BudgetedPods page) {
         if (!closed.isEmpty()) {
             return;
         }
@@ -201,7 +201,7 @@ public final class VramRequests {
     }
 
     /** Completes the open request; ignores an answer to any other. */
-    void received(VramAnswer said) {
+    public void received(VramAnswer said) {
         Answer answer = new Answer(said.getAccepted(), VramCodec.text(said));
         Optional<CompletableFuture<Answer>> waits;
         synchronized (this) {
@@ -223,7 +223,7 @@ public final class VramRequests {
     }
 
     /** Ends the connection and all open requests. */
-    void end() {
+    public void end() {
         List<CompletableFuture<Answer>> left;
         synchronized (this) {
             closed = AWAY;
