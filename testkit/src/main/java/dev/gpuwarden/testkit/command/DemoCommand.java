@@ -34,13 +34,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
-        subcommands = {DemoClusterCommand.class, DemoComputeCommand.class},
+        subcommands = {DemoClusterCommand.class, DemoComputeCommand.class, DemoVramCommand.class},
         description = {
             "Show the daemon on a simulated node with eight GPUs while faults occur there.",
             "A GPU is lost and comes back, one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
             "Each fault must show in metrics, on the page, in answers over gRPC and in the history, with its recommended action,",
-            "and must disappear when it is repaired. At the end the checks that give work to GPUs must name one that computes wrong",
-            "and one that is slow, on another node. Takes two minutes, with --fast half a minute; needs no GPU."
+            "and must disappear when it is repaired. Then a process that grows beyond its VRAM budget must end.",
+            "At last the checks that give work to GPUs must name one that computes wrong",
+            "and one that is slow, on another node. Takes two minutes, with --fast one minute; needs no GPU."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every step was visible in metrics, page and commands", "1:a step was not visible"})
@@ -143,12 +144,14 @@ final class DemoCommand implements Callable<Integer> {
                                             + " later than two ticks: this machine is busy"));
         }
         printLine(out, "");
+        boolean bounded = stopped.getCount() > 0 && DemoVramCommand.play(out);
+        printLine(out, "");
         Path report = Unchecked.get(() -> Files.createTempFile("gpuwarden-report-", ".html"));
         boolean computed = stopped.getCount() > 0 && DemoComputeCommand.play(out, report);
         if (keep) {
             linger(node, daemon, out);
         }
-        return missed == 0 && computed ? ExitCode.OK : ExitCode.NOT_FIT;
+        return missed == 0 && bounded && computed ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
     /** Plays a step and repeats its checks until they succeed or the limit is over. */

@@ -173,17 +173,17 @@ public final class GpuWatchdog {
                     .collect(Collectors.toSet());
             overSince.keySet().retainAll(over);
             over.forEach(id -> overSince.putIfAbsent(id, seen.atNanos()));
+            Set<Trigger> acute =
+                    pressure.triggers().stream().filter(monitor::isBreached).collect(Collectors.toSet());
+            if (acute.isEmpty()) {
+                return end(Verdict.RECOVERING, Mib.text(memory.free()) + " free: enough by the last readings");
+            }
             if (over.isEmpty()) {
                 return end(Verdict.NOBODY_OVER, reasons() + "; no tenant is over its budget");
             }
             Optional<Tenant> worst = Candidate.worst(ranking);
             if (worst.isEmpty()) {
                 return end(Verdict.CAPPED, reasons() + "; each tenant over its budget is spared");
-            }
-            Set<Trigger> acute =
-                    pressure.triggers().stream().filter(monitor::isBreached).collect(Collectors.toSet());
-            if (acute.isEmpty()) {
-                return end(Verdict.RECOVERING, reasons() + "; the last reading shows no shortage");
             }
             boolean isProven =
                     acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && starvedWouldFit(excessBytes());
