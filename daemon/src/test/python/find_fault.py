@@ -11,7 +11,7 @@ import grpc_tools
 from grpc_tools import protoc
 
 FILES = ["datamodels/health_event.proto"] + ["gpuwarden/v1/%s.proto" % name for name in
-                                             ("reading", "event", "check", "gpu", "node")]
+                                             ("reading", "event", "check", "gpu", "vram", "node")]
 
 
 def main(folder, socket):
