@@ -44,7 +44,7 @@ public final class VramCommand {
                 .addSubcommand(new Holders(provider))
                 .addSubcommand(new VramAuditCommand())
                 .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
-                .addSubcommand(new VramRecordCommand(provider, List.of(), ShutdownSignal.onSignal()))
+                .addSubcommand(new VramRecordCommand(provider, ShutdownSignal.onSignal()))
                 .addSubcommand(new VramReplayCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramRulesCommand())
                 .addSubcommand(new VramLintCommand(() -> System.in));

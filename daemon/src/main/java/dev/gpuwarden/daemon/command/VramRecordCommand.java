@@ -5,22 +5,15 @@ import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.ShutdownSignal;
-import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.core.process.GpuMemory;
-import dev.gpuwarden.core.process.GpuMemoryUse;
-import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.vram.BudgetOptions;
+import dev.gpuwarden.daemon.vram.Observations;
 import dev.gpuwarden.daemon.vram.trace.Trace;
-import dev.gpuwarden.watchdog.budget.Tenancy;
-import dev.gpuwarden.watchdog.budget.TermsSource;
-import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -52,7 +45,6 @@ import picocli.CommandLine.Parameters;
         exitCodeList = {"0:recorded", "2:wrong usage, or the file exists or cannot be written", "3:no GPU was read"})
 final class VramRecordCommand extends NodeCommand {
 
-    private final List<TermsSource> terms;
     private final ShutdownSignal signal;
 
     @Parameters(paramLabel = "FILE", description = "The trace. A file that exists is an error.")
@@ -80,17 +72,16 @@ final class VramRecordCommand extends NodeCommand {
     Duration listEvery = Duration.ofSeconds(1);
 
     @Mixin
+    BudgetOptions budgets = new BudgetOptions();
+
+    @Mixin
     NodeName node = new NodeName();
 
-    /** Time of the last memory reading by GPU. */
+    /** Number of the last observation by GPU. */
     private final Map<String, Long> written = new HashMap<>();
 
-    private final Map<String, Long> listed = new HashMap<>();
-
-    /** @param terms sources of budgets */
-    VramRecordCommand(Supplier<DriverProvider> provider, List<TermsSource> terms, ShutdownSignal signal) {
+    VramRecordCommand(Supplier<DriverProvider> provider, ShutdownSignal signal) {
         super(provider);
-        this.terms = terms;
         this.signal = signal;
     }
 
@@ -107,9 +98,10 @@ final class VramRecordCommand extends NodeCommand {
             sampler.awaitFirst(sampling.openDeadline());
             Trace.Writer trace = new Trace.Writer(out, new Trace.Header(node.get(), Instant.now(), System.nanoTime()));
             long end = System.nanoTime() + time.toNanos();
-            NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
+            Observations observations =
+                    new Observations(new NodeMemory(new ProcessOwners(paths)), budgets.sources(paths));
             do {
-                write(sampler.snapshot(), memory, trace);
+                write(observations.of(sampler.snapshot(), System.nanoTime()), trace);
                 out.flush();
             } while (System.nanoTime() < end && !stop.await(every));
         } catch (FileAlreadyExistsException e) {
@@ -134,49 +126,12 @@ final class VramRecordCommand extends NodeCommand {
         }
     }
 
-    private void write(NodeSnapshot snapshot, NodeMemory memory, Trace.Writer trace) throws IOException {
-        long now = System.nanoTime();
-        List<GpuMemoryUse> uses = memory.attribute(snapshot);
-        for (int i = 0; i < uses.size(); i++) {
-            GpuSnapshot gpu = snapshot.gpus().get(i);
-            long readAt = gpu.frame().sampledAtNanos(GpuMetric.MEMORY_FREE.cadence());
-            if (readAt == 0 || written.getOrDefault(gpu.identity().selector(), 0L) == readAt) {
-                continue;
-            }
-            written.put(gpu.identity().selector(), readAt);
-            long listedAt = gpu.processesAgeNanos()
-                    .asOptional()
-                    .map(age -> listedAt(gpu.identity().selector(), now - age))
-                    .orElse(readAt);
-            // A list that is newer than the reading would be no basis for a decision.
-            trace.write(new GpuObservation(
-                    gpu.identity().selector(),
-                    Math.max(readAt, listedAt),
-                    readAt,
-                    bytes(NodeMemory.memory(gpu.frame())),
-                    Tenancy.tenants(uses.get(i), terms),
-                    listedAt));
-        }
-    }
-
-    /** Returns the time of a list. Its age is of the snapshot's time, which differs a little from the present. */
-    private long listedAt(String gpu, long roughly) {
-        long before = listed.getOrDefault(gpu, roughly);
-        long same = Math.abs(roughly - before) < listEvery.toNanos() / 2 ? before : roughly;
-        listed.put(gpu, same);
-        return same;
-    }
-
-    private static Reading<GpuBytes> bytes(GpuMemory memory) {
-        for (Reading<Long> needed : List.of(memory.total(), memory.used(), memory.free())) {
-            if (needed instanceof Reading.Absent<Long> none) {
-                return Reading.absent(none.cause(), none.code(), none.detail());
+    private void write(List<GpuObservation> seen, Trace.Writer trace) throws IOException {
+        for (GpuObservation observation : seen) {
+            Long before = written.put(observation.gpu(), observation.sequence());
+            if (before == null || before != observation.sequence()) {
+                trace.write(observation);
             }
         }
-        return Reading.of(new GpuBytes(
-                memory.total().asOptional().orElseThrow(),
-                memory.reserved().asOptional().orElse(0L),
-                memory.used().asOptional().orElseThrow(),
-                memory.free().asOptional().orElseThrow()));
     }
 }

@@ -13,8 +13,6 @@ import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.action.CommandActuator;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
-import dev.gpuwarden.daemon.vram.budgets.EngineNames;
-import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
 import dev.gpuwarden.daemon.vram.kube.Advertiser;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
 import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
@@ -33,7 +31,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -59,12 +56,8 @@ public final class VramOptions {
         }
     }
 
-    @Option(
-            names = "--vram.budgets",
-            paramLabel = "FILE",
-            description = "YAML file with VRAM budgets of units, containers, Slurm jobs and processes by name."
-                    + " With it, the daemon watches the memory of its GPUs.")
-    @Nullable Path budgets;
+    @Mixin
+    BudgetOptions budgets = new BudgetOptions();
 
     @Option(
             names = "--vram.mode",
@@ -95,7 +88,7 @@ public final class VramOptions {
 
     /** Returns whether memory is watched. */
     public boolean wanted() {
-        return mode != Mode.off && (budgets != null || kube.wanted());
+        return mode != Mode.off && (budgets.given() || kube.wanted());
     }
 
     /**
@@ -123,7 +116,7 @@ public final class VramOptions {
             throw new UserError("--vram.grace must be 0s to 10m, but was " + Durations.text(grace));
         }
         var unused = rules();
-        var unusedToo = sources(paths);
+        var unusedToo = budgets.sources(paths);
     }
 
     /**
@@ -157,7 +150,7 @@ public final class VramOptions {
         remembered.problems().forEach(problem -> LOG.log(System.Logger.Level.WARNING, problem));
         Optional<DecisionLog> log =
                 records.map(file -> new DecisionLog(file, RECORDS_BYTES, origin, rules(), Clock.systemUTC()));
-        List<TermsSource> sources = new ArrayList<>(sources(paths));
+        List<TermsSource> sources = new ArrayList<>(budgets.sources(paths));
         List<Actuator> actuators = new ArrayList<>(actuators(paths, signals));
         if (kube.wanted()) {
             AdvertisedBudget.Rules amounts = kube.rules(rules().pressure());
@@ -196,12 +189,6 @@ public final class VramOptions {
             }
         }
         return WatchdogRules.DEFAULT.with(changes);
-    }
-
-    private List<TermsSource> sources(NodePaths paths) {
-        return Optional.ofNullable(budgets).stream()
-                .<TermsSource>map(file -> NodeBudgets.read(file, new EngineNames(), paths.sysfs(), System::nanoTime))
-                .toList();
     }
 
     private List<Actuator> actuators(NodePaths paths, Supplier<ProcessSignals> signals) {

@@ -1,0 +1,38 @@
+package dev.gpuwarden.daemon.vram;
+
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.vram.budgets.EngineNames;
+import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
+import dev.gpuwarden.watchdog.budget.TermsSource;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The file of budgets. */
+public final class BudgetOptions {
+
+    @Option(
+            names = "--vram.budgets",
+            paramLabel = "FILE",
+            description = "YAML file with VRAM budgets of units, containers, Slurm jobs and processes by name."
+                    + " With it, the daemon watches the memory of its GPUs.")
+    @Nullable Path file;
+
+    boolean given() {
+        return file != null;
+    }
+
+    /**
+     * Returns the budgets of the file; none without a file.
+     *
+     * @throws UserError with file and line of the first error
+     */
+    public List<TermsSource> sources(NodePaths paths) {
+        return Optional.ofNullable(file).stream()
+                .<TermsSource>map(named -> NodeBudgets.read(named, new EngineNames(), paths.sysfs(), System::nanoTime))
+                .toList();
+    }
+}
