@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
 import io.grpc.Status;
 import java.util.Map;
 import java.util.TreeMap;

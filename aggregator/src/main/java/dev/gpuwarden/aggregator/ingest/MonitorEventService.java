@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import com.google.protobuf.Empty;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;

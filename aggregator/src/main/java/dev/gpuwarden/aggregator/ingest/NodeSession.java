@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.ingest;
 
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;

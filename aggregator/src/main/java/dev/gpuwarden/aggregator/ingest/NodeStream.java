@@ -2,8 +2,7 @@ package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
 import dev.gpuwarden.aggregator.ingest.NodeSession.Kept;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Ended;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
 import dev.gpuwarden.aggregator.vram.NodeLink;
@@ -75,7 +74,7 @@ final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
                 return;
             }
         }
-        Step step = conversation.receive(report);
+        UplinkStep step = conversation.receive(report);
         if (step instanceof Ended ended) {
             reports.refused(ended.reason());
             end(ended.status());
@@ -163,7 +162,7 @@ final class NodeStream implements StreamObserver<NodeReport>, NodeLink {
             if (kept.generation() > 0) {
                 send(Acknowledgement.newBuilder().setGeneration(kept.generation()));
             }
-            for (Step.Refused refused : kept.refused()) {
+            for (UplinkStep.Refused refused : kept.refused()) {
                 sentSequence = refused.sequence();
                 send(Acknowledgement.newBuilder()
                         .setRefused(Refusal.newBuilder()

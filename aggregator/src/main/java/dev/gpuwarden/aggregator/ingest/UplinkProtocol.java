@@ -1,19 +1,19 @@
 package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.HoldingsReported;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.VramAsked;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Ahead;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Ended;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Greeted;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.HoldingsReported;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Named;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Notified;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.VramAsked;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.EventRules;
 import dev.gpuwarden.api.FaultCodec;
@@ -24,16 +24,12 @@ import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.FaultPage;
 import dev.gpuwarden.api.v1.GpuNames;
 import dev.gpuwarden.api.v1.Hello;
-import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.api.v1.NodeReport;
-import dev.gpuwarden.api.v1.Signalled;
 import dev.gpuwarden.api.v1.StoredEvent;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
-import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.HealthEvent.EventLimits;
-import dev.gpuwarden.core.node.PartNames;
 import io.grpc.Status;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -67,7 +63,7 @@ final class UplinkProtocol {
         this.caller = caller;
     }
 
-    Step receive(NodeReport report) {
+    UplinkStep receive(NodeReport report) {
         if (node.isEmpty() != report.hasHello()) {
             return order(report.getReportCase() + (node.isEmpty() ? " before" : " after") + " Hello");
         }
@@ -86,7 +82,7 @@ final class UplinkProtocol {
         };
     }
 
-    private Step hello(Hello hello) {
+    private UplinkStep hello(Hello hello) {
         if (!caller.speaksFor(hello.getNodeName())) {
             return otherNode("Hello.node_name is not the caller's own (" + caller.proof() + ")");
         }
@@ -119,7 +115,7 @@ final class UplinkProtocol {
 
     // ---- faults ----
 
-    private Step page(FaultPage page) {
+    private UplinkStep page(FaultPage page) {
         boolean goesOn = listing && page.getGeneration() == generation;
         if (!goesOn && page.getGeneration() <= generation) {
             return order("FaultPage of generation " + page.getGeneration() + " after " + generation);
@@ -134,7 +130,7 @@ final class UplinkProtocol {
             return limit("FaultPage.faults: " + page.getFaultsCount() + ", at most " + UplinkCodec.PAGE_FAULTS);
         }
         for (dev.gpuwarden.api.v1.Fault wire : page.getFaultsList()) {
-            Optional<Step> wrong = add(wire);
+            Optional<UplinkStep> wrong = add(wire);
             if (wrong.isPresent()) {
                 return wrong.get();
             }
@@ -157,8 +153,8 @@ final class UplinkProtocol {
         characters = 0;
     }
 
-    private Optional<Step> add(dev.gpuwarden.api.v1.Fault wire) {
-        Step read = fault(wire);
+    private Optional<UplinkStep> add(dev.gpuwarden.api.v1.Fault wire) {
+        UplinkStep read = fault(wire);
         if (!(read instanceof Ahead one)) {
             return Optional.of(read);
         }
@@ -173,7 +169,7 @@ final class UplinkProtocol {
     }
 
     /** Returns the fault, or the end of the stream if it is invalid. */
-    private Step fault(dev.gpuwarden.api.v1.Fault wire) {
+    private UplinkStep fault(dev.gpuwarden.api.v1.Fault wire) {
         if (!wire.getKey().getNodeName().equals(node)
                 || !wire.getCause().getNodeName().equals(node)) {
             return otherNode("a fault of a node that is not '" + node + "'");
@@ -194,11 +190,11 @@ final class UplinkProtocol {
         return new Ahead(fault);
     }
 
-    private Step ahead(dev.gpuwarden.api.v1.Fault wire) {
+    private UplinkStep ahead(dev.gpuwarden.api.v1.Fault wire) {
         if (!complete || listing) {
             return order("a fault ahead of its event while generation " + generation + " is not complete");
         }
-        Step read = fault(wire);
+        UplinkStep read = fault(wire);
         if (!(read instanceof Ahead one)) {
             return read;
         }
@@ -221,7 +217,7 @@ final class UplinkProtocol {
 
     // ---- events ----
 
-    private Step event(StoredEvent wire) {
+    private UplinkStep event(StoredEvent wire) {
         if (!complete || listing) {
             return order("an event while generation " + generation + " is not complete");
         }
@@ -248,9 +244,9 @@ final class UplinkProtocol {
 
     // ---- names ----
 
-    private static Step names(GpuNames names) {
+    private static UplinkStep names(GpuNames names) {
         return GpuNamesCodec.fromWire(names)
-                .<Step>map(Named::new)
+                .<UplinkStep>map(Named::new)
                 .orElseGet(() -> limit("GpuNames: expected at most " + GpuNamesCodec.MOST
                         + " GPUs with an index from 0 on, a PCI address or none, and a UUID of at most 96 visible"
                         + " ASCII characters"));
@@ -258,13 +254,13 @@ final class UplinkProtocol {
 
     // ---- questions ----
 
-    private static Step access(AccessReview review) {
+    private static UplinkStep access(AccessReview review) {
         return AccessCodec.isGood(review)
                 ? new AccessAsked(review)
                 : limit("AccessReview: expected an id of at most 64 and a JSON web token of at most 8192 characters");
     }
 
-    private static Step vram(NodeReport report) {
+    private static UplinkStep vram(NodeReport report) {
         return VramCodec.isGood(report)
                 ? new VramAsked(report)
                 : limit(report.getReportCase() + ": a field is not valid");
@@ -272,80 +268,19 @@ final class UplinkProtocol {
 
     // ---- ends ----
 
-    private static Step order(String why) {
+    private static UplinkStep order(String why) {
         return end(Reason.ORDER, Status.INVALID_ARGUMENT, "not in the order of uplink.proto: " + why);
     }
 
-    private static Step limit(String why) {
+    private static UplinkStep limit(String why) {
         return end(Reason.LIMIT, Status.INVALID_ARGUMENT, why);
     }
 
-    private static Step otherNode(String why) {
+    private static UplinkStep otherNode(String why) {
         return end(Reason.OTHER_NODE, Status.PERMISSION_DENIED, why);
     }
 
-    private static Step end(Reason reason, Status status, String why) {
+    private static UplinkStep end(Reason reason, Status status, String why) {
         return new Ended(reason, status.withDescription(why));
-    }
-
-    /** The consequence of a node's message. */
-    sealed interface Step {
-
-        /** The node has sent Hello, and waits for Welcome. */
-        record Greeted(Hello hello) implements Step {}
-
-        /** All faults of the node. */
-        record AllFaults(long generation, List<Fault> faults) implements Step {}
-
-        /** @param history true if the faults include its effect already */
-        record Happened(long sequence, HealthEvent event, Instant seen, boolean history) implements Step {}
-
-        /** An event that is refused for good; the node may go on with the next. */
-        record Refused(long sequence, Reason reason, String why) implements Step {}
-
-        /** A fatal fault, ahead of its event. */
-        record Ahead(Fault fault) implements Step {}
-
-        /** The names of its GPUs. */
-        record Named(PartNames names) implements Step {}
-
-        /** The holders of its GPUs. */
-        record HoldingsReported(Holdings holdings) implements Step {}
-
-        /** The node's answer about a signal to a pod. */
-        record Notified(Signalled signalled) implements Step {}
-
-        /** A request to read the node's page. */
-        record AccessAsked(AccessReview review) implements Step {
-
-            /** Returns the text without the token. */
-            @Override
-            public String toString() {
-                return "AccessAsked[" + review.getId() + "]";
-            }
-        }
-
-        /** A value to advertise, or a request to end a pod. */
-        record VramAsked(NodeReport report) implements Step {}
-
-        /** A sign that the node lives, without other content. */
-        record Alive() implements Step {}
-
-        /** The end of the stream. */
-        record Ended(Reason reason, Status status) implements Step {}
-
-        /** The reason of a refusal; the names are those of a metric's label. */
-        enum Reason {
-            /** The caller reports for a node that is not its own. */
-            OTHER_NODE,
-            /** The cluster has no such node. */
-            NO_NODE,
-            /** The message is not allowed at this place. */
-            ORDER,
-            /** More or longer content than the limits allow. */
-            LIMIT,
-            /** A version of the contract that this program does not support. */
-            PROTOCOL
-        }
     }
 }

@@ -3,19 +3,18 @@ package dev.gpuwarden.aggregator.ingest;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.ingest.NodeHealthWriter.WritePace;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.HoldingsReported;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Notified;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.VramAsked;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Ahead;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Greeted;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.HoldingsReported;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Named;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Notified;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.VramAsked;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoSuchNode;
@@ -128,7 +127,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
      * Handles a message. Returns true if the node may send more. Blocks while it asks the API server about a node that
      * connects.
      */
-    boolean take(NodeStream stream, Step step) {
+    boolean take(NodeStream stream, UplinkStep step) {
         if (step instanceof Greeted greeted) {
             greet(stream, greeted.hello());
             return true;

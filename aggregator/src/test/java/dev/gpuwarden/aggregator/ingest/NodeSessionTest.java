@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.gpuwarden.aggregator.ingest.NodeSession.Draft;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.api.v1.Hello;

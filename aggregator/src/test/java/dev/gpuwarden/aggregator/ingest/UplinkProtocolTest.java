@@ -3,17 +3,16 @@ package dev.gpuwarden.aggregator.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.ingest.AuthInterceptor.Caller;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AccessAsked;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ahead;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Alive;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.AllFaults;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Ended;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Greeted;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Happened;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Named;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Reason;
-import dev.gpuwarden.aggregator.ingest.UplinkProtocol.Step.Refused;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AccessAsked;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Ahead;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Alive;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.AllFaults;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Ended;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Greeted;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Happened;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Named;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Reason;
+import dev.gpuwarden.aggregator.ingest.UplinkStep.Refused;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.GpuName;
@@ -208,7 +207,7 @@ class UplinkProtocolTest {
         for (NodeReport report : reports.subList(0, reports.size() - 1)) {
             assertThat(conversation.receive(report)).as(name).isNotInstanceOf(Ended.class);
         }
-        Step last = conversation.receive(reports.get(reports.size() - 1));
+        UplinkStep last = conversation.receive(reports.get(reports.size() - 1));
         assertThat(last).isInstanceOfSatisfying(Ended.class, ended -> {
             assertThat(ended.status().getCode()).isEqualTo(code);
             assertThat(ended.status().getDescription()).isNotBlank();
@@ -305,13 +304,13 @@ class UplinkProtocolTest {
         NodeReport holdings = NodeReport.newBuilder()
                 .setHoldings(Holdings.newBuilder().setId("q"))
                 .build();
-        assertThat(new UplinkProtocol(CALLER).receive(holdings)).isInstanceOf(Step.Ended.class);
+        assertThat(new UplinkProtocol(CALLER).receive(holdings)).isInstanceOf(UplinkStep.Ended.class);
         UplinkProtocol conversation = new UplinkProtocol(CALLER);
-        assertThat(conversation.receive(hello("n1"))).isInstanceOf(Step.Greeted.class);
-        assertThat(conversation.receive(holdings)).isEqualTo(new Step.HoldingsReported(holdings.getHoldings()));
-        assertThat(conversation.receive(page(1, 0, false))).isInstanceOf(Step.Alive.class);
-        assertThat(conversation.receive(holdings)).isInstanceOf(Step.HoldingsReported.class);
-        assertThat(conversation.receive(page(1, 0, true))).isInstanceOf(Step.AllFaults.class);
+        assertThat(conversation.receive(hello("n1"))).isInstanceOf(UplinkStep.Greeted.class);
+        assertThat(conversation.receive(holdings)).isEqualTo(new UplinkStep.HoldingsReported(holdings.getHoldings()));
+        assertThat(conversation.receive(page(1, 0, false))).isInstanceOf(UplinkStep.Alive.class);
+        assertThat(conversation.receive(holdings)).isInstanceOf(UplinkStep.HoldingsReported.class);
+        assertThat(conversation.receive(page(1, 0, true))).isInstanceOf(UplinkStep.AllFaults.class);
     }
 
     @Test

@@ -1,0 +1,74 @@
+package dev.gpuwarden.aggregator.ingest;
+
+import dev.gpuwarden.api.v1.AccessReview;
+import dev.gpuwarden.api.v1.Hello;
+import dev.gpuwarden.api.v1.Holdings;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.Signalled;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
+import io.grpc.Status;
+import java.time.Instant;
+import java.util.List;
+
+/** The consequence of a node's message. */
+sealed interface UplinkStep {
+
+    /** The node has sent Hello, and waits for Welcome. */
+    record Greeted(Hello hello) implements UplinkStep {}
+
+    /** All faults of the node. */
+    record AllFaults(long generation, List<Fault> faults) implements UplinkStep {}
+
+    /** @param history true if the faults include its effect already */
+    record Happened(long sequence, HealthEvent event, Instant seen, boolean history) implements UplinkStep {}
+
+    /** An event that is refused for good; the node may go on with the next. */
+    record Refused(long sequence, Reason reason, String why) implements UplinkStep {}
+
+    /** A fatal fault, ahead of its event. */
+    record Ahead(Fault fault) implements UplinkStep {}
+
+    /** The names of its GPUs. */
+    record Named(PartNames names) implements UplinkStep {}
+
+    /** The holders of its GPUs. */
+    record HoldingsReported(Holdings holdings) implements UplinkStep {}
+
+    /** The node's answer about a signal to a pod. */
+    record Notified(Signalled signalled) implements UplinkStep {}
+
+    /** A request to read the node's page. */
+    record AccessAsked(AccessReview review) implements UplinkStep {
+
+        /** Returns the text without the token. */
+        @Override
+        public String toString() {
+            return "AccessAsked[" + review.getId() + "]";
+        }
+    }
+
+    /** A value to advertise, or a request to end a pod. */
+    record VramAsked(NodeReport report) implements UplinkStep {}
+
+    /** A sign that the node lives, without other content. */
+    record Alive() implements UplinkStep {}
+
+    /** The end of the stream. */
+    record Ended(Reason reason, Status status) implements UplinkStep {}
+
+    /** The reason of a refusal; the names are those of a metric's label. */
+    enum Reason {
+        /** The caller reports for a node that is not its own. */
+        OTHER_NODE,
+        /** The cluster has no such node. */
+        NO_NODE,
+        /** The message is not allowed at this place. */
+        ORDER,
+        /** More or longer content than the limits allow. */
+        LIMIT,
+        /** A version of the contract that this program does not support. */
+        PROTOCOL
+    }
+}
