@@ -6,11 +6,10 @@ import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessReview;
 import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.core.limit.OpenRequests;
 import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -54,7 +53,7 @@ final class AccessReviews implements AutoCloseable {
     private final RateLimit ofOne;
     private final RateLimit ofAll;
     private final ThreadPoolExecutor threads;
-    private final Map<String, Integer> open = new HashMap<>();
+    private final OpenRequests open = new OpenRequests(AccessCodec.MOST_OPEN);
     private final AtomicBoolean failureLogged = new AtomicBoolean();
 
     AccessReviews(Judge judge, IngestMetrics metrics, LongSupplier nanoTime) {
@@ -80,12 +79,12 @@ final class AccessReviews implements AutoCloseable {
      * @param answer called once, from any thread
      */
     void asked(String node, AccessReview review, Consumer<Acknowledgement> answer) {
-        if (!begin(node)) {
+        if (!open.begin(node)) {
             refuse(review, "the node has " + AccessCodec.MOST_OPEN + " questions open: try again soon", answer);
             return;
         }
         if (!ofOne.take(node) || !ofAll.take(ALL)) {
-            end(node);
+            open.end(node);
             refuse(review, "too many tokens are shown: try again in some seconds", answer);
             return;
         }
@@ -93,7 +92,7 @@ final class AccessReviews implements AutoCloseable {
         try {
             threads.execute(() -> work(node, review, since, answer));
         } catch (RejectedExecutionException e) {
-            end(node);
+            open.end(node);
             refuse(review, "the aggregator has too many tokens to check: try again soon", answer);
         }
     }
@@ -121,7 +120,7 @@ final class AccessReviews implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
-            end(node);
+            open.end(node);
             metrics.reviews.add(
                     switch (outcome) {
                         case ACCESS_OUTCOME_ALLOWED -> "allowed";
@@ -137,18 +136,6 @@ final class AccessReviews implements AutoCloseable {
         if (failureLogged.compareAndSet(false, true)) {
             LOG.log(Level.WARNING, "tokens that users show to nodes cannot be checked: " + why);
         }
-    }
-
-    private synchronized boolean begin(String node) {
-        int before = open.getOrDefault(node, 0);
-        if (before < AccessCodec.MOST_OPEN) {
-            open.put(node, before + 1);
-        }
-        return before < AccessCodec.MOST_OPEN;
-    }
-
-    private synchronized void end(String node) {
-        open.computeIfPresent(node, (name, count) -> count == 1 ? null : count - 1);
     }
 
     @Override

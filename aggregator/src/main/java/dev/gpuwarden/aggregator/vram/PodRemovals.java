@@ -9,11 +9,11 @@ import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.Removal;
+import dev.gpuwarden.core.limit.OpenRequests;
 import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -53,7 +53,7 @@ final class PodRemovals implements AutoCloseable {
     private final RateLimit ofOne;
     private final RateLimit ofAll;
     private final ThreadPoolExecutor threads;
-    private final Map<String, Integer> open = new HashMap<>();
+    private final OpenRequests open = new OpenRequests(VramCodec.MOST_OPEN);
 
     PodRemovals(KubeClient api, VramSettings settings, VramEvents events, VramMetrics metrics, LongSupplier nanoTime) {
         this.api = api;
@@ -86,12 +86,12 @@ final class PodRemovals implements AutoCloseable {
      * @param node the node that the stream has proven
      */
     void asked(String node, NodeLink link, Evict wanted) {
-        if (!begin(node)) {
+        if (!open.begin(node)) {
             answer(link, wanted, Result.refused("limit", "the node has " + VramCodec.MOST_OPEN + " requests open"));
             return;
         }
         if (!ofOne.take(node) || !ofAll.take(ALL)) {
-            end(node);
+            open.end(node);
             answer(link, wanted, Result.refused("limit", "too many requests to end a pod: try again in some seconds"));
             return;
         }
@@ -101,11 +101,11 @@ final class PodRemovals implements AutoCloseable {
                 try {
                     answer(link, wanted, work(node, wanted, since));
                 } finally {
-                    end(node);
+                    open.end(node);
                 }
             });
         } catch (RejectedExecutionException e) {
-            end(node);
+            open.end(node);
             answer(link, wanted, Result.refused("limit", "the aggregator has too many pods to end"));
         }
     }
@@ -195,18 +195,6 @@ final class PodRemovals implements AutoCloseable {
         String path =
                 "/api/v1/namespaces/" + wanted.getNamespace() + "/pods?fieldSelector=metadata.name=" + wanted.getPod();
         return JsonTrees.objects(api.get(path), "items").stream().findFirst();
-    }
-
-    private synchronized boolean begin(String node) {
-        int before = open.getOrDefault(node, 0);
-        if (before < VramCodec.MOST_OPEN) {
-            open.put(node, before + 1);
-        }
-        return before < VramCodec.MOST_OPEN;
-    }
-
-    private synchronized void end(String node) {
-        open.computeIfPresent(node, (name, count) -> count == 1 ? null : count - 1);
     }
 
     @Override

@@ -11,9 +11,6 @@ import java.util.Optional;
 /** The judgement if a node may have a pod ended. Pure. */
 final class RemovalCheck {
 
-    /** The priority from which pods belong to the system. */
-    private static final int CRITICAL = 2_000_000_000;
-
     private static final int USUAL_GRACE_SECONDS = 30;
 
     private RemovalCheck() {}
@@ -36,7 +33,7 @@ final class RemovalCheck {
         if (pod.mirror()) {
             return Optional.of("the pod belongs to a file of the node: a deletion would not end it");
         }
-        if (JsonTrees.number(spec, "priority") >= CRITICAL) {
+        if (JsonTrees.number(spec, "priority") >= VramCodec.CRITICAL_PRIORITY) {
             return Optional.of("the pod has the priority of a system pod");
         }
         if (pod.owner().equals("DaemonSet")) {
