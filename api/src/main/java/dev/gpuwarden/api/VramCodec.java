@@ -20,6 +20,9 @@ import java.util.regex.Pattern;
 /** The codec of VRAM budgets, advertised values and evictions, between node and aggregator. */
 public final class VramCodec {
 
+    /** The priority from which pods belong to the system ({@code system-cluster-critical} of Kubernetes). */
+    public static final int CRITICAL_PRIORITY = 2_000_000_000;
+
     /** The usual name of the extended resource. */
     public static final String RESOURCE = "gpuwarden.dev/vram-mib";
 

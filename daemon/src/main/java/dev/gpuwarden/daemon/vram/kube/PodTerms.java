@@ -29,9 +29,6 @@ import java.util.function.Supplier;
 /** The terms of pods, from the aggregator's list of budgets and the kubelet's allocation of GPUs. */
 public final class PodTerms implements TermsSource {
 
-    /** The priority from which pods belong to the system. */
-    private static final int CRITICAL = 2_000_000_000;
-
     private final Supplier<Reading<Pods>> pods;
     private final Supplier<Reading<GpuHolders>> allocation;
     private final IntSupplier gpus;
@@ -113,7 +110,7 @@ public final class PodTerms implements TermsSource {
         if (pod.getDaemonSet()) {
             return Optional.of("it belongs to a DaemonSet, which would start it on this node again");
         }
-        if (pod.getPriority() >= CRITICAL) {
+        if (pod.getPriority() >= VramCodec.CRITICAL_PRIORITY) {
             return Optional.of("it has the priority of a system pod");
         }
         return pod.getOptedOut() ? Optional.of("its label " + VramCodec.OPT_OUT_LABEL + " is off") : Optional.empty();
