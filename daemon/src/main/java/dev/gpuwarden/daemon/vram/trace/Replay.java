@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The decisions that a trace gives under some rules. The trace goes on as it was recorded, whatever is decided. */
+/**
+ * The decisions that a trace gives under some rules. A decision changes nothing in the trace, which goes on as it was
+ * recorded.
+ */
 public final class Replay {
 
     /** Decisions that are kept for a table; more are counted. */
