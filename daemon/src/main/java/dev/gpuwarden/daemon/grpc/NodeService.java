@@ -35,9 +35,7 @@ import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.api.v1.WatchRequest;
 import dev.gpuwarden.api.v1.WatchResponse;
 import dev.gpuwarden.core.check.CheckInfo;
-import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.check.NodeVerdict;
-import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
@@ -55,7 +53,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -178,40 +175,19 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     public void listChecks(ListChecksRequest request, StreamObserver<ListChecksResponse> client) {
         WorkerPool.answer(
                 client,
-                () -> ListChecksResponse.newBuilder().addAllChecks(checks()).build());
+                () -> ListChecksResponse.newBuilder()
+                        .addAllChecks(CheckMessages.of(sources.checks()))
+                        .build());
     }
 
     @Override
     public void getCheck(GetCheckRequest request, StreamObserver<Check> client) {
         WorkerPool.answer(
                 client,
-                () -> checks().stream()
+                () -> CheckMessages.of(sources.checks()).stream()
                         .filter(check -> check.getId().equals(request.getId()))
                         .findFirst()
                         .orElseThrow(() -> status(Status.NOT_FOUND, "no check has that id; ListChecks names all")));
-    }
-
-    private List<Check> checks() {
-        var results = sources.checks().results().stream()
-                .collect(Collectors.toMap(
-                        result -> result.check().id(), Function.identity(), (first, second) -> second));
-        List<Damping> damping = sources.checks().damping();
-        List<RunningCheck> running = sources.checks().running();
-        return sources.checks().checks().stream()
-                .map(check -> {
-                    Check.Builder wire = CheckCodec.toWire(check).toBuilder();
-                    damping.stream()
-                            .filter(each -> each.check().id().equals(check.id()))
-                            .forEach(each -> wire.addDamping(CheckCodec.toWire(each)));
-                    running.stream()
-                            .filter(each -> each.check().id().equals(check.id()))
-                            .forEach(each -> wire.setRunning(CheckCodec.toWire(each)));
-                    var last = results.get(check.id());
-                    return last == null
-                            ? wire.build()
-                            : wire.setLast(CheckCodec.toWire(last)).build();
-                })
-                .toList();
     }
 
     @Override
