@@ -12,10 +12,22 @@ import java.util.stream.Stream;
  * One entry of the file of budgets.
  *
  * @param pattern name of the tenant; {@code *} stands for any text
+ * @param names matches such names
  * @param gpu index or UUID; empty for every GPU
  * @param exempt whether it must never be recycled
  */
-record BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String> gpu, int priority, boolean exempt) {
+record BudgetEntry(
+        Kind kind,
+        String pattern,
+        Pattern names,
+        long budgetBytes,
+        Optional<String> gpu,
+        int priority,
+        boolean exempt) {
+
+    BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String> gpu, int priority, boolean exempt) {
+        this(kind, pattern, regex(pattern), budgetBytes, gpu, priority, exempt);
+    }
 
     /** The kind of tenant, as the key of its name in the file. */
     enum Kind {
@@ -31,7 +43,11 @@ record BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String>
      * @param containers names by container ID
      */
     Optional<String> match(GpuIdentity on, MemoryUse use, ContainerNames containers) {
-        return isOn(on) ? names(use, containers).filter(this::matches).findFirst() : Optional.empty();
+        return isOn(on)
+                ? namesOf(use, containers)
+                        .filter(name -> names.matcher(name).matches())
+                        .findFirst()
+                : Optional.empty();
     }
 
     boolean isOn(GpuIdentity on) {
@@ -43,7 +59,7 @@ record BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String>
         return pattern.indexOf('*') < 0;
     }
 
-    private Stream<String> names(MemoryUse use, ContainerNames containers) {
+    private Stream<String> namesOf(MemoryUse use, ContainerNames containers) {
         return switch (kind) {
             case unit -> use.owner() instanceof Owner.Unit unit ? Stream.of(unit.name()) : Stream.empty();
             case slurm -> use.owner() instanceof Owner.SlurmJob job ? Stream.of(job.jobId()) : Stream.empty();
@@ -56,8 +72,9 @@ record BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String>
         };
     }
 
-    private boolean matches(String name) {
-        String regex = Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*"));
-        return Pattern.compile(regex, Pattern.DOTALL).matcher(name).matches();
+    private static Pattern regex(String pattern) {
+        return Pattern.compile(
+                Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")),
+                Pattern.DOTALL);
     }
 }
