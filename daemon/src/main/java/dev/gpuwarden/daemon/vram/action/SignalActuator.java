@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.vram.action;
 
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.core.port.ProcessSignals.Target;
@@ -65,7 +66,7 @@ public final class SignalActuator implements Actuator {
         }
         long killed = send(processes, SIGKILL, errors);
         String done = "SIGTERM to " + signalled + " of " + processes.size() + " processes"
-                + (killed == 0 ? "" : ", SIGKILL to " + killed + " after " + grace.toSeconds() + " s");
+                + (killed == 0 ? "" : ", SIGKILL to " + killed + " after " + Durations.text(grace));
         return new Outcome(true, errors.isEmpty() ? done : done + "; " + String.join("; ", errors));
     }
 
