@@ -9,9 +9,9 @@ import dev.gpuwarden.daemon.metrics.Scraper;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.daemon.telemetry.SingleReading;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -77,7 +77,7 @@ public class ScrapeBenchmark {
         private record Seen(NodeSnapshot node, SamplerStats stats) {}
 
         static Snapshot of(Node node) {
-            Seen seen = NodeSampler.once(
+            Seen seen = SingleReading.once(
                     node.provider(SamplerPath.AUTO),
                     new SamplingSettings(),
                     new PciBus(node.paths()),

@@ -9,6 +9,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.daemon.telemetry.SingleReading;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -53,7 +54,7 @@ abstract class NodeCommand implements Callable<Integer> {
 
     /** Samples every GPU, then evaluates the sampler. */
     <T> T sample(Function<NodeSampler, T> question) {
-        return sample(NodeSampler.NO_LIMIT, question);
+        return sample(SingleReading.NO_LIMIT, question);
     }
 
     /** @param most bound on the wait for GPUs; what has not answered by then is still starting */
@@ -61,7 +62,7 @@ abstract class NodeCommand implements Callable<Integer> {
         // The result is printed; the log would repeat it.
         Logging.install(Level.SEVERE);
         return progress()
-                .during(line -> NodeSampler.once(
+                .during(line -> SingleReading.once(
                         provider.get(),
                         sampling,
                         new PciBus(paths),

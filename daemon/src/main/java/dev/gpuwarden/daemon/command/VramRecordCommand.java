@@ -13,6 +13,7 @@ import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.BudgetOptions;
 import dev.gpuwarden.daemon.vram.Observations;
+import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.trace.Trace;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import java.io.BufferedOutputStream;
@@ -99,9 +100,9 @@ final class VramRecordCommand extends NodeCommand {
             Trace.Writer trace = new Trace.Writer(out, new Trace.Header(node.get(), Instant.now(), System.nanoTime()));
             long end = System.nanoTime() + time.toNanos();
             Observations observations =
-                    new Observations(new NodeMemory(new ProcessOwners(paths)), budgets.sources(paths));
+                    new Observations(sampler, new NodeMemory(new ProcessOwners(paths)), budgets.sources(paths));
             do {
-                write(observations.of(sampler.snapshot(), System.nanoTime()), trace);
+                write(observations.read(), trace);
                 out.flush();
             } while (System.nanoTime() < end && !stop.await(every));
         } catch (FileAlreadyExistsException e) {
@@ -126,8 +127,9 @@ final class VramRecordCommand extends NodeCommand {
         }
     }
 
-    private void write(List<GpuObservation> seen, Trace.Writer trace) throws IOException {
-        for (GpuObservation observation : seen) {
+    private void write(List<Observed> seen, Trace.Writer trace) throws IOException {
+        for (Observed one : seen) {
+            GpuObservation observation = one.observation();
             Long before = written.put(observation.gpu(), observation.sequence());
             if (before == null || before != observation.sequence()) {
                 trace.write(observation);

@@ -30,7 +30,7 @@ final class DriverManager implements Runnable {
 
     private final DriverProvider provider;
     private final PciBus pciBus;
-    private final GpuMonitor.Sampling sampling;
+    private final Sampling sampling;
     private final LongSupplier clock;
     private final Recovery recovery;
     private final GpuRegistry monitors;
@@ -49,7 +49,7 @@ final class DriverManager implements Runnable {
 
     private record Call(String what, long startedNanos) {}
 
-    DriverManager(DriverProvider provider, PciBus pciBus, GpuMonitor.Sampling sampling) {
+    DriverManager(DriverProvider provider, PciBus pciBus, Sampling sampling) {
         this.provider = provider;
         this.pciBus = pciBus;
         this.sampling = sampling;

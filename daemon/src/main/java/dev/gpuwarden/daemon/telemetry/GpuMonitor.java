@@ -13,8 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,23 +42,6 @@ final class GpuMonitor {
     private boolean indexUnsure;
     private final WorkerPair workers;
     private final FrameListener listener;
-
-    /**
-     * Dependencies that all monitors share.
-     *
-     * @param epochNanos start of the time grid of turns
-     * @param listeners supplies one listener for each monitor
-     */
-    record Sampling(
-            SamplingSettings settings,
-            LongSupplier clock,
-            long epochNanos,
-            SamplerCounters counters,
-            DriverGate gate,
-            ThreadLauncher launcher,
-            Supplier<FrameListener> listeners,
-            ProcessWatch watch,
-            MemoryWatch memory) {}
 
     GpuMonitor(Sampling sampling, GpuBinding binding, int position, int positions) {
         this.sampling = sampling;
@@ -304,6 +285,12 @@ final class GpuMonitor {
 
     synchronized long refused() {
         return refused;
+    }
+
+    /** Returns the memory alone, without a copy of all readings. */
+    synchronized MemorySample memory(long nowNanos) {
+        boolean stale = staleNow(Cadence.FAST, Work.FAST, nowNanos);
+        return MemorySample.of(binding.identity(), frame, stale, processesAt);
     }
 
     synchronized GpuSnapshot snapshot(long nowNanos) {

@@ -16,10 +16,10 @@ import java.util.function.Consumer;
  */
 final class GpuRegistry {
 
-    private final GpuMonitor.Sampling sampling;
+    private final Sampling sampling;
     private volatile List<GpuMonitor> all = List.of();
 
-    GpuRegistry(GpuMonitor.Sampling sampling) {
+    GpuRegistry(Sampling sampling) {
         this.sampling = sampling;
     }
 

@@ -12,7 +12,6 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.node.PciBus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -30,9 +29,6 @@ import org.jspecify.annotations.Nullable;
  * method but {@link #awaitFirst} waits for the driver.
  */
 public final class NodeSampler implements AutoCloseable {
-
-    /** No limit on the time of a single read; the driver's own deadlines apply. */
-    public static final Duration NO_LIMIT = Duration.ofDays(1);
 
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(3);
 
@@ -83,7 +79,7 @@ public final class NodeSampler implements AutoCloseable {
         this.manager = new DriverManager(
                 provider,
                 pciBus,
-                new GpuMonitor.Sampling(
+                new Sampling(
                         settings, clock, epoch, counters, new DriverGate(), launcher, listeners, watch, memoryWatch));
     }
 
@@ -126,13 +122,7 @@ public final class NodeSampler implements AutoCloseable {
         return awaitFirst(timeout, (what, waited) -> {});
     }
 
-    /** Progress reports while waiting. */
-    public interface Progress {
-        /** Called every few seconds with what is missing. */
-        void waiting(String what, Duration waited);
-    }
-
-    private boolean awaitFirst(Duration timeout, Progress progress) {
+    boolean awaitFirst(Duration timeout, SingleReading.Progress progress) {
         long start = System.nanoTime();
         long report = PROGRESS_NANOS;
         while (!settled()) {
@@ -165,47 +155,15 @@ public final class NodeSampler implements AutoCloseable {
                         .collect(Collectors.joining(", "));
     }
 
-    /** Reads the node once. Blocks until the driver answers, up to its deadlines. */
-    public static <R> R once(
-            DriverProvider provider,
-            SamplingSettings settings,
-            PciBus pciBus,
-            java.util.function.Function<NodeSampler, R> reader) {
-        return once(provider, settings, pciBus, NO_LIMIT, (what, waited) -> {}, reader);
-    }
-
-    /**
-     * Reads the node once.
-     *
-     * @param most bound on the wait, if less than the deadlines; what has not answered by then is still starting
-     */
-    public static <R> R once(
-            DriverProvider provider,
-            SamplingSettings settings,
-            PciBus pciBus,
-            Duration most,
-            Progress progress,
-            java.util.function.Function<NodeSampler, R> reader) {
-        NodeSampler sampler = new NodeSampler(provider, settings, pciBus);
-        boolean answered = false;
-        try {
-            sampler.start();
-            Duration needed = firstReadings(settings);
-            answered = sampler.awaitFirst(needed.compareTo(most) < 0 ? needed : most, progress);
-            return reader.apply(sampler);
-        } finally {
-            if (answered) {
-                sampler.close();
-            } else {
-                // Closing waits for calls that do not return, and this program has no time for that.
-                Threads.daemon("gpuwarden-close", sampler::close).start();
-            }
-        }
-    }
-
     /** Returns the node's readings now, as an immutable copy. */
     public NodeSnapshot snapshot() {
         return snapshot(manager.monitors(), clock.getAsLong());
+    }
+
+    /** Returns the memory of each GPU, in the order of the snapshot's GPUs. For callers several times a second. */
+    public List<MemorySample> memory() {
+        long now = clock.getAsLong();
+        return manager.monitors().stream().map(monitor -> monitor.memory(now)).toList();
     }
 
     private NodeSnapshot snapshot(List<GpuMonitor> monitors, long now) {
@@ -321,7 +279,7 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     /** So long the first readings of all GPUs may take. */
-    private static Duration firstReadings(SamplingSettings settings) {
+    static Duration firstReadings(SamplingSettings settings) {
         return settings.openDeadline.plus(settings.deadline).plusSeconds(1);
     }
 

@@ -1,18 +1,16 @@
 package dev.gpuwarden.daemon.vram;
 
-import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
-import dev.gpuwarden.watchdog.observation.GpuObservation;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +39,6 @@ public final class VramMonitor implements AutoCloseable {
     private final Clock clock;
     private final long intervalNanos;
     private final Map<String, WatchedGpu> gpus = new LinkedHashMap<>();
-    private volatile List<VramStatus> statuses = List.of();
     private volatile boolean stopped;
     private final Thread thread;
 
@@ -75,9 +72,11 @@ public final class VramMonitor implements AutoCloseable {
         thread.start();
     }
 
-    /** Returns the state of each GPU that was observed. Does not block. */
-    public List<VramStatus> statuses() {
-        return statuses;
+    /** Returns the state of each GPU that was observed. Waits for no more than one turn. */
+    public synchronized List<VramStatus> statuses() {
+        return gpus.values().stream()
+                .map(gpu -> gpu.status(recycler.outcomes(gpu.name())))
+                .toList();
     }
 
     private void run() {
@@ -91,32 +90,32 @@ public final class VramMonitor implements AutoCloseable {
     }
 
     /** Decides about each GPU with a new reading. Returns whether one has too little free memory. */
-    private boolean turn() {
-        NodeSnapshot node = sampler.snapshot();
-        List<GpuObservation> seen = observations.of(node, System.nanoTime());
-        List<VramStatus> all = new ArrayList<>(seen.size());
+    private synchronized boolean turn() {
+        List<Observed> seen = observations.read();
         boolean low = false;
-        for (int i = 0; i < seen.size(); i++) {
-            WatchedGpu gpu = gpus.computeIfAbsent(
-                    seen.get(i).gpu(), name -> new WatchedGpu(rules, history, remembered.of(name)));
-            if (gpu.isNew(seen.get(i), System.nanoTime())) {
-                decide(gpu, seen.get(i), node, i);
+        for (Observed one : seen) {
+            String name = one.observation().gpu();
+            WatchedGpu gpu = gpus.get(name);
+            if (gpu == null || gpu.isNew(one.observation(), System.nanoTime())) {
+                gpu = gpu == null ? new WatchedGpu(name, rules, history, remembered.of(name)) : gpu;
+                gpus.put(name, gpu);
+                decide(gpu, one);
             }
             low |= gpu.isLow();
-            all.add(gpu.status(
-                    node.gpus().get(i).identity(), recycler.outcomes(seen.get(i).gpu())));
         }
-        gpus.keySet().retainAll(seen.stream().map(GpuObservation::gpu).toList());
-        statuses = List.copyOf(all);
+        if (gpus.size() > seen.size()) {
+            gpus.keySet()
+                    .retainAll(seen.stream().map(one -> one.observation().gpu()).toList());
+        }
         return low;
     }
 
-    private void decide(WatchedGpu gpu, GpuObservation seen, NodeSnapshot node, int position) {
+    private void decide(WatchedGpu gpu, Observed seen) {
         WatchdogState before = gpu.state();
         Decision decision = gpu.decide(seen, clock.instant());
         records.ifPresent(log -> log.decided(decision, before));
-        sampler.memoryWatch().set(seen.gpu(), gpu.hastenBelowBytes(), decision.wantsTenants());
-        String label = node.gpus().get(position).identity().label();
+        sampler.memoryWatch().set(gpu.name(), gpu.hastenBelowBytes(), decision.wantsTenants());
+        String label = seen.gpu().label();
         gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
         decision.recycled().ifPresent(tenant -> recycler.recycle(decision, tenant, label));
     }

@@ -168,7 +168,7 @@ public final class VramOptions {
         }
         VramMonitor monitor = new VramMonitor(
                 sampler,
-                new Observations(memory, sources),
+                new Observations(sampler, memory, sources),
                 rules(),
                 remembered,
                 log,

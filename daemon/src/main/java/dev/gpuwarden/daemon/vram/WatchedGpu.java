@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
@@ -26,14 +27,22 @@ final class WatchedGpu {
     /** An observation without a new reading is a decision too, so that a sampler that stands still is seen. */
     private static final long STANDSTILL_NANOS = Duration.ofSeconds(3).toNanos();
 
+    /** Less than a second, which turns would otherwise miss by a little. */
+    private static final long CALM_NANOS = Duration.ofMillis(900).toNanos();
+
     /** Verdicts that alternate with others by the second, so they are no news. */
     private static final Set<Verdict> PASSING = EnumSet.of(Verdict.STALE_TENANTS, Verdict.BLIND);
+
+    /** Verdicts after which the next reading may bring pressure. */
+    private static final Set<Verdict> BEFORE_PRESSURE = EnumSet.of(Verdict.CALM, Verdict.STALE_TENANTS);
 
     /** Blindness of one reading is no news; of this many in a row it is. */
     private static final int BLIND_IN_A_ROW = 8;
 
+    private final String name;
     private final GpuWatchdog watchdog;
     private final Map<Verdict, Long> counts = new EnumMap<>(Verdict.class);
+    private @Nullable GpuIdentity gpu;
     private @Nullable Decision last;
     private Instant decidedAt = Instant.EPOCH;
     private Instant lastGoodAt = Instant.EPOCH;
@@ -42,8 +51,12 @@ final class WatchedGpu {
     private List<String> toldNotices = List.of();
     private int blind;
 
-    /** @param state that of an earlier daemon, with which it begins */
-    WatchedGpu(WatchdogRules rules, RecycleHistory history, WatchdogState state) {
+    /**
+     * @param name as observations name it
+     * @param state that of an earlier daemon, with which it begins
+     */
+    WatchedGpu(String name, WatchdogRules rules, RecycleHistory history, WatchdogState state) {
+        this.name = name;
         watchdog = new GpuWatchdog(rules.pressure(), rules.recycle(), history, state);
     }
 
@@ -52,15 +65,32 @@ final class WatchedGpu {
         return watchdog.state();
     }
 
-    /** Returns whether there is something to decide: a new reading, or none for too long. */
+    /**
+     * Returns whether there is something to decide: a reading that differs, or one that shows that the same goes on. A
+     * calm GPU with equal memory and tenants is decided once a second, because equal readings add nothing.
+     */
     boolean isNew(GpuObservation seen, long nowNanos) {
-        return last == null
-                || seen.sequence() != last.seen().sequence()
-                || nowNanos - decidedAtNanos >= STANDSTILL_NANOS;
+        Decision before = last;
+        if (before == null) {
+            return true;
+        }
+        long age = nowNanos - decidedAtNanos;
+        if (seen.sequence() == before.seen().sequence()) {
+            return age >= STANDSTILL_NANOS;
+        }
+        return before.verdict() != Verdict.CALM
+                || age >= CALM_NANOS
+                || seen.tenantsAtNanos() != before.seen().tenantsAtNanos()
+                || !seen.memory().equals(before.seen().memory());
     }
 
-    Decision decide(GpuObservation seen, Instant now) {
-        Decision decision = watchdog.decide(seen);
+    String name() {
+        return name;
+    }
+
+    Decision decide(Observed seen, Instant now) {
+        Decision decision = watchdog.decide(seen.observation());
+        gpu = seen.gpu();
         last = decision;
         decidedAt = now;
         decidedAtNanos = System.nanoTime();
@@ -76,7 +106,7 @@ final class WatchedGpu {
 
     /** Returns the free memory below which the next reading must come soon; 0 while there is pressure already. */
     long hastenBelowBytes() {
-        return last == null || last.verdict() != Verdict.CALM
+        return last == null || !BEFORE_PRESSURE.contains(last.verdict())
                 ? 0
                 : last.pressure()
                         .map(pressure -> Math.max(pressure.floorBytes(), pressure.promisedBytes()))
@@ -116,7 +146,8 @@ final class WatchedGpu {
         return lines;
     }
 
-    VramStatus status(GpuIdentity gpu, Map<String, Long> recycles) {
-        return new VramStatus(gpu, Objects.requireNonNull(last), decidedAt, lastGoodAt, counts, recycles);
+    VramStatus status(Map<String, Long> recycles) {
+        return new VramStatus(
+                Objects.requireNonNull(gpu), Objects.requireNonNull(last), decidedAt, lastGoodAt, counts, recycles);
     }
 }

@@ -25,6 +25,7 @@ import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.daemon.telemetry.SingleReading;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
 import java.util.List;
@@ -109,6 +110,6 @@ public final class CheckContexts {
                 .withLibraryPath(node.libraryPath().toString());
         DriverProvider provider =
                 ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
-        return NodeSampler.once(provider, settings, new PciBus(paths(node)), NodeSampler::snapshot);
+        return SingleReading.once(provider, settings, new PciBus(paths(node)), NodeSampler::snapshot);
     }
 }

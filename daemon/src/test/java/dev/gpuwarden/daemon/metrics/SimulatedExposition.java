@@ -8,6 +8,7 @@ import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
+import dev.gpuwarden.daemon.telemetry.SingleReading;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Instant;
 import java.util.List;
@@ -27,7 +28,7 @@ final class SimulatedExposition {
             NodePaths paths = NodePaths.of(simulated.procfs(), simulated.sysfs(), simulated.podLogs());
             DriverProvider provider =
                     ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow();
-            NodeSnapshot node = NodeSampler.once(
+            NodeSnapshot node = SingleReading.once(
                     provider,
                     new SamplingSettings()
                             .withLibraryPath(simulated.libraryPath().toString()),

@@ -72,14 +72,14 @@ class VramMetricsTest {
 
     @Test
     void partsMakeUpTheCardHoweverTheDriverCountsItsReserve() {
-        Reading<List<Tenant>> nobody = Reading.of(List.of());
+        Reading<List<Tenant>> noTenants = Reading.of(List.of());
         long mib = 1L << 20;
         for (GpuBytes bytes : List.of(
                 new GpuBytes(15_360 * mib, 300 * mib, 12_271 * mib, 2789 * mib),
                 new GpuBytes(15_360 * mib, 300 * mib, 12_571 * mib, 2789 * mib),
                 new GpuBytes(15_360 * mib, 0, 12_571 * mib, 2789 * mib),
                 new GpuBytes(15_360 * mib, 300 * mib, 0, 15_100 * mib))) {
-            List<String> series = series(decided(Reading.of(bytes), nobody));
+            List<String> series = series(decided(Reading.of(bytes), noTenants));
             assertThat(value(series, "gpuwarden_vram_reserved_bytes")
                             + value(series, "gpuwarden_vram_used_bytes")
                             + value(series, "gpuwarden_vram_free_bytes"))
