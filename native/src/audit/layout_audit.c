@@ -47,6 +47,8 @@ int main(void)
     STRUCT(nvmlUtilization_t) F2(nvmlUtilization_t, gpu, memory)
     STRUCT(nvmlMemory_t) F3(nvmlMemory_t, total, free, used)
     STRUCT(nvmlMemory_v2_t) F5(nvmlMemory_v2_t, version, total, reserved, free, used)
+    STRUCT(nvmlSetMemoryLimits_v1_t) F3(nvmlSetMemoryLimits_v1_t, nameSpace, softLimit, hardLimit)
+    STRUCT(nvmlGetMemoryLimits_v1_t) F4(nvmlGetMemoryLimits_v1_t, nameSpace, softLimit, hardLimit, currentUsed)
     STRUCT(nvmlBAR1Memory_t) F3(nvmlBAR1Memory_t, bar1Total, bar1Free, bar1Used)
     STRUCT(nvmlProcessInfo_v1_t) F2(nvmlProcessInfo_v1_t, pid, usedGpuMemory)
     STRUCT(nvmlProcessInfo_v2_t) F4(nvmlProcessInfo_v2_t, pid, usedGpuMemory, gpuInstanceId,

@@ -42,6 +42,7 @@ enum {
 /* nvml.h 13.3: what the library writes where it has no number. */
 #define NVML_VALUE_NOT_AVAILABLE_U64 0xFFFFFFFFFFFFFFFFULL
 #define NVML_VALUE_NOT_AVAILABLE_U32 0xFFFFFFFFU
+#define NVML_DEVICE_MEMORY_LIMIT_MAX 0xFFFFFFFFFFFFFFFFULL
 
 /* nvml.h 13.3, init flags. */
 enum { NVML_INIT_FLAG_NO_GPUS = 1, NVML_INIT_FLAG_NO_ATTACH = 2, NVML_INIT_FLAG_FORCE_INIT = 4 };

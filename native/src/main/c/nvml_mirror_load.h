@@ -74,6 +74,16 @@ typedef struct {
 } nvmlMemory_v2_t;
 
 typedef struct {
+    const char *nameSpace; /* full path of a control group's folder */
+    unsigned long long softLimit, hardLimit;
+} nvmlSetMemoryLimits_v1_t;
+
+typedef struct {
+    const char *nameSpace;
+    unsigned long long softLimit, hardLimit, currentUsed;
+} nvmlGetMemoryLimits_v1_t;
+
+typedef struct {
     unsigned long long bar1Total, bar1Free, bar1Used;
 } nvmlBAR1Memory_t;
 

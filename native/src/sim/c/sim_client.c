@@ -1,5 +1,6 @@
 #include "sim_client.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 /* Opened when a row is first seen in use: without libcuda, no reader pays for the account. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER; /* threads of this process share the lock of the file */
 static const sim_table_t *opened_for;
 static int opened = -1;
 
@@ -34,6 +36,32 @@ __attribute__((destructor)) static void close_reader(void)
     if (opened >= 0) {
         close(opened);
     }
+}
+
+static bool account(const sim_table_t *table, short type)
+{
+    struct flock order = {.l_type = type, .l_whence = SEEK_SET, .l_start = SIM_CLIENT_LOCK, .l_len = 1};
+    int fd = reader(table), result;
+    do {
+        result = fd < 0 ? -1 : fcntl(fd, F_OFD_SETLKW, &order);
+    } while (fd >= 0 && result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+bool sim_account_lock(const sim_table_t *table)
+{
+    pthread_mutex_lock(&changes);
+    if (account(table, F_WRLCK)) {
+        return true;
+    }
+    pthread_mutex_unlock(&changes);
+    return false;
+}
+
+void sim_account_unlock(const sim_table_t *table)
+{
+    account(table, F_UNLCK);
+    pthread_mutex_unlock(&changes);
 }
 
 int sim_client_count(const sim_table_t *table)

@@ -25,4 +25,8 @@ bool sim_client_alive(const sim_table_t *table, int row);
 /* Describes the row as a process of the table. False for a row that does not count. */
 bool sim_client_process(const sim_table_t *table, int row, sim_process_t *process);
 
+/* Orders changes of the account among processes. False where the file of the table is gone. */
+bool sim_account_lock(const sim_table_t *table);
+void sim_account_unlock(const sim_table_t *table);
+
 #endif

@@ -10,7 +10,7 @@
 /* clang-format off */
 #define SIM_CONSTANTS(C)                                                              \
     C(MAGIC, 0x4d534757)                                                              \
-    C(LAYOUT_VERSION, 6)                                                              \
+    C(LAYOUT_VERSION, 7)                                                              \
     C(ALL, -1)                                                                        \
     C(GPU_MAX, 64)                                                                    \
     C(LINK_MAX, 36)                                                                   \
@@ -19,6 +19,8 @@
     C(FAN_MAX, 4)                                                                     \
     C(PROCESS_MAX, 4096)                                                              \
     C(CUDA_CLIENT_MAX, 512)                                                           \
+    C(MEMORY_LIMIT_MAX, 64)                                                           \
+    C(CGROUP_DEPTH, 12)                                                               \
     C(EVENT_MAX, 256)                                                                 \
     C(FAULT_MAX, 64)                                                                  \
     /* gpu.state */                                                                   \

@@ -76,7 +76,16 @@
     I(mig, SIM_ALL) /* place in the GPU's `mig`; ALL: the whole GPU */                           \
     I(pid, 0)       /* 0: a free row */                                                          \
     I(bytes, 0)                                                                                  \
+    A(cgroup, SIM_CGROUP_DEPTH, 0) /* as sim_own_cgroups returns them */                         \
     S(name, 128)
+
+/* Limits of memory for a control group, which NVML alone writes: sim_limit.h. */
+#define SIM_MEMORY_LIMIT(I, A, S, T)                                                             \
+    I(cgroup, 0) /* inode of its folder; 0: a free row */                                        \
+    I(gpu, 0)                                                                                    \
+    I(soft, 0)                                                                                   \
+    I(hard, SIM_NA) /* NA: none */                                                               \
+    S(path, 512)
 
 #define SIM_TABLE(I, A, S, T)                                                                    \
     T(header, header, 1)                                                                         \
@@ -84,7 +93,8 @@
     T(event, event, SIM_EVENT_MAX)                                                               \
     T(gpu, gpu, SIM_GPU_MAX)                                                                     \
     T(process, process, SIM_PROCESS_MAX)                                                         \
-    T(cuda_client, cuda_client, SIM_CUDA_CLIENT_MAX)
+    T(cuda_client, cuda_client, SIM_CUDA_CLIENT_MAX)                                             \
+    T(memory_limit, memory_limit, SIM_MEMORY_LIMIT_MAX)
 
 /* Order matters: a struct comes after those it holds. */
 #define SIM_STRUCTS(X)                                                                           \
@@ -97,6 +107,7 @@
     X(mig, SIM_MIG)                                                                              \
     X(gpu, SIM_GPU)                                                                              \
     X(cuda_client, SIM_CUDA_CLIENT)                                                              \
+    X(memory_limit, SIM_MEMORY_LIMIT)                                                            \
     X(process, SIM_PROCESS)                                                                      \
     X(table, SIM_TABLE)
 

@@ -7,6 +7,7 @@
 
 #include "cuda_sim.h"
 #include "sim_client.h"
+#include "sim_limit.h"
 
 /* An open file description of this library alone: its locks end with the process, and with nothing before. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -98,13 +99,14 @@ static int take_row(sim_table_t *table)
     return -1;
 }
 
-static void write_row(sim_table_t *table, const cu_context_t *context, int64_t bytes)
+static void write_row(sim_table_t *table, const cu_context_t *context, const int64_t groups[SIM_CGROUP_DEPTH], int64_t bytes)
 {
     sim_cuda_client_t *client = &table->cuda_client[context->row];
     memset(client, 0, sizeof *client);
     client->gpu = context->slot;
     client->mig = context->mig;
     client->bytes = bytes;
+    memcpy(client->cgroup, groups, sizeof client->cgroup);
     if (readlink("/proc/self/exe", client->name, sizeof client->name - 1) < 0) {
         client->name[0] = '\0';
     }
@@ -117,16 +119,19 @@ static void write_row(sim_table_t *table, const cu_context_t *context, int64_t b
 CUresult cu_account_open(sim_table_t *table, cu_context_t *context, int64_t bytes)
 {
     CUresult result = CUDA_SUCCESS;
+    int64_t groups[SIM_CGROUP_DEPTH];
     if (!begin()) {
         return CUDA_ERROR_UNKNOWN;
     }
+    sim_own_cgroups(groups);
     if (!available(table, context->slot)) {
         result = CUDA_ERROR_DEVICE_UNAVAILABLE;
-    } else if (free_bytes(table, context) < bytes || (context->row = take_row(table)) < 0) {
+    } else if (free_bytes(table, context) < bytes || !sim_limit_permits(table, context->slot, groups, bytes)
+               || (context->row = take_row(table)) < 0) {
         result = CUDA_ERROR_OUT_OF_MEMORY;
     } else {
         cu_process_show(fd);
-        write_row(table, context, bytes);
+        write_row(table, context, groups, bytes);
         rows++;
     }
     end();
@@ -139,7 +144,9 @@ CUresult cu_account_change(sim_table_t *table, const cu_context_t *context, int6
     if (!begin()) {
         return CUDA_ERROR_UNKNOWN;
     }
-    if (bytes > 0 && free_bytes(table, context) < bytes) {
+    const int64_t *groups = table->cuda_client[context->row].cgroup;
+    if (bytes > 0
+        && (free_bytes(table, context) < bytes || !sim_limit_permits(table, context->slot, groups, bytes))) {
         result = CUDA_ERROR_OUT_OF_MEMORY;
     } else {
         __atomic_add_fetch(&table->cuda_client[context->row].bytes, bytes, __ATOMIC_RELAXED);

@@ -144,7 +144,7 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"MIG profiles", test_mig_profiles}, {"MIG instances", test_mig_instances},
         {"topology", test_topology},   {"node", test_node},
         {"CUDA devices", test_cuda_devices}, {"CUDA visible devices", test_cuda_visible},
-        {"CUDA account", test_cuda_account}, {"CUDA processes", test_cuda_processes},
+        {"CUDA account", test_cuda_account}, {"limits of memory", test_limits}, {"CUDA processes", test_cuda_processes},
         {"CUDA in MIG mode", test_cuda_mig}, {"CUDA race", test_cuda_race},
         {"CUDA copies", test_cuda_copies},   {"CUDA rates", test_cuda_rates},
         {"CUDA threads", test_cuda_threads}, {"CUDA waits", test_cuda_waits},     {"CUDA faults", test_cuda_faults},

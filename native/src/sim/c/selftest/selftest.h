@@ -51,6 +51,7 @@ int hold_in_child(const test_t *test, int device, uint64_t bytes, int *result);
 void test_cuda_devices(test_t *test);
 void test_cuda_visible(test_t *test);
 void test_cuda_account(test_t *test);
+void test_limits(test_t *test);
 void test_cuda_processes(test_t *test);
 void test_cuda_mig(test_t *test);
 void test_cuda_race(test_t *test);
