@@ -65,6 +65,9 @@ public interface Driver extends AutoCloseable {
      */
     Reading<List<GpuProcess>> processes(int gpuIndex);
 
+    /** Returns the limits of memory for control groups. The object is there always; its answers state what the driver lacks. */
+    CgroupLimits cgroupLimits();
+
     /** Returns critical events, mainly XIDs. Absent where the driver has none (WSL, no permission). */
     Reading<EventStream> events();
 

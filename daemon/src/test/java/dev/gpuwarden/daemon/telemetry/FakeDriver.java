@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.Refusal;
@@ -71,6 +72,11 @@ final class FakeDriver implements Driver {
     @Override
     public DriverInfo info() {
         return INFO;
+    }
+
+    @Override
+    public CgroupLimits cgroupLimits() {
+        throw new UnsupportedOperationException("the sampler sets no limits");
     }
 
     @Override

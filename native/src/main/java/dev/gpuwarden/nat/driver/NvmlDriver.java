@@ -6,6 +6,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.model.Reading.Absent;
 import dev.gpuwarden.core.model.Reading.Present;
 import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.core.port.DriverOptions;
@@ -13,6 +14,7 @@ import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.nvml.GpuReader;
+import dev.gpuwarden.nat.nvml.NvmlCgroupLimits;
 import dev.gpuwarden.nat.nvml.NvmlEvents;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import dev.gpuwarden.nat.nvml.NvmlReturn;
@@ -35,6 +37,7 @@ final class NvmlDriver implements Driver {
     private final RefusalLog refusals = new RefusalLog();
     private final GpuReader gpus;
     private final ProcessLists processes;
+    private final CgroupLimits cgroupLimits;
     private final Samplers samplers;
     private final List<Capability> capabilities;
     private final DriverInfo info;
@@ -44,6 +47,7 @@ final class NvmlDriver implements Driver {
         this.library = session.library();
         this.gpus = new GpuReader(session, refusals);
         this.processes = new ProcessLists(session, gpus, refusals);
+        this.cgroupLimits = new NvmlCgroupLimits(session);
         this.samplers = samplers;
         this.capabilities = library.capabilities();
         this.info = new DriverInfo(
@@ -106,6 +110,11 @@ final class NvmlDriver implements Driver {
     @Override
     public Reading<List<GpuProcess>> processes(int gpuIndex) {
         return processes.of(gpuIndex);
+    }
+
+    @Override
+    public CgroupLimits cgroupLimits() {
+        return cgroupLimits;
     }
 
     @Override

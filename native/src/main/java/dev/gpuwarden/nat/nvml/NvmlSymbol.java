@@ -55,6 +55,8 @@ public enum NvmlSymbol {
 
     MEMORY_INFO("nvmlDeviceGetMemoryInfo", "GPU memory"),
     MEMORY_INFO_V2("nvmlDeviceGetMemoryInfo_v2", "GPU memory, with the driver's own share separate", MEMORY_INFO),
+    GET_MEMORY_LIMITS("nvmlDeviceGetMemoryLimits_v1", "GPU memory limits of control groups"),
+    SET_MEMORY_LIMITS("nvmlDeviceSetMemoryLimits_v1", "setting GPU memory limits of control groups"),
     BAR1_MEMORY("nvmlDeviceGetBAR1MemoryInfo", "BAR1 aperture"),
     UTILIZATION("nvmlDeviceGetUtilizationRates", "utilisation"),
     ENCODER("nvmlDeviceGetEncoderUtilization", "video encoder load"),
