@@ -217,7 +217,6 @@ public final class DaemonCommand implements Callable<Integer> {
                     memory,
                     paths,
                     DaemonCommands::signals,
-                    sampling.memoryInterval(),
                     node.get(),
                     events.decisionsFile(),
                     tenants,

@@ -172,6 +172,7 @@ final class GpuMonitor {
         if (sampled != binding || freshMig.length != mig.length) {
             return true;
         }
+        boolean moved = cadence != Cadence.SLOW && MemorySample.differ(frame, fresh);
         frame.copyFrom(fresh);
         for (int i = 0; i < mig.length; i++) {
             mig[i].copyFrom(freshMig[i]);
@@ -182,6 +183,9 @@ final class GpuMonitor {
         }
         if (cadence != Cadence.MEMORY) {
             listener.published(binding.identity(), cadence, frame);
+        }
+        if (moved) {
+            sampling.memory().changed();
         }
         return true;
     }

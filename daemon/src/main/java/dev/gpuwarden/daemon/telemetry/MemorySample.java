@@ -35,6 +35,15 @@ public record MemorySample(
                 listedAtNanos);
     }
 
+    /** Returns whether two readings of one GPU differ in memory. */
+    static boolean differ(GpuFrame one, GpuFrame other) {
+        return differ(one, other, GpuMetric.MEMORY_USED) || differ(one, other, GpuMetric.MEMORY_FREE);
+    }
+
+    private static boolean differ(GpuFrame one, GpuFrame other, GpuMetric metric) {
+        return one.present(metric) != other.present(metric) || one.raw(metric) != other.raw(metric);
+    }
+
     private static Reading<Long> reading(GpuFrame frame, GpuMetric metric, boolean stale) {
         return stale && frame.present(metric) ? Reading.absent(Absence.STALE) : frame.reading(metric);
     }

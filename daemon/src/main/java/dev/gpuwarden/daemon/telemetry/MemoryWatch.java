@@ -20,6 +20,7 @@ public final class MemoryWatch {
     static final Duration LIST_AGE = Duration.ofSeconds(1);
 
     private final Map<String, Wish> byGpu = new ConcurrentHashMap<>();
+    private volatile Runnable whenChanged = () -> {};
 
     private record Wish(long hastenBelowBytes, boolean list) {}
 
@@ -32,6 +33,16 @@ public final class MemoryWatch {
      */
     public void set(String selector, long hastenBelowBytes, boolean list) {
         byGpu.put(selector, new Wish(hastenBelowBytes, list));
+    }
+
+    /** @param whenChanged runs after a reading with other memory than the one before; must not block */
+    public void whenChanged(Runnable whenChanged) {
+        this.whenChanged = whenChanged;
+    }
+
+    /** Announces a reading with other memory than the one before. */
+    void changed() {
+        whenChanged.run();
     }
 
     /** Returns whether the GPU must be read again soon. */

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.Capability;
+import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
@@ -281,6 +282,13 @@ public final class NodeSampler implements AutoCloseable {
     /** So long the first readings of all GPUs may take. */
     static Duration firstReadings(SamplingSettings settings) {
         return settings.openDeadline.plus(settings.deadline).plusSeconds(1);
+    }
+
+    /** Returns the driver's limits of memory for control groups. Their calls may block; absent while no driver is open. */
+    public Reading<CgroupLimits> cgroupLimits() {
+        return manager.driver()
+                .map(open -> Reading.of(open.cgroupLimits()))
+                .orElse(Reading.absent(Absence.PENDING, 0, "the driver is not open"));
     }
 
     /** For tests that take the steps themselves. */

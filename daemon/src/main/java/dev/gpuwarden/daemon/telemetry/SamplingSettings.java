@@ -213,10 +213,6 @@ public final class SamplingSettings {
         return watching;
     }
 
-    public Duration memoryInterval() {
-        return memoryInterval;
-    }
-
     public SamplingSettings withSamplerPath(SamplerPath path) {
         samplerPath = path;
         return this;

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /** The thread of the watchdog: it observes each GPU, decides, and passes recycles on. It never waits for a driver. */
@@ -22,10 +23,8 @@ public final class VramMonitor implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(VramMonitor.class.getName());
 
-    /** Pause while a GPU has little free memory. */
-    private static final long HASTE_NANOS = Duration.ofMillis(50).toNanos();
-    /** Turns come this much after the sampler's, whose readings they use. */
-    private static final long BEHIND_NANOS = Duration.ofMillis(20).toNanos();
+    /** GPUs are read at the same time: after a change of one, the others get this long to publish theirs. */
+    private static final long SETTLE_NANOS = Duration.ofMillis(10).toNanos();
 
     private static final long CLOSE_MILLIS = 1000;
 
@@ -37,15 +36,14 @@ public final class VramMonitor implements AutoCloseable {
     private final Optional<DecisionLog> records;
     private final Recycler recycler;
     private final Clock clock;
-    private final long intervalNanos;
     private final Map<String, WatchedGpu> gpus = new LinkedHashMap<>();
+    private final AtomicBoolean changed = new AtomicBoolean();
     private volatile boolean stopped;
     private final Thread thread;
 
     /**
      * @param remembered that of an earlier daemon
      * @param records empty where events are in memory alone
-     * @param interval the sampler's interval of reading memory
      */
     public VramMonitor(
             NodeSampler sampler,
@@ -54,7 +52,6 @@ public final class VramMonitor implements AutoCloseable {
             Remembered remembered,
             Optional<DecisionLog> records,
             Recycler recycler,
-            Duration interval,
             Clock clock) {
         this.sampler = sampler;
         this.observations = observations;
@@ -64,7 +61,6 @@ public final class VramMonitor implements AutoCloseable {
         this.records = records;
         this.recycler = recycler;
         this.clock = clock;
-        this.intervalNanos = interval.toNanos();
         this.thread = Threads.daemon("gpuwarden-vram", this::run);
     }
 
@@ -79,20 +75,45 @@ public final class VramMonitor implements AutoCloseable {
                 .toList();
     }
 
+    /** Returns the observation that each GPU's last decision is made of. Waits for no more than one turn. */
+    public List<Observed> observed() {
+        return statuses().stream()
+                .map(status -> new Observed(status.gpu(), status.decision().seen()))
+                .toList();
+    }
+
     private void run() {
+        sampler.memoryWatch().whenChanged(this::memoryChanged);
         while (!stopped) {
-            boolean low = turn();
-            long now = System.nanoTime();
-            long grid = sampler.epochNanos() + BEHIND_NANOS;
-            long next = grid + (Math.floorDiv(now - grid, intervalNanos) + 1) * intervalNanos;
-            LockSupport.parkNanos(this, low ? Math.min(HASTE_NANOS, next - now) : next - now);
+            changed.set(false);
+            pause(turn());
         }
     }
 
-    /** Decides about each GPU with a new reading. Returns whether one has too little free memory. */
-    private synchronized boolean turn() {
+    /** Called by threads of the sampler. */
+    private void memoryChanged() {
+        if (changed.compareAndSet(false, true)) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void pause(long nanos) {
+        long now = System.nanoTime();
+        long earliest = now + WatchedGpu.LOW_NANOS;
+        long end = now + nanos;
+        while (!stopped && now - end < 0) {
+            if (changed.get()) {
+                end = Math.min(end, Math.max(earliest, now + SETTLE_NANOS));
+            }
+            LockSupport.parkNanos(this, end - now);
+            now = System.nanoTime();
+        }
+    }
+
+    /** Decides about each GPU with a new reading. Returns the longest pause until the next turn. */
+    private synchronized long turn() {
         List<Observed> seen = observations.read();
-        boolean low = false;
+        long pause = WatchedGpu.CALM_NANOS;
         for (Observed one : seen) {
             String name = one.observation().gpu();
             WatchedGpu gpu = gpus.get(name);
@@ -101,13 +122,13 @@ public final class VramMonitor implements AutoCloseable {
                 gpus.put(name, gpu);
                 decide(gpu, one);
             }
-            low |= gpu.isLow();
+            pause = Math.min(pause, gpu.pauseNanos());
         }
         if (gpus.size() > seen.size()) {
             gpus.keySet()
                     .retainAll(seen.stream().map(one -> one.observation().gpu()).toList());
         }
-        return low;
+        return pause;
     }
 
     private void decide(WatchedGpu gpu, Observed seen) {

@@ -17,6 +17,8 @@ import dev.gpuwarden.daemon.vram.kube.Advertiser;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
 import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
+import dev.gpuwarden.daemon.vram.limits.DriverLimits;
+import dev.gpuwarden.daemon.vram.limits.LimitMode;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.watchdog.budget.AdvertisedBudget;
@@ -83,6 +85,15 @@ public final class VramOptions {
                     + " triggers=floor+demand.")
     List<String> rules = List.of();
 
+    @Option(
+            names = "--vram.driver-limits",
+            defaultValue = "off",
+            paramLabel = "MODE",
+            description = "Have the driver (R615 and later) hold the control groups of tenants to their budgets:"
+                    + " ${COMPLETION-CANDIDATES}. guarantee keeps a budget for its tenant, cap also refuses more."
+                    + " Needs root; takes effect with --vram.mode=armed (default: ${DEFAULT-VALUE}).")
+    LimitMode driverLimits = LimitMode.off;
+
     @Mixin
     VramKubeOptions kube = new VramKubeOptions();
 
@@ -125,7 +136,6 @@ public final class VramOptions {
      * @param signals sends signals to processes
      * @param node name of this node
      * @param records file of the decisions; empty where events are in memory alone
-     * @param interval the sampler's interval of reading memory
      * @param aggregator has the budgets of pods
      * @param kubelet asks the kubelet for the allocation of GPUs; may block
      */
@@ -134,7 +144,6 @@ public final class VramOptions {
             NodeMemory memory,
             NodePaths paths,
             Supplier<ProcessSignals> signals,
-            Duration interval,
             String node,
             Optional<Path> records,
             VramRequests aggregator,
@@ -173,10 +182,13 @@ public final class VramOptions {
                 remembered,
                 log,
                 new Recycler(mode == Mode.armed, actuators, log),
-                interval,
                 Clock.systemUTC());
         parts.add(monitor);
         monitor.start();
+        if (driverLimits != LimitMode.off) {
+            parts.add(DriverLimits.start(
+                    monitor::observed, sampler::cgroupLimits, paths.procfs(), driverLimits, mode == Mode.armed));
+        }
         return Optional.of(monitor);
     }
 

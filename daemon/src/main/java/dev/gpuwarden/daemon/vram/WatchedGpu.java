@@ -27,8 +27,17 @@ final class WatchedGpu {
     /** An observation without a new reading is a decision too, so that a sampler that stands still is seen. */
     private static final long STANDSTILL_NANOS = Duration.ofSeconds(3).toNanos();
 
-    /** Less than a second, which turns would otherwise miss by a little. */
-    private static final long CALM_NANOS = Duration.ofMillis(900).toNanos();
+    /** Pause while no memory changes; the sampler ends it when one does. */
+    static final long CALM_NANOS = Duration.ofSeconds(1).toNanos();
+
+    /** Less than that, which turns would otherwise miss by a little. */
+    private static final long EQUAL_NANOS = CALM_NANOS * 9 / 10;
+
+    /** Pause before pressure that may begin with the next reading; the shortest one. */
+    static final long LOW_NANOS = Duration.ofMillis(50).toNanos();
+
+    /** Pause while there is something to wait for. */
+    private static final long WAITING_NANOS = Duration.ofMillis(250).toNanos();
 
     /** Verdicts that alternate with others by the second, so they are no news. */
     private static final Set<Verdict> PASSING = EnumSet.of(Verdict.STALE_TENANTS, Verdict.BLIND);
@@ -79,7 +88,7 @@ final class WatchedGpu {
             return age >= STANDSTILL_NANOS;
         }
         return before.verdict() != Verdict.CALM
-                || age >= CALM_NANOS
+                || age >= EQUAL_NANOS
                 || seen.tenantsAtNanos() != before.seen().tenantsAtNanos()
                 || !seen.memory().equals(before.seen().memory());
     }
@@ -113,8 +122,13 @@ final class WatchedGpu {
                         .orElse(0L);
     }
 
+    /** Returns the longest pause until it must be decided about again. */
+    long pauseNanos() {
+        return isLow() ? LOW_NANOS : last != null && last.verdict() == Verdict.CALM ? CALM_NANOS : WAITING_NANOS;
+    }
+
     /** Returns whether too little memory is free, and pressure may begin with the next reading. */
-    boolean isLow() {
+    private boolean isLow() {
         long limit = hastenBelowBytes();
         return last != null
                 && last.seen()
