@@ -59,7 +59,7 @@ class CgroupLimitsTest {
     }
 
     @Test
-    void whatTheDriverRefusesHasItsCause() throws IOException {
+    void aRefusalOfTheDriverHasItsCause() throws IOException {
         try (Driver driver = SimNode.of("615", folder).open(SamplerPath.JNA)) {
             CgroupLimits limits = driver.cgroupLimits();
             String gpu = driver.identify(0).uuid().asOptional().orElseThrow();
