@@ -113,7 +113,7 @@ public final class VramMonitor implements AutoCloseable {
     /** Decides about each GPU with a new reading. Returns the longest pause until the next turn. */
     private synchronized long turn() {
         List<Observed> seen = observations.read();
-        long pause = WatchedGpu.CALM_NANOS;
+        long pause = seen.isEmpty() ? WatchedGpu.WAITING_NANOS : WatchedGpu.CALM_NANOS;
         for (Observed one : seen) {
             String name = one.observation().gpu();
             WatchedGpu gpu = gpus.get(name);

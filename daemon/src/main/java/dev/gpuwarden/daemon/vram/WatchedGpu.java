@@ -28,7 +28,7 @@ final class WatchedGpu {
     private static final long STANDSTILL_NANOS = Duration.ofSeconds(3).toNanos();
 
     /** Pause while no memory changes; the sampler ends it when one does. */
-    static final long CALM_NANOS = Duration.ofSeconds(1).toNanos();
+    static final long CALM_NANOS = Duration.ofSeconds(5).toNanos();
 
     /** Less than that, which turns would otherwise miss by a little. */
     private static final long EQUAL_NANOS = CALM_NANOS * 9 / 10;
@@ -37,7 +37,7 @@ final class WatchedGpu {
     static final long LOW_NANOS = Duration.ofMillis(50).toNanos();
 
     /** Pause while there is something to wait for. */
-    private static final long WAITING_NANOS = Duration.ofMillis(250).toNanos();
+    static final long WAITING_NANOS = Duration.ofMillis(250).toNanos();
 
     /** Verdicts that alternate with others by the second, so they are no news. */
     private static final Set<Verdict> PASSING = EnumSet.of(Verdict.STALE_TENANTS, Verdict.BLIND);
@@ -76,7 +76,7 @@ final class WatchedGpu {
 
     /**
      * Returns whether there is something to decide: a reading that differs, or one that shows that the same goes on. A
-     * calm GPU with equal memory and tenants is decided once a second, because equal readings add nothing.
+     * calm GPU with equal memory and tenants is decided every five seconds, because equal readings add nothing.
      */
     boolean isNew(GpuObservation seen, long nowNanos) {
         Decision before = last;
@@ -124,7 +124,10 @@ final class WatchedGpu {
 
     /** Returns the longest pause until it must be decided about again. */
     long pauseNanos() {
-        return isLow() ? LOW_NANOS : last != null && last.verdict() == Verdict.CALM ? CALM_NANOS : WAITING_NANOS;
+        boolean calm = last != null
+                && last.verdict() == Verdict.CALM
+                && last.seen().tenants().asOptional().isPresent();
+        return isLow() ? LOW_NANOS : calm ? CALM_NANOS : WAITING_NANOS;
     }
 
     /** Returns whether too little memory is free, and pressure may begin with the next reading. */
