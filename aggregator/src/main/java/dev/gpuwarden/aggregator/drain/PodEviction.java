@@ -2,10 +2,8 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.api.kube.PodRemoval;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -45,11 +43,7 @@ public final class PodEviction {
 
     /** Evicts the pod if its budget permits. */
     public Outcome evict(PodView pod) throws InterruptedException {
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("apiVersion", "policy/v1");
-        body.put("kind", "Eviction");
-        body.put("metadata", Map.of("name", pod.name(), "namespace", pod.namespace()));
-        body.put("deleteOptions", options(pod));
+        var body = PodRemoval.eviction(pod.namespace(), pod.name(), pod.uid(), grace, dryRun);
         try {
             var unused = api.create(path(pod) + "/eviction", body);
             return new Outcome.Done("evicted");
@@ -61,24 +55,11 @@ public final class PodEviction {
     /** Deletes the pod, whatever its budget permits. */
     public Outcome delete(PodView pod) throws InterruptedException {
         try {
-            Map<String, Object> body = options(pod);
-            body.put("apiVersion", "v1");
-            body.put("kind", "DeleteOptions");
-            api.delete(path(pod), body);
+            api.delete(path(pod), PodRemoval.deletion(pod.uid(), grace, dryRun));
             return new Outcome.Done("deleted");
         } catch (ApiException e) {
             return refused(pod, e);
         }
-    }
-
-    private Map<String, Object> options(PodView pod) {
-        Map<String, Object> options = new LinkedHashMap<>();
-        grace.ifPresent(given -> options.put("gracePeriodSeconds", given.toSeconds()));
-        if (dryRun) {
-            options.put("dryRun", List.of("All"));
-        }
-        options.put("preconditions", Map.of("uid", pod.uid()));
-        return options;
     }
 
     private static String path(PodView pod) {

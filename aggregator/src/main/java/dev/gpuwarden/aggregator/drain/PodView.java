@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -52,7 +53,6 @@ public record PodView(
         Optional<Instant> exited,
         Optional<Instant> taken) {
 
-    private static final String MIRROR = "kubernetes.io/config.mirror";
     private static final String GPUS = "nvidia.com/";
     /** The prefix of the labels by which the GPU operator selects nodes for its DaemonSets. It removes them before a reset. */
     private static final String SERVICES = "nvidia.com/gpu.deploy.";
@@ -68,23 +68,19 @@ public record PodView(
         Map<String, Object> status = JsonTrees.object(tree, "status");
         Map<String, String> annotations = JsonTrees.texts(metadata, "annotations");
         List<Map<String, Object>> asking = asking(spec);
-        Map<String, Object> owner = JsonTrees.objects(metadata, "ownerReferences").stream()
-                .filter(each -> JsonTrees.isTrue(each, "controller"))
-                .findFirst()
-                .orElse(Map.of());
-        Optional<Instant> deleted = time(JsonTrees.text(metadata, "deletionTimestamp"));
+        PodFacts facts = PodFacts.of(tree);
         return new PodView(
-                JsonTrees.text(metadata, "namespace"),
-                JsonTrees.text(metadata, "name"),
-                JsonTrees.text(metadata, "uid"),
-                JsonTrees.texts(metadata, "labels"),
+                facts.namespace(),
+                facts.name(),
+                facts.uid(),
+                facts.labels(),
                 time(JsonTrees.text(metadata, "creationTimestamp")),
-                JsonTrees.text(owner, "kind"),
-                JsonTrees.text(owner, "uid"),
-                annotations.containsKey(MIRROR),
+                facts.owner(),
+                facts.ownerUid(),
+                facts.mirror(),
                 JsonTrees.objects(spec, "volumes").stream().anyMatch(volume -> volume.containsKey("emptyDir")),
-                deleted,
-                ended(status, deleted.isPresent()),
+                facts.deleted(),
+                facts.ended(),
                 notReady(status),
                 JsonTrees.textList(metadata, "finalizers"),
                 !asking.isEmpty(),
@@ -92,31 +88,10 @@ public record PodView(
                 devices(asking, status),
                 Checkpoint.of(annotations),
                 exited(status),
-                time(JsonTrees.text(status, "startTime")));
+                facts.taken());
     }
 
     // ---- its end ----
-
-    /**
-     * Returns true if the pod has ended. A pod that is being deleted has ended with its containers, though finalizers may keep
-     * the object.
-     */
-    private static boolean ended(Map<String, Object> status, boolean deleted) {
-        String phase = JsonTrees.text(status, "phase");
-        if (phase.equals("Succeeded") || phase.equals("Failed")) {
-            return true;
-        }
-        List<Map<String, Object>> main = JsonTrees.objects(status, "containerStatuses");
-        return deleted
-                && !main.isEmpty()
-                && main.stream().allMatch(container -> in(container, "terminated"))
-                && JsonTrees.objects(status, "initContainerStatuses").stream()
-                        .noneMatch(container -> in(container, "running"));
-    }
-
-    private static boolean in(Map<String, Object> container, String state) {
-        return JsonTrees.object(container, "state").containsKey(state);
-    }
 
     private static Optional<Instant> exited(Map<String, Object> status) {
         List<Optional<Instant>> ends = JsonTrees.objects(status, "containerStatuses").stream()

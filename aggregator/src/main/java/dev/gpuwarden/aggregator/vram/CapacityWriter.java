@@ -5,6 +5,8 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.api.v1.Advertise;
+import dev.gpuwarden.api.vram.CapacityPlan;
+import dev.gpuwarden.api.vram.CapacityRules;
 import dev.gpuwarden.core.limit.RateLimit;
 import java.time.Duration;
 import java.util.Map;
@@ -27,11 +29,13 @@ final class CapacityWriter {
     private final VramEvents events;
     private final VramMetrics metrics;
     private final RateLimit limit;
+    private final CapacityRules rules;
 
     CapacityWriter(
             KubeClient api, VramSettings settings, VramEvents events, VramMetrics metrics, LongSupplier nanoTime) {
         this.api = api;
         this.settings = settings;
+        this.rules = settings.capacity();
         this.events = events;
         this.metrics = metrics;
         this.limit = new RateLimit(BURST, EACH.toNanos(), MOST_NODES, nanoTime);
@@ -39,8 +43,7 @@ final class CapacityWriter {
 
     /** Returns true if there is nothing of this program to remove, as far as the cached Node shows. */
     boolean hasNothing(CachedNode node) {
-        return CapacityPlan.of(node.tree(), settings.resource(), OptionalLong.empty())
-                instanceof CapacityPlan.Unchanged;
+        return CapacityPlan.of(node.tree(), rules, OptionalLong.empty(), false) instanceof CapacityPlan.Unchanged;
     }
 
     /** The end of a reconcile. */
@@ -67,7 +70,7 @@ final class CapacityWriter {
     private Result reconcile(String name, Map<String, Object> node, Advertise wanted)
             throws ApiException, InterruptedException {
         OptionalLong mib = wanted.hasMib() ? OptionalLong.of(wanted.getMib()) : OptionalLong.empty();
-        CapacityPlan plan = CapacityPlan.of(node, settings.resource(), mib);
+        CapacityPlan plan = CapacityPlan.of(node, rules, mib, false);
         if (plan instanceof CapacityPlan.Unchanged unchanged) {
             return new Result("unchanged", unchanged.text(), CONFIRM);
         }
@@ -96,7 +99,7 @@ final class CapacityWriter {
 
     private Result write(String name, Map<String, Object> body, long mib) throws ApiException, InterruptedException {
         Map<String, Object> answer = apply(name, body);
-        return CapacityPlan.has(answer, settings.resource(), mib)
+        return rules.has(answer, mib)
                 ? new Result("written", "the Node has " + settings.resource() + " " + mib, CONFIRM)
                 : new Result("refused", "the API server accepted the value, and the Node does not have it", EACH);
     }

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.Removal;
+import dev.gpuwarden.api.vram.RemovalCheck;
 import dev.gpuwarden.core.limit.OpenRequests;
 import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Threads;
@@ -137,7 +138,7 @@ final class PodRemovals implements AutoCloseable {
         if (pod.isEmpty()) {
             return new Result("gone", true, "the pod has ended already");
         }
-        Optional<String> refusal = RemovalCheck.refusal(node, wanted, pod.get(), settings.resource());
+        Optional<String> refusal = RemovalCheck.refusal(node, wanted.getPodUid(), pod.get(), settings.resource());
         if (refusal.isPresent()) {
             return Result.refused("refused", refusal.get());
         }
@@ -168,7 +169,8 @@ final class PodRemovals implements AutoCloseable {
         if (view.deleted().isPresent()) {
             return new Result("gone", true, "the pod ends already");
         }
-        PodEviction removal = new PodEviction(api, Optional.of(RemovalCheck.grace(wanted, pod)), false);
+        Duration grace = RemovalCheck.grace(Duration.ofSeconds(wanted.getMostGraceSeconds()), pod);
+        PodEviction removal = new PodEviction(api, Optional.of(grace), false);
         PodEviction.Outcome outcome = deletes ? removal.delete(view) : removal.evict(view);
         if (settings.deletes()
                 && outcome instanceof PodEviction.Outcome.Refused refused

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.BudgetedPod;
+import dev.gpuwarden.api.vram.BudgetReader;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -119,9 +119,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
     }
 
     private boolean differs(CachedNode node, Advertise wanted) {
-        return wanted.hasMib()
-                ? !CapacityPlan.has(node.tree(), settings.resource(), wanted.getMib())
-                : !writer.hasNothing(node);
+        return wanted.hasMib() ? !settings.capacity().has(node.tree(), wanted.getMib()) : !writer.hasNothing(node);
     }
 
     // ---- work ----

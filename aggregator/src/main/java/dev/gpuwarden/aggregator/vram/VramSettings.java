@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.api.vram.CapacityRules;
 
 /**
  * The settings of VRAM budgets.
@@ -10,4 +11,9 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
  * @param mode in a dry run no pod is ended
  * @param deletes true if pods may be deleted although a PodDisruptionBudget refuses their eviction
  */
-public record VramSettings(String resource, boolean advertises, ActionMode mode, boolean deletes) {}
+public record VramSettings(String resource, boolean advertises, ActionMode mode, boolean deletes) {
+
+    CapacityRules capacity() {
+        return new CapacityRules(resource, true, ExtendedResource::number);
+    }
+}

@@ -7,8 +7,8 @@ import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.BudgetedPods;
 import dev.gpuwarden.api.v1.ContainerBudget;
-import dev.gpuwarden.api.v1.Evict;
-import dev.gpuwarden.api.v1.Removal;
+import dev.gpuwarden.api.vram.BudgetReader;
+import dev.gpuwarden.api.vram.RemovalCheck;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -116,23 +116,17 @@ class BudgetReaderTest {
                 "gpuwarden.dev/vram-mib | other.dev/mib | no budget",
             })
     void podsThatMustStayAreRefused(String from, String to, String why) throws Exception {
-        assertThat(RemovalCheck.refusal("n1", evict(60), pod(from, to), RESOURCE)
-                        .orElseThrow())
+        assertThat(RemovalCheck.refusal("n1", "u1", pod(from, to), RESOURCE).orElseThrow())
                 .contains(why);
     }
 
     @Test
     void theShorterGracePeriodCounts() throws Exception {
         Map<String, Object> pod = pod("", "");
-        assertThat(RemovalCheck.refusal("n1", evict(60), pod, RESOURCE)).isEqualTo(Optional.empty());
-        assertThat(RemovalCheck.grace(evict(60), pod)).isEqualTo(Duration.ofSeconds(44));
-        assertThat(RemovalCheck.grace(evict(5), pod)).isEqualTo(Duration.ofSeconds(5));
-        assertThat(RemovalCheck.grace(evict(60), pod("\"terminationGracePeriodSeconds\": 44,", "")))
+        assertThat(RemovalCheck.refusal("n1", "u1", pod, RESOURCE)).isEqualTo(Optional.empty());
+        assertThat(RemovalCheck.grace(Duration.ofSeconds(60), pod)).isEqualTo(Duration.ofSeconds(44));
+        assertThat(RemovalCheck.grace(Duration.ofSeconds(5), pod)).isEqualTo(Duration.ofSeconds(5));
+        assertThat(RemovalCheck.grace(Duration.ofSeconds(60), pod("\"terminationGracePeriodSeconds\": 44,", "")))
                 .isEqualTo(Duration.ofSeconds(30));
-    }
-
-    private static Evict evict(int seconds) {
-        return VramCodec.evict("e", "u1", "ml", "ocr-7d9-x", "", Duration.ofSeconds(seconds), Removal.REMOVAL_EVICT)
-                .getEvict();
     }
 }

@@ -3,10 +3,12 @@ package dev.gpuwarden.aggregator.vram;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.vram.CapacityPlan.Refused;
-import dev.gpuwarden.aggregator.vram.CapacityPlan.Remove;
-import dev.gpuwarden.aggregator.vram.CapacityPlan.Unchanged;
-import dev.gpuwarden.aggregator.vram.CapacityPlan.Write;
+import dev.gpuwarden.api.vram.CapacityPlan;
+import dev.gpuwarden.api.vram.CapacityPlan.Refused;
+import dev.gpuwarden.api.vram.CapacityPlan.Remove;
+import dev.gpuwarden.api.vram.CapacityPlan.Unchanged;
+import dev.gpuwarden.api.vram.CapacityPlan.Write;
+import dev.gpuwarden.api.vram.CapacityRules;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CapacityPlanTest {
 
     private static final String RESOURCE = "gpuwarden.dev/vram-mib";
+    private static final CapacityRules RULES = new CapacityRules(RESOURCE, true, ExtendedResource::number);
     private static final OptionalLong WANTED = OptionalLong.of(14000);
 
     /** Returns a Node with this value by this manager; empty texts for none. */
@@ -32,7 +35,7 @@ class CapacityPlanTest {
 
     @Test
     void aNodeWithoutTheResourceGetsItWithAMark() throws Exception {
-        assertThat(CapacityPlan.of(node("", "", false), RESOURCE, WANTED))
+        assertThat(CapacityPlan.of(node("", "", false), RULES, WANTED, false))
                 .isEqualTo(new Write(Json.readObject("""
                         {"apiVersion": "v1", "kind": "Node",
                          "metadata": {"name": "n1", "uid": "u1", "annotations": {"%s": "%s"}},
@@ -42,7 +45,7 @@ class CapacityPlanTest {
     @ParameterizedTest
     @CsvSource({"14000, gpuwarden-vram", "14k, gpuwarden-vram", "14k, kubectl-edit"})
     void anEqualValueIsNotWrittenAgain(String value, String manager) throws Exception {
-        assertThat(CapacityPlan.of(node(value, manager, true), RESOURCE, WANTED))
+        assertThat(CapacityPlan.of(node(value, manager, true), RULES, WANTED, false))
                 .isInstanceOf(Unchanged.class);
     }
 
@@ -55,30 +58,30 @@ class CapacityPlanTest {
         "500m, kubectl-edit, it is a fraction"
     })
     void anOwnValueThatDiffersIsReplaced(String value, String manager, String why) throws Exception {
-        assertThat(CapacityPlan.of(node(value, manager, true), RESOURCE, WANTED))
+        assertThat(CapacityPlan.of(node(value, manager, true), RULES, WANTED, false))
                 .as(why)
                 .isInstanceOf(Write.class);
     }
 
     @Test
     void aResourceOfAnotherWriterIsRefusedWithItsOwner() throws Exception {
-        CapacityPlan plan = CapacityPlan.of(node("14k", "kubelet", false), RESOURCE, WANTED);
+        CapacityPlan plan = CapacityPlan.of(node("14k", "kubelet", false), RULES, WANTED, false);
         assertThat(plan).isInstanceOf(Refused.class);
         assertThat(((Refused) plan).text()).contains("14k").contains("written by kubelet");
-        assertThat(((Refused) CapacityPlan.of(node("5", "", false), RESOURCE, WANTED)).text())
+        assertThat(((Refused) CapacityPlan.of(node("5", "", false), RULES, WANTED, false)).text())
                 .contains("an unknown owner");
     }
 
     @Test
     void onlyAnOwnResourceIsRemoved() throws Exception {
-        assertThat(CapacityPlan.of(node("14k", "kubelet", false), RESOURCE, OptionalLong.empty()))
+        assertThat(CapacityPlan.of(node("14k", "kubelet", false), RULES, OptionalLong.empty(), false))
                 .isInstanceOf(Unchanged.class);
-        assertThat(CapacityPlan.of(node("", "", false), RESOURCE, OptionalLong.empty()))
+        assertThat(CapacityPlan.of(node("", "", false), RULES, OptionalLong.empty(), false))
                 .isInstanceOf(Unchanged.class);
-        CapacityPlan own = CapacityPlan.of(node("14k", "gpuwarden-vram", true), RESOURCE, OptionalLong.empty());
+        CapacityPlan own = CapacityPlan.of(node("14k", "gpuwarden-vram", true), RULES, OptionalLong.empty(), false);
         assertThat(((Remove) own).bodies()).hasSize(1);
         assertThat(((Remove) own).bodies().get(0)).doesNotContainKey("status");
-        CapacityPlan reset = CapacityPlan.of(node("0", "kubelet", true), RESOURCE, OptionalLong.empty());
+        CapacityPlan reset = CapacityPlan.of(node("0", "kubelet", true), RULES, OptionalLong.empty(), false);
         assertThat(((Remove) reset).bodies()).as("takes it over first").hasSize(2);
     }
 }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.api.kube;
 
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,22 +26,23 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
      */
     public static NodeView of(Map<?, ?> node, String manager) {
         Map<String, Condition> conditions = new LinkedHashMap<>();
-        for (Map<?, ?> condition : maps(map(node, "status"), "conditions")) {
-            String type = text(condition, "type");
+        for (Map<?, ?> condition : ObjectFields.objects(ObjectFields.object(node, "status"), "conditions")) {
+            String type = ObjectFields.text(condition, "type");
             conditions.put(
                     type,
                     new Condition(
                             type,
-                            text(condition, "status"),
-                            text(condition, "reason"),
-                            text(condition, "message"),
-                            time(text(condition, "lastTransitionTime")),
-                            time(text(condition, "lastHeartbeatTime"))));
+                            ObjectFields.text(condition, "status"),
+                            ObjectFields.text(condition, "reason"),
+                            ObjectFields.text(condition, "message"),
+                            ObjectFields.time(condition, "lastTransitionTime").orElse(Instant.EPOCH),
+                            ObjectFields.time(condition, "lastHeartbeatTime").orElse(Instant.EPOCH)));
         }
-        Map<?, ?> metadata = map(node, "metadata");
+        Map<?, ?> metadata = ObjectFields.object(node, "metadata");
         Map<String, String> labels = new LinkedHashMap<>();
-        map(metadata, "labels").forEach((name, value) -> labels.put(String.valueOf(name), String.valueOf(value)));
-        Set<String> own = own(maps(metadata, "managedFields"), manager);
+        ObjectFields.object(metadata, "labels")
+                .forEach((name, value) -> labels.put(String.valueOf(name), String.valueOf(value)));
+        Set<String> own = own(ObjectFields.objects(metadata, "managedFields"), manager);
         own.retainAll(conditions.keySet());
         return new NodeView(conditions, own, labels);
     }
@@ -51,11 +51,12 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
     private static Set<String> own(List<Map<?, ?>> managers, String name) {
         Set<String> own = new LinkedHashSet<>();
         for (Map<?, ?> manager : managers) {
-            if (!text(manager, "manager").equals(name)
-                    || !text(manager, "operation").equals("Apply")) {
+            if (!ObjectFields.text(manager, "manager").equals(name)
+                    || !ObjectFields.text(manager, "operation").equals("Apply")) {
                 continue;
             }
-            Map<?, ?> conditions = map(map(map(manager, "fieldsV1"), "f:status"), "f:conditions");
+            Map<?, ?> conditions = ObjectFields.object(
+                    ObjectFields.object(ObjectFields.object(manager, "fieldsV1"), "f:status"), "f:conditions");
             for (Object field : conditions.keySet()) {
                 String key = String.valueOf(field);
                 if (key.startsWith(KEY_BEFORE) && key.endsWith(KEY_AFTER)) {
@@ -64,34 +65,6 @@ public record NodeView(Map<String, Condition> conditions, Set<String> own, Map<S
             }
         }
         return own;
-    }
-
-    private static Map<?, ?> map(Map<?, ?> tree, String key) {
-        return tree.get(key) instanceof Map<?, ?> map ? map : Map.of();
-    }
-
-    private static List<Map<?, ?>> maps(Map<?, ?> tree, String key) {
-        List<Map<?, ?>> maps = new ArrayList<>();
-        if (tree.get(key) instanceof List<?> list) {
-            for (Object item : list) {
-                if (item instanceof Map<?, ?> map) {
-                    maps.add(map);
-                }
-            }
-        }
-        return maps;
-    }
-
-    private static String text(Map<?, ?> tree, String key) {
-        return tree.get(key) instanceof String text ? text : "";
-    }
-
-    private static Instant time(String text) {
-        try {
-            return Instant.parse(text);
-        } catch (DateTimeException e) {
-            return Instant.EPOCH;
-        }
     }
 
     /** Returns a view with another view's conditions. */

@@ -1,15 +1,14 @@
-package dev.gpuwarden.aggregator.vram;
+package dev.gpuwarden.api.vram;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.api.VramCodec;
-import dev.gpuwarden.api.v1.Evict;
+import dev.gpuwarden.api.kube.ObjectFields;
+import dev.gpuwarden.api.kube.PodFacts;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
 /** The judgement if a node may have a pod ended. Pure. */
-final class RemovalCheck {
+public final class RemovalCheck {
 
     private static final int USUAL_GRACE_SECONDS = 30;
 
@@ -18,22 +17,22 @@ final class RemovalCheck {
     /**
      * Returns why the pod stays; empty if the node may have it ended.
      *
-     * @param node the node that the stream has proven
+     * @param node the node that has decided
+     * @param uid the pod that it has decided about
      * @param tree the pod that has this name now
      */
-    static Optional<String> refusal(String node, Evict wanted, Map<String, Object> tree, String resource) {
-        PodView pod = PodView.of(tree);
-        Map<String, Object> spec = JsonTrees.object(tree, "spec");
-        if (!JsonTrees.text(spec, "nodeName").equals(node)) {
+    public static Optional<String> refusal(String node, String uid, Map<?, ?> tree, String resource) {
+        PodFacts pod = PodFacts.of(tree);
+        if (!pod.node().equals(node)) {
             return Optional.of("the pod is not on the node '" + node + "'");
         }
-        if (!pod.uid().equals(wanted.getPodUid())) {
+        if (!pod.uid().equals(uid)) {
             return Optional.of("the name belongs to another pod, with the UID " + pod.uid());
         }
         if (pod.mirror()) {
             return Optional.of("the pod belongs to a file of the node: a deletion would not end it");
         }
-        if (JsonTrees.number(spec, "priority") >= VramCodec.CRITICAL_PRIORITY) {
+        if (pod.priority() >= VramCodec.CRITICAL_PRIORITY) {
             return Optional.of("the pod has the priority of a system pod");
         }
         if (pod.owner().equals("DaemonSet")) {
@@ -47,12 +46,12 @@ final class RemovalCheck {
                 : Optional.empty();
     }
 
-    /** Returns the grace period: the pod's own, or the node's limit if that is shorter. */
-    static Duration grace(Evict wanted, Map<String, Object> pod) {
-        Map<String, Object> spec = JsonTrees.object(pod, "spec");
+    /** Returns the grace period: the pod's own, or this limit (at least a second) if that is shorter. */
+    public static Duration grace(Duration most, Map<?, ?> pod) {
+        Map<?, ?> spec = ObjectFields.object(pod, "spec");
         int own = spec.containsKey("terminationGracePeriodSeconds")
-                ? JsonTrees.number(spec, "terminationGracePeriodSeconds")
+                ? ObjectFields.number(spec, "terminationGracePeriodSeconds")
                 : USUAL_GRACE_SECONDS;
-        return Duration.ofSeconds(Math.min(own, wanted.getMostGraceSeconds()));
+        return Duration.ofSeconds(Math.min(own, Math.max(1, most.toSeconds())));
     }
 }

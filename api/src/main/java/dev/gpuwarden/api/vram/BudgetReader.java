@@ -1,8 +1,8 @@
-package dev.gpuwarden.aggregator.vram;
+package dev.gpuwarden.api.vram;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.api.kube.ObjectFields;
+import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.ContainerBudget;
 import dev.gpuwarden.api.v1.ContainerRole;
@@ -13,26 +13,26 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The part of a pod that its node needs to hold it to its VRAM budget. Pure. */
-final class BudgetReader {
+public final class BudgetReader {
 
     private static final String TEMPLATE_HASH = "pod-template-hash";
 
     private BudgetReader() {}
 
     /** Returns the budget of a pod; empty if it has none, or has ended. */
-    static Optional<BudgetedPod> of(Map<String, Object> tree, String resource) {
-        PodView pod = PodView.of(tree);
-        Map<String, Object> spec = JsonTrees.object(tree, "spec");
+    public static Optional<BudgetedPod> of(Map<?, ?> tree, String resource) {
+        PodFacts pod = PodFacts.of(tree);
+        Map<?, ?> spec = ObjectFields.object(tree, "spec");
         List<ContainerBudget> containers = new ArrayList<>();
-        for (Map<String, Object> container : JsonTrees.objects(spec, "initContainers")) {
-            boolean sidecar = JsonTrees.text(container, "restartPolicy").equals("Always");
+        for (Map<?, ?> container : ObjectFields.objects(spec, "initContainers")) {
+            boolean sidecar = ObjectFields.text(container, "restartPolicy").equals("Always");
             add(
                     containers,
                     container,
                     resource,
                     sidecar ? ContainerRole.CONTAINER_ROLE_SIDECAR : ContainerRole.CONTAINER_ROLE_INIT);
         }
-        for (Map<String, Object> container : JsonTrees.objects(spec, "containers")) {
+        for (Map<?, ?> container : ObjectFields.objects(spec, "containers")) {
             add(containers, container, resource, ContainerRole.CONTAINER_ROLE_ORDINARY);
         }
         if (containers.isEmpty() || pod.ended()) {
@@ -43,15 +43,15 @@ final class BudgetReader {
                 .setUid(pod.uid())
                 .setNamespace(pod.namespace())
                 .setName(pod.name())
-                .setController(controller(tree, pod))
+                .setController(controller(pod))
                 .addAllContainers(containers.subList(0, listed))
                 .setIncomplete(listed < containers.size())
-                .setPriority(JsonTrees.number(spec, "priority"))
+                .setPriority(pod.priority())
                 .setLeaving(pod.deleted().isPresent())
                 .setMirror(pod.mirror())
                 .setDaemonSet(pod.owner().equals("DaemonSet"))
                 .setOptedOut("off".equals(pod.labels().get(VramCodec.OPT_OUT_LABEL)));
-        Object overhead = JsonTrees.object(spec, "overhead").get(resource);
+        Object overhead = ObjectFields.object(spec, "overhead").get(resource);
         if (overhead != null) {
             budget.setOverhead(Text.truncate(overhead.toString(), VramCodec.LONGEST_QUANTITY));
         }
@@ -60,15 +60,14 @@ final class BudgetReader {
     }
 
     /** Adds a container that requests the resource. A request of an extended resource equals its limit. */
-    private static void add(
-            List<ContainerBudget> all, Map<String, Object> container, String resource, ContainerRole role) {
-        Map<String, Object> resources = JsonTrees.object(container, "resources");
-        Object request = JsonTrees.object(resources, "requests").get(resource);
+    private static void add(List<ContainerBudget> all, Map<?, ?> container, String resource, ContainerRole role) {
+        Map<?, ?> resources = ObjectFields.object(container, "resources");
+        Object request = ObjectFields.object(resources, "requests").get(resource);
         Object quantity =
-                request == null ? JsonTrees.object(resources, "limits").get(resource) : request;
+                request == null ? ObjectFields.object(resources, "limits").get(resource) : request;
         if (quantity != null) {
             all.add(ContainerBudget.newBuilder()
-                    .setName(JsonTrees.text(container, "name"))
+                    .setName(ObjectFields.text(container, "name"))
                     .setRole(role)
                     .setQuantity(Text.truncate(quantity.toString(), VramCodec.LONGEST_QUANTITY))
                     .build());
@@ -76,15 +75,11 @@ final class BudgetReader {
     }
 
     /** Returns kind and name of the controller. The ReplicaSets of a Deployment count as the Deployment. */
-    private static String controller(Map<String, Object> tree, PodView pod) {
+    private static String controller(PodFacts pod) {
         if (pod.owner().isEmpty()) {
             return "";
         }
-        String name = JsonTrees.objects(JsonTrees.object(tree, "metadata"), "ownerReferences").stream()
-                .filter(each -> JsonTrees.text(each, "uid").equals(pod.ownerUid()))
-                .map(each -> JsonTrees.text(each, "name"))
-                .findFirst()
-                .orElse("");
+        String name = pod.ownerName();
         String hash = "-" + pod.labels().getOrDefault(TEMPLATE_HASH, "");
         return pod.owner().equals("ReplicaSet") && hash.length() > 1 && name.endsWith(hash)
                 ? "Deployment/" + name.substring(0, name.length() - hash.length())
