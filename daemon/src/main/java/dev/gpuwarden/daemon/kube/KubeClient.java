@@ -1,6 +1,8 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.util.Threads;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -13,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -83,15 +86,37 @@ final class KubeClient implements AutoCloseable {
      * @throws KubeException for every other answer, and for none
      */
     Optional<JsonObject> ask(ApiRequest request) throws KubeException, InterruptedException {
+        return ask(request, JsonObject::json);
+    }
+
+    /**
+     * Sends a request and returns the answer, as this reader reads it.
+     *
+     * @throws KubeException for every other answer, and for none
+     */
+    Map<?, ?> ask(ApiRequest request, JsonReader reader) throws KubeException, InterruptedException {
+        Optional<Map<?, ?>> answer = ask(request, reader::readObject);
+        return answer.orElse(Map.of());
+    }
+
+    /** Reads an answer. */
+    private interface Form<T> {
+        T read(InputStream in) throws IOException;
+    }
+
+    private <T> Optional<T> ask(ApiRequest request, Form<? extends T> form) throws KubeException, InterruptedException {
         turn.lockInterruptibly();
         try {
             pause();
-            Optional<JsonObject> answer = answer(request);
+            Optional<T> answer = answer(request, form);
             counters.worked(request.kind(), clock.instant());
             return answer;
         } catch (KubeException e) {
             counters.failed(request.kind(), e);
-            e.retryAfter().ifPresent(this::notBefore);
+            // A disruption budget that refuses is no sign of a busy server.
+            e.retryAfter()
+                    .filter(any -> request.kind() != ApiRequest.Kind.removals)
+                    .ifPresent(this::notBefore);
             throw e;
         } catch (IOException e) {
             KubeException unreachable = KubeException.unreachable(access, e);
@@ -102,7 +127,50 @@ final class KubeClient implements AutoCloseable {
         }
     }
 
-    private Optional<JsonObject> answer(ApiRequest request) throws IOException, InterruptedException {
+    private <T> Optional<T> answer(ApiRequest request, Form<? extends T> form)
+            throws IOException, InterruptedException {
+        HttpResponse<byte[]> response = exchange(message(request), info -> new BoundedBody(MOST_BYTES));
+        int status = response.statusCode();
+        boolean event = request.kind() == ApiRequest.Kind.events;
+        boolean there = event && status == CONFLICT && request.method().equals("POST");
+        boolean gone = event && status == NOT_FOUND && !request.method().equals("POST");
+        if (there || gone) {
+            return Optional.empty();
+        }
+        if (status >= 200 && status < 300) {
+            return Optional.of(form.read(new ByteArrayInputStream(response.body())));
+        }
+        throw KubeException.answered(status, said(response.body()), request, access, retryAfter(status, response));
+    }
+
+    /**
+     * Opens a watch, which the caller closes. Does not wait for other requests.
+     *
+     * @throws KubeException for every answer but 200, and for none
+     */
+    LineBody watch(ApiRequest request) throws KubeException, InterruptedException {
+        try {
+            HttpResponse<LineBody> response = exchange(message(request), info -> new LineBody(MOST_BYTES));
+            int status = response.statusCode();
+            if (status == 200) {
+                counters.worked(request.kind(), clock.instant());
+                return response.body();
+            }
+            try (LineBody body = response.body()) {
+                byte[] said = body.next(PATIENCE).orElse(new byte[0]);
+                throw KubeException.answered(status, said(said), request, access, retryAfter(status, response));
+            }
+        } catch (KubeException e) {
+            counters.failed(request.kind(), e);
+            throw e;
+        } catch (IOException e) {
+            KubeException unreachable = KubeException.unreachable(access, e);
+            counters.failed(request.kind(), unreachable);
+            throw unreachable;
+        }
+    }
+
+    private HttpRequest message(ApiRequest request) throws IOException {
         HttpRequest.Builder message = HttpRequest.newBuilder(uri(request))
                 .header("Accept", "application/json")
                 .header("User-Agent", ApiRequest.MANAGER)
@@ -118,25 +186,13 @@ final class KubeClient implements AutoCloseable {
         if (!authorization.isEmpty()) {
             message.header("Authorization", authorization);
         }
-        HttpResponse<byte[]> response = exchange(message.build());
-        int status = response.statusCode();
-        boolean there = status == CONFLICT && request.method().equals("POST");
-        boolean gone = status == NOT_FOUND
-                && request.kind() == ApiRequest.Kind.events
-                && !request.method().equals("POST");
-        if (there || gone) {
-            return Optional.empty();
-        }
-        InputStream body = new java.io.ByteArrayInputStream(response.body());
-        if (status >= 200 && status < 300) {
-            return Optional.of(JsonObject.json(body));
-        }
-        throw KubeException.answered(status, message(body), request, access, retryAfter(status, response));
+        return message.build();
     }
 
     /** Java's own timeout covers only the answer's headers. */
-    private HttpResponse<byte[]> exchange(HttpRequest message) throws IOException, InterruptedException {
-        CompletableFuture<HttpResponse<byte[]>> answer = http().sendAsync(message, info -> new BoundedBody(MOST_BYTES));
+    private <T> HttpResponse<T> exchange(HttpRequest message, HttpResponse.BodyHandler<T> body)
+            throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<T>> answer = http().sendAsync(message, body);
         try {
             return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
@@ -149,16 +205,17 @@ final class KubeClient implements AutoCloseable {
     }
 
     private URI uri(ApiRequest request) {
-        String dry = dryRun && request.writes() ? "&dryRun=All" : "";
-        return URI.create(access.server() + request.path() + dry);
+        boolean dry = dryRun && request.writes() && !request.path().contains("dryRun=");
+        String query = request.path().contains("?") ? "&" : "?";
+        return URI.create(access.server() + request.path() + (dry ? query + "dryRun=All" : ""));
     }
 
-    /** Returns the message of a Kubernetes error; empty for an answer of another program, such as a proxy. */
-    private static String message(InputStream body) {
+    /** Returns the Status of a Kubernetes error; empty for an answer of another program, such as a proxy. */
+    private static JsonObject said(byte[] body) {
         try {
-            return JsonObject.json(body).text("message");
+            return JsonObject.json(new ByteArrayInputStream(body));
         } catch (IOException e) {
-            return "";
+            return JsonObject.NONE;
         }
     }
 
@@ -181,7 +238,7 @@ final class KubeClient implements AutoCloseable {
         var unused = closed.await(notBefore - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
-    private HttpClient http() throws IOException {
+    private synchronized HttpClient http() throws IOException {
         KubeAccess.KubeTls now = new KubeAccess.KubeTls(access);
         HttpClient client = http;
         if (client == null || !now.same(tls)) {

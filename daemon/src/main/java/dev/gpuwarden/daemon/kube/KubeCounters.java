@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Counters of requests to the API server, by kind. Thread-safe. */
@@ -27,10 +28,10 @@ final class KubeCounters {
                 kind, new KubeStats(of.ok(), of.refused() + 1 - failed, of.failed() + failed, error, of.lastSuccess()));
     }
 
-    /** Clears the last errors except those of Events: the Node has the desired state. */
-    synchronized void settled() {
+    /** Clears the last errors of these kinds: the Node has the desired state. */
+    synchronized void settled(Set<Kind> these) {
         kinds.replaceAll((kind, of) ->
-                kind == Kind.events ? of : new KubeStats(of.ok(), of.refused(), of.failed(), "", of.lastSuccess()));
+                these.contains(kind) ? new KubeStats(of.ok(), of.refused(), of.failed(), "", of.lastSuccess()) : of);
     }
 
     synchronized Map<String, KubeStats> stats() {

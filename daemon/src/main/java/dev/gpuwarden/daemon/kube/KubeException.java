@@ -14,35 +14,47 @@ final class KubeException extends IOException {
 
     private final int status;
     private final transient Optional<Duration> retryAfter;
+    private final transient JsonObject said;
 
-    private KubeException(String message, int status, Optional<Duration> retryAfter, Exception cause) {
+    private KubeException(String message, int status, JsonObject said, Optional<Duration> retryAfter, Exception cause) {
         super(message, cause);
         this.status = status;
+        this.said = said;
         this.retryAfter = retryAfter;
     }
 
     static KubeException unreachable(KubeAccess access, IOException cause) {
         return new KubeException(
-                "the API server " + access + " cannot be asked: " + text(cause), 0, Optional.empty(), cause);
+                "the API server " + access + " cannot be asked: " + text(cause),
+                0,
+                JsonObject.NONE,
+                Optional.empty(),
+                cause);
     }
 
     /**
      * Returns the error for an answer of the server.
      *
-     * @param said the `message` of the Status in the answer; empty if the answer was something else
+     * @param said the Status in the answer; empty if the answer was something else
      */
     static KubeException answered(
-            int status, String reason, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
+            int status, JsonObject said, ApiRequest request, KubeAccess access, Optional<Duration> retryAfter) {
+        String reason = said.text("message");
         String words = reason.isEmpty() ? "" : ": " + shortened(reason);
         return new KubeException(
                 "the API server answers " + status + words + hint(status, reason, request, access),
                 status,
+                said,
                 retryAfter,
                 new IOException(request.method() + " " + request.path()));
     }
 
     private static String hint(int status, String reason, ApiRequest request, KubeAccess access) {
         boolean policy = reason.contains("ValidatingAdmissionPolicy");
+        String rights = switch (request.kind()) {
+            case pods, capacity, removals -> "the component node-vram (docs/operating/vram-budgets.md)";
+            default -> "gpuwarden-node.yaml (docs/operating/node-conditions.md)";
+        };
         return switch (status) {
             case 401 ->
                 "; it does not accept "
@@ -51,12 +63,11 @@ final class KubeException extends IOException {
             case FORBIDDEN ->
                 policy
                         ? "; this daemon may write on its own Node alone (--kubernetes.node)"
-                        : "; to allow " + request.method() + " of " + request.kind()
-                                + ", apply gpuwarden-node.yaml (docs/operating/node-conditions.md)";
+                        : "; to allow " + request.method() + " of " + request.kind() + ", apply " + rights;
             case 404 ->
-                request.kind() == ApiRequest.Kind.events
-                        ? ""
-                        : "; --kubernetes.node or NODE_NAME must be one of `kubectl get nodes`";
+                request.path().startsWith(ApiRequest.ALL_NODES)
+                        ? "; --kubernetes.node or NODE_NAME must be one of `kubectl get nodes`"
+                        : "";
             default -> "";
         };
     }
@@ -70,6 +81,19 @@ final class KubeException extends IOException {
     /** Returns the HTTP status; 0 if there was no answer. */
     int status() {
         return status;
+    }
+
+    /** Returns the server's own words; empty if there are none. */
+    String answer() {
+        return said.text("message");
+    }
+
+    /** Returns which PodDisruptionBudget refuses an eviction; empty for every other answer. */
+    Optional<String> budget() {
+        return said.object("details").objects("causes").stream()
+                .filter(cause -> cause.text("reason").equals("DisruptionBudget"))
+                .map(cause -> shortened(cause.text("message")))
+                .findFirst();
     }
 
     /** Returns the pause that the server requests. */

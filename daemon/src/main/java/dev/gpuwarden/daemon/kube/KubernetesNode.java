@@ -24,6 +24,9 @@ import java.util.stream.Collectors;
 /** The connection of this node to the Kubernetes API, with its writers and their state. Closed last. */
 public final class KubernetesNode implements AutoCloseable {
 
+    /** Kinds of requests whose errors are reported elsewhere. */
+    private static final Set<String> ELSEWHERE = Set.of(ApiRequest.Kind.events.name(), ApiRequest.Kind.removals.name());
+
     final String name;
     final Set<Part> parts;
     final boolean dryRun;
@@ -67,13 +70,18 @@ public final class KubernetesNode implements AutoCloseable {
         return reconciler;
     }
 
+    /** Returns the requests of other parts of the daemon. */
+    public NodeApi api() {
+        return new NodeApi(this);
+    }
+
     /**
-     * Returns why conditions or labels could not be written; empty while they are up to date. Errors of Events are
-     * reported as those of a sink.
+     * Returns why conditions or labels could not be written, or pods not be read; empty while they are up to date. Errors of
+     * Events are reported as those of a sink, and those of removals are recorded with the decision.
      */
     public Optional<String> trouble() {
         return stats().entrySet().stream()
-                .filter(kind -> !kind.getKey().equals(ApiRequest.Kind.events.name()))
+                .filter(kind -> !ELSEWHERE.contains(kind.getKey()))
                 .map(kind -> kind.getValue().lastError())
                 .filter(error -> !error.isEmpty())
                 .findFirst();
@@ -87,7 +95,8 @@ public final class KubernetesNode implements AutoCloseable {
     @Override
     public String toString() {
         String what = parts.stream().map(Part::name).collect(Collectors.joining(", "));
-        return what + " of Node " + name + " at " + access + (dryRun ? ", as a dry run" : "");
+        return (what.isEmpty() ? "VRAM budgets" : what) + " of Node " + name + " at " + access
+                + (dryRun ? ", as a dry run" : "");
     }
 
     @Override

@@ -16,6 +16,7 @@ import dev.gpuwarden.daemon.sink.Wakeup;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,8 @@ public final class NodeReconciler implements AutoCloseable {
 
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
 
+    private static final Set<ApiRequest.Kind> SETTLED =
+            EnumSet.of(ApiRequest.Kind.read, ApiRequest.Kind.conditions, ApiRequest.Kind.labels);
     private static final Set<String> OWN = Set.of(NodeLabels.GPU_HEALTH);
 
     private final KubeClient client;
@@ -115,7 +118,7 @@ public final class NodeReconciler implements AutoCloseable {
     private long turn() throws InterruptedException {
         try {
             long wait = writeNode();
-            counters.settled();
+            counters.settled(SETTLED);
             wait = Math.min(wait, updateCounts());
             if (failures > 0) {
                 LOG.log(Level.INFO, "Node " + node + " is up to date in Kubernetes again");
