@@ -78,7 +78,7 @@ final class IngestLatency {
                 "crds/nodehealths.gpuwarden.dev.yaml",
                 "crds/quarantinerulesets.gpuwarden.dev.yaml",
                 "crds/monitorpolicies.gpuwarden.dev.yaml",
-                "gpuwarden-node.yaml",
+                "node/gpuwarden-node.yaml",
                 "gpuwarden-aggregator.yaml")) {
             plane.apply(Files.readString(manifests.resolve(manifest)));
         }

@@ -62,7 +62,7 @@ final class LoadCluster implements AutoCloseable {
         for (String manifest : List.of(
                 "crds/nodehealths.gpuwarden.dev.yaml",
                 "crds/quarantinerulesets.gpuwarden.dev.yaml",
-                "gpuwarden-node.yaml",
+                "node/gpuwarden-node.yaml",
                 "gpuwarden-aggregator.yaml",
                 "components/quarantine-armed/rights.yaml",
                 "components/drain-armed/rights.yaml")) {

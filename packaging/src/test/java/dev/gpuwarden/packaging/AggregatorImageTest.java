@@ -60,7 +60,7 @@ class AggregatorImageTest {
         // Applies all of them: the aggregator waits a minute for kinds that are not installed.
         plane.kubectl("apply", "--filename", MANIFESTS.resolve("crds").toString());
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
-        for (String manifest : List.of("gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
+        for (String manifest : List.of("node/gpuwarden-node.yaml", "gpuwarden-aggregator.yaml")) {
             plane.apply(Files.readString(MANIFESTS.resolve(manifest)));
         }
         plane.apply("""

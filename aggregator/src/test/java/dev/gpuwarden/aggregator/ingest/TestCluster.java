@@ -28,7 +28,7 @@ final class TestCluster {
         ControlPlane plane = ControlPlane.shared();
         if (prepared == null) {
             plane.client().apply(manifest("crds/nodehealths.gpuwarden.dev.yaml"));
-            plane.client().apply(manifest("gpuwarden-node.yaml"));
+            plane.client().apply(manifest("node/gpuwarden-node.yaml"));
             plane.client().apply(manifest("gpuwarden-aggregator.yaml"));
             plane.client().apply(manifest("components/vram-advertise/rights.yaml"));
             plane.client().apply(manifest("components/vram-armed/rights.yaml"));

@@ -84,4 +84,43 @@ class CapacityPlanTest {
         CapacityPlan reset = CapacityPlan.of(node("0", "kubelet", true), RULES, OptionalLong.empty(), false);
         assertThat(((Remove) reset).bodies()).as("takes it over first").hasSize(2);
     }
+
+    // ---- without the right to annotations ----
+
+    private static CapacityPlan planWithoutMark(Map<String, Object> node, OptionalLong mib, boolean written) {
+        return CapacityPlan.of(node, new CapacityRules(RESOURCE, false, ExtendedResource::number), mib, written);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "14k, gpuwarden-vram, false, Unchanged",
+        "9, gpuwarden-vram, false, Write",
+        "9, kubectl-edit, true, Write",
+        "9, kubectl-edit, false, Refused",
+        "0, kubelet, false, Write",
+        "0, another-plugin, false, Refused",
+        "3, kubelet, false, Refused",
+        "'', '', false, Write",
+    })
+    void theRecordOfManagersAndTheMemoryOfAWriteProveTheOwner(
+            String value, String manager, boolean written, String plan) throws Exception {
+        assertThat(planWithoutMark(node(value, manager, false), WANTED, written))
+                .extracting(each -> each.getClass().getSimpleName())
+                .isEqualTo(plan);
+    }
+
+    @Test
+    void theMarkOfAnotherProgramIsKept() throws Exception {
+        Write write = (Write) planWithoutMark(node("9", "gpuwarden-vram", true), WANTED, false);
+        assertThat(write.body().toString()).contains(CapacityPlan.MARK);
+        Remove remove = (Remove) planWithoutMark(node("9", "gpuwarden-vram", true), OptionalLong.empty(), false);
+        assertThat(remove.bodies()).hasSize(1);
+        assertThat(remove.bodies().get(0).toString()).contains(CapacityPlan.MARK);
+        assertThat(planWithoutMark(node("", "", true), OptionalLong.empty(), false))
+                .isInstanceOf(Unchanged.class);
+        assertThat(((Write) planWithoutMark(node("", "", false), WANTED, false))
+                        .body()
+                        .toString())
+                .doesNotContain("annotations");
+    }
 }

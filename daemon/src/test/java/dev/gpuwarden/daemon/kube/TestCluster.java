@@ -25,6 +25,7 @@ public final class TestCluster {
     private static final Path MANIFESTS =
             Path.of(System.getProperty("gpuwarden.repository"), "packaging/src/main/kubernetes");
     private static ControlPlane prepared;
+    private static boolean budgeted;
 
     private TestCluster() {}
 
@@ -33,8 +34,8 @@ public final class TestCluster {
         assumeTrue(missing.isEmpty(), missing::orElseThrow);
         ControlPlane plane = ControlPlane.shared();
         if (prepared == null) {
-            apply(plane, "gpuwarden-node.yaml");
-            apply(plane, "gpuwarden-node-policy.yaml");
+            apply(plane, "node/gpuwarden-node.yaml");
+            apply(plane, "node/gpuwarden-node-policy.yaml");
             node(plane, "policy-probe");
             ApiClient probe = plane.client(token(plane, "policy-probe"));
             // Policies are in force a moment after they are there.
@@ -48,12 +49,40 @@ public final class TestCluster {
         return plane;
     }
 
+    /** Returns the same with the components that VRAM budgets need, as kustomize makes them. */
+    public static synchronized ControlPlane withBudgets(Path folder) {
+        ControlPlane plane = get();
+        if (!budgeted) {
+            try {
+                Path manifests = folder.toRealPath().relativize(MANIFESTS.toRealPath());
+                Files.writeString(folder.resolve("kustomization.yaml"), """
+                        resources: [%1$s/node]
+                        components: [%1$s/components/node-vram, %1$s/components/node-vram-armed]
+                        """.formatted(manifests));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            plane.client().apply(plane.kubectl("kustomize", folder.toString()));
+            ApiClient probe = plane.client(token(plane, "policy-probe"));
+            until(() -> !refused(() -> probe.patch("node/policy-probe/status?dryRun=All", """
+                    {"status": {"capacity": {"gpuwarden.dev/vram-mib": "1"}}}""")));
+            until(() -> refused(() -> probe.post("pod/default/probe/eviction", """
+                    {"apiVersion": "policy/v1", "kind": "Eviction",
+                     "metadata": {"name": "probe", "namespace": "default"}}""")));
+            budgeted = true;
+        }
+        return plane;
+    }
+
     /** Returns true if a policy refuses the request; fails if RBAC does. */
     private static boolean refused(Runnable request) {
         try {
             request.run();
             return false;
         } catch (ApiException e) {
+            if (e.status() == 404) {
+                return false;
+            }
             assertThat(e).hasMessageContaining("ValidatingAdmissionPolicy");
             return true;
         }
