@@ -170,11 +170,11 @@ public final class DaemonCommand implements Callable<Integer> {
         TokenReviewRequests access = new TokenReviewRequests();
         Optional<TokenReviewer> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
         Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
-        Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted());
+        Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted(), budgets.wantsPods());
         NodeChecks wanted = NodeChecks.of(checks, node.get(), spec);
         RecordRules logRules = checks.logRules();
         kernelLog.validate();
-        budgets.validate(paths, uplink.wanted());
+        budgets.validate(paths);
         VramRequests tenants = budgets.requests(uplink.wanted());
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
@@ -219,7 +219,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     DaemonCommands::signals,
                     node.get(),
                     events.decisionsFile(),
-                    tenants,
+                    budgets.control(cluster, tenants, parts),
                     holders,
                     parts);
             Supplier<List<VramStatus>> tenancy =

@@ -59,28 +59,30 @@ public final class KubernetesOptions {
     boolean dryRun;
 
     /**
-     * Returns the connection; empty if no part is written.
+     * Returns the connection; empty if no part is written, and none is needed for VRAM budgets.
      *
      * @param aggregator true if this node reports to an aggregator, which writes all parts then
+     * @param budgets true if pods of this node are held to VRAM budgets
      * @throws UserError if the options or the kubeconfig are not usable; certificates, keys and tokens may be added
      *     later
      */
-    public Optional<KubernetesNode> connect(String nodeName, boolean aggregator) {
-        return connect(nodeName, aggregator, System.getenv(), KubeAccess.SERVICE_ACCOUNT);
+    public Optional<KubernetesNode> connect(String nodeName, boolean aggregator, boolean budgets) {
+        return connect(nodeName, aggregator, budgets, System.getenv(), KubeAccess.SERVICE_ACCOUNT);
     }
 
     Optional<KubernetesNode> connect(
-            String nodeName, boolean aggregator, Map<String, String> environment, Path account) {
+            String nodeName, boolean aggregator, boolean budgets, Map<String, String> environment, Path account) {
+        boolean ownAccount = budgets && !aggregator;
         Set<Part> parts = EnumSet.noneOf(Part.class);
         parts.addAll(write);
         boolean off = parts.remove(Part.none);
         if (off && !parts.isEmpty()) {
             throw new UserError("--kubernetes.write: none does not go together with " + new TreeSet<>(parts));
         }
-        if (parts.isEmpty()) {
+        if (parts.isEmpty() && !ownAccount) {
             if (!off && (kubeconfig != null || node != null || dryRun)) {
                 throw new UserError("--kubernetes.kubeconfig, --kubernetes.node and --kubernetes.dry-run are of no use"
-                        + " without --kubernetes.write");
+                        + " without --kubernetes.write, and without --vram.pods=on or --vram.advertise=on");
             }
             return Optional.empty();
         }
@@ -88,7 +90,7 @@ public final class KubernetesOptions {
             throw new UserError("--kubernetes.write does not go together with --uplink.address: where there is an"
                     + " aggregator, conditions, Events and labels are its alone");
         }
-        KubeAccess access = access(environment, account);
+        KubeAccess access = access(environment, account, parts.isEmpty());
         return Optional.of(new KubernetesNode(name(nodeName), parts, dryRun, access, Clock.systemUTC()));
     }
 
@@ -102,20 +104,21 @@ public final class KubernetesOptions {
         return name;
     }
 
-    private KubeAccess access(Map<String, String> environment, Path account) {
+    private KubeAccess access(Map<String, String> environment, Path account, boolean forBudgets) {
+        String what = forBudgets
+                ? "--vram.pods=on and --vram.advertise=on need an aggregator (--uplink.address) or an account"
+                : "--kubernetes.write";
         KubeAccess access = kubeconfig != null
                 ? Kubeconfig.read(kubeconfig)
                 : KubeAccess.ofPod(environment, account)
-                        .orElseThrow(() -> new UserError("--kubernetes.write: this is no pod with a ServiceAccount (no "
+                        .orElseThrow(() -> new UserError(what + ": this is no pod with a ServiceAccount (no "
                                 + account.resolve("token")
                                 + " or no KUBERNETES_SERVICE_HOST); give --kubernetes.kubeconfig"));
         try {
             access.tryFiles();
         } catch (IOException e) {
             // A kubelet that has not joined yet has no credentials; GPUs are monitored nevertheless.
-            LOG.log(
-                    Level.WARNING,
-                    "--kubernetes.write: " + e.getMessage() + "; nothing is written until that is corrected");
+            LOG.log(Level.WARNING, what + ": " + e.getMessage() + "; nothing is written until that is corrected");
         }
         return access;
     }

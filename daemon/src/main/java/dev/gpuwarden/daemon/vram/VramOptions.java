@@ -6,15 +6,18 @@ import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
+import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.vram.account.NodeAccount;
 import dev.gpuwarden.daemon.vram.action.CommandActuator;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
 import dev.gpuwarden.daemon.vram.kube.Advertiser;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
+import dev.gpuwarden.daemon.vram.kube.PodControl;
 import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import dev.gpuwarden.daemon.vram.limits.DriverLimits;
@@ -115,14 +118,28 @@ public final class VramOptions {
         return requests;
     }
 
+    /** Returns true if pods of this node are held to budgets. */
+    public boolean wantsPods() {
+        return mode != Mode.off && kube.wanted();
+    }
+
+    /**
+     * Returns the way to this node's pods. Without an aggregator it is the daemon's own account.
+     *
+     * @param account the connection to Kubernetes; empty with an aggregator
+     */
+    public PodControl control(Optional<KubernetesNode> account, VramRequests aggregator, Closer parts) {
+        return account.<PodControl>map(node -> parts.add(NodeAccount.start(node.api(), kube.resource(), wantsPods())))
+                .orElse(aggregator);
+    }
+
     /**
      * Checks the settings and the file of budgets.
      *
-     * @param uplink true if the node has an aggregator
      * @throws UserError with the setting, or file and line
      */
-    public void validate(NodePaths paths, boolean uplink) {
-        kube.validate(uplink);
+    public void validate(NodePaths paths) {
+        kube.validate();
         if (grace.isNegative() || grace.compareTo(LONGEST_GRACE) > 0) {
             throw new UserError("--vram.grace must be 0s to 10m, but was " + Durations.text(grace));
         }
@@ -136,7 +153,7 @@ public final class VramOptions {
      * @param signals sends signals to processes
      * @param node name of this node
      * @param records file of the decisions; empty where events are in memory alone
-     * @param aggregator has the budgets of pods
+     * @param cluster has the budgets of pods
      * @param kubelet asks the kubelet for the allocation of GPUs; may block
      */
     public Optional<VramMonitor> start(
@@ -146,7 +163,7 @@ public final class VramOptions {
             Supplier<ProcessSignals> signals,
             String node,
             Optional<Path> records,
-            VramRequests aggregator,
+            PodControl cluster,
             Supplier<Reading<GpuHolders>> kubelet,
             Closer parts) {
         if (!wanted()) {
@@ -164,11 +181,11 @@ public final class VramOptions {
         if (kube.wanted()) {
             AdvertisedBudget.Rules amounts = kube.rules(rules().pressure());
             PodBudgets pods = parts.add(PodBudgets.start(
-                    aggregator,
+                    cluster,
                     kubelet,
                     sampler::snapshot,
                     new Advertiser(
-                            aggregator::advertise,
+                            cluster::advertise,
                             kube.advertises(),
                             () -> AdvertisedBudget.of(sampler.snapshot(), amounts)),
                     grace));

@@ -64,7 +64,7 @@ abstract class ClusterFixture {
     /** Starts the writers like the daemon does. */
     void start(KubernetesOptions options, Duration readInterval) {
         store = EventStore.open(StoreSettings.at(folder.resolve("events.db")), Clock.systemUTC());
-        kubernetes = options.connect(node, false).orElseThrow();
+        kubernetes = options.connect(node, false, false).orElseThrow();
         events = kubernetes.startEvents(store, store).orElse(null);
         EventStore open = store;
         writer = kubernetes.start(

@@ -29,7 +29,7 @@ class KubernetesOptionsTest {
     }
 
     private Optional<KubernetesNode> connect(KubernetesOptions options, String node, boolean aggregator) {
-        return options.connect(node, aggregator, POD, account);
+        return options.connect(node, aggregator, false, POD, account);
     }
 
     @Test

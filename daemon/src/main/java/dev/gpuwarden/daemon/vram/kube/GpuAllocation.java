@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.vram.kube;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;

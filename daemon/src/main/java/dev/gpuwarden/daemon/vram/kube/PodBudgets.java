@@ -20,20 +20,20 @@ public final class PodBudgets implements AutoCloseable {
     private final GpuAllocation allocation;
     private final Advertiser advertiser;
     private final PodTerms terms;
-    private final EvictActuator eviction;
+    private final Actuator eviction;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread thread = Threads.daemon("gpuwarden-vram-pods", this::run);
 
     private PodBudgets(
-            VramRequests aggregator,
+            PodControl cluster,
             Supplier<Reading<GpuHolders>> kubelet,
             Supplier<NodeSnapshot> node,
             Advertiser advertiser,
             Duration grace) {
         IntSupplier gpus = () -> node.get().gpus().size();
-        this.allocation = new GpuAllocation(aggregator::pods, kubelet, gpus, System::nanoTime);
-        this.terms = new PodTerms(aggregator::pods, allocation, gpus);
-        this.eviction = new EvictActuator(aggregator, terms, grace);
+        this.allocation = new GpuAllocation(cluster::pods, kubelet, gpus, System::nanoTime);
+        this.terms = new PodTerms(cluster::pods, allocation, gpus);
+        this.eviction = cluster.eviction(terms, grace);
         this.advertiser = advertiser;
     }
 
@@ -44,12 +44,12 @@ public final class PodBudgets implements AutoCloseable {
      * @param grace longest grace period of a pod that is evicted
      */
     public static PodBudgets start(
-            VramRequests aggregator,
+            PodControl cluster,
             Supplier<Reading<GpuHolders>> kubelet,
             Supplier<NodeSnapshot> node,
             Advertiser advertiser,
             Duration grace) {
-        PodBudgets budgets = new PodBudgets(aggregator, kubelet, node, advertiser, grace);
+        PodBudgets budgets = new PodBudgets(cluster, kubelet, node, advertiser, grace);
         budgets.thread.start();
         return budgets;
     }

@@ -10,7 +10,6 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import dev.gpuwarden.watchdog.budget.PodBudget;
 import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.budget.Terms;
@@ -26,7 +25,7 @@ import java.util.Set;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/** The terms of pods, from the aggregator's list of budgets and the kubelet's allocation of GPUs. */
+/** The terms of pods, from the list of budgets and the kubelet's allocation of GPUs. */
 public final class PodTerms implements TermsSource {
 
     private final Supplier<Reading<Pods>> pods;
@@ -74,7 +73,7 @@ public final class PodTerms implements TermsSource {
     }
 
     /** Returns the pod of a tenant, by the last list; empty if it has no budget. */
-    Optional<BudgetedPod> pod(String tenantId) {
+    public Optional<BudgetedPod> pod(String tenantId) {
         return pods.get()
                 .asOptional()
                 .flatMap(list -> list.byUid().values().stream()
@@ -119,7 +118,7 @@ public final class PodTerms implements TermsSource {
     private PodBudget.Amount amount(GpuIdentity gpu, BudgetedPod pod) {
         String here = canonical(gpu.uuid().asOptional().orElse(gpu.label()));
         if (pod.getIncomplete()) {
-            return unknown("it has more containers with a budget than the aggregator sends");
+            return unknown("it has more containers with a budget than a list of pods has");
         }
         PodBudget budget = new PodBudget(
                 pod.getNamespace() + "/" + pod.getName(),

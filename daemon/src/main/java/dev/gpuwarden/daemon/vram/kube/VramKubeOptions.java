@@ -30,8 +30,9 @@ public final class VramKubeOptions {
             defaultValue = "off",
             paramLabel = "SWITCH",
             description =
-                    "Hold pods to their VRAM budgets, which the aggregator sends: ${COMPLETION-CANDIDATES}. Also on"
-                            + " with --vram.advertise=on (default: ${DEFAULT-VALUE}).")
+                    "Hold pods to their VRAM budgets, from the aggregator (--uplink.address) or else by the daemon's own"
+                            + " account: ${COMPLETION-CANDIDATES}. Also on with --vram.advertise=on (default:"
+                            + " ${DEFAULT-VALUE}).")
     Switch pods = Switch.off;
 
     @Option(
@@ -39,8 +40,8 @@ public final class VramKubeOptions {
             defaultValue = "off",
             paramLabel = "SWITCH",
             description =
-                    "Report the amount of VRAM for budgets to the aggregator, which writes it into this node's Node:"
-                            + " ${COMPLETION-CANDIDATES}. Off removes the amount again (default: ${DEFAULT-VALUE}).")
+                    "Have the amount of VRAM for budgets in this node's Node. The aggregator writes it, or else the daemon"
+                            + " by its own account: ${COMPLETION-CANDIDATES}. Off removes the amount again (default: ${DEFAULT-VALUE}).")
     Switch advertise = Switch.off;
 
     @Option(
@@ -61,16 +62,12 @@ public final class VramKubeOptions {
     /**
      * Checks the options.
      *
-     * @param uplink true if the node has an aggregator
      * @throws UserError if they are not usable
      */
-    public void validate(boolean uplink) {
+    public void validate() {
         if (!VramCodec.isResource(resource)) {
             throw new UserError("--vram.resource: expected the name of an extended resource such as "
                     + VramCodec.RESOURCE + ", found '" + resource + "'");
-        }
-        if (wanted() && !uplink) {
-            throw new UserError("--vram.pods=on and --vram.advertise=on need an aggregator: give --uplink.address");
         }
         if (slackMib < 0 || amountMib != null && amountMib < 1) {
             throw new UserError("--vram.slack-mib must be 0 or more, and --vram.amount-mib 1 or more");

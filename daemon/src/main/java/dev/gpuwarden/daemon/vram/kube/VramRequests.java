@@ -9,6 +9,7 @@ import dev.gpuwarden.api.v1.VramAnswer;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.daemon.vram.Actuator;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -27,7 +28,7 @@ import java.util.concurrent.TimeUnit;
  * which has the right to read them. The value to advertise and requests to end pods go to it. The last list of pods
  * stays while there is no connection. No future is completed under the lock. Thread-safe.
  */
-public final class VramRequests {
+public final class VramRequests implements PodControl {
 
     private static final System.Logger LOG = System.getLogger(VramRequests.class.getName());
 
@@ -50,18 +51,6 @@ public final class VramRequests {
             Reading.absent(Absence.PENDING, 0, "the aggregator has not sent the budgets of this node's pods");
 
     /**
-     * The pods of this node that have a budget.
-     *
-     * @param byUid pods by UID
-     * @param unlisted number of further pods, which found no room in the list
-     */
-    public record Pods(Map<String, BudgetedPod> byUid, int unlisted) {
-        public Pods {
-            byUid = Map.copyOf(byUid);
-        }
-    }
-
-    /**
      * The aggregator's answer.
      *
      * @param text for an operator, safe to display
@@ -80,22 +69,24 @@ public final class VramRequests {
 
     // ---- for the watchdog ----
 
-    /** Returns the last list of pods. Does not block. */
+    @Override
     public Reading<Pods> pods() {
         return pods;
     }
 
-    /**
-     * Sets the value for the Node. Sends nothing if it is the same as before. Does not block.
-     *
-     * @param mib empty if the Node must not have the resource
-     */
+    /** Sends nothing if it is the same as before. */
+    @Override
     public synchronized void advertise(OptionalLong mib) {
         if (!advertised.equals(Optional.of(mib))) {
             advertised = Optional.of(mib);
             advertising = new Answer(false, "the aggregator has not answered yet");
             sendAdvertised();
         }
+    }
+
+    @Override
+    public Actuator eviction(PodTerms terms, Duration mostGrace) {
+        return new EvictActuator(this, terms, mostGrace);
     }
 
     /** Returns the outcome of the value that was set last. */

@@ -1,5 +1,5 @@
 /**
- * VRAM budgets of pods. The aggregator has the rights in Kubernetes: it sends the budgets of this node's pods, advertises the
- * node's amount and evicts. The decisions are made on the node.
+ * VRAM budgets of pods. The decisions are made on the node. An aggregator, or the daemon's own account, sees the pods, advertises
+ * the node's amount and evicts.
  */
 package dev.gpuwarden.daemon.vram.kube;

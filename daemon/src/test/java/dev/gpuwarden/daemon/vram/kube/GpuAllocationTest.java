@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

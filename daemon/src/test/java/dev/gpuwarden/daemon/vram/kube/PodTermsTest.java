@@ -14,7 +14,6 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import dev.gpuwarden.watchdog.budget.Terms;
 import java.time.Instant;
 import java.util.ArrayList;

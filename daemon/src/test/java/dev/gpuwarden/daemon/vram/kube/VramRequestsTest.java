@@ -10,7 +10,6 @@ import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.sink.Wakeup;
 import dev.gpuwarden.daemon.vram.kube.VramRequests.Answer;
-import dev.gpuwarden.daemon.vram.kube.VramRequests.Pods;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

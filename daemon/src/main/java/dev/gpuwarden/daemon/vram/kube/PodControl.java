@@ -1,0 +1,28 @@
+package dev.gpuwarden.daemon.vram.kube;
+
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.vram.Actuator;
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/** The way to this node's pods and Node: an aggregator, or the daemon's own account. Thread-safe. */
+public interface PodControl {
+
+    /** Returns the pods with a budget; absent with the cause while they are unknown. Does not block. */
+    Reading<Pods> pods();
+
+    /**
+     * Sets the value for the Node, also an equal one. Does not block.
+     *
+     * @param mib empty if the Node must not have the resource
+     */
+    void advertise(OptionalLong mib);
+
+    /**
+     * Returns the way to end a pod.
+     *
+     * @param pods the pods of tenants
+     * @param mostGrace longest grace period of a pod
+     */
+    Actuator eviction(PodTerms pods, Duration mostGrace);
+}

@@ -1,0 +1,16 @@
+package dev.gpuwarden.daemon.vram.kube;
+
+import dev.gpuwarden.api.v1.BudgetedPod;
+import java.util.Map;
+
+/**
+ * The pods of this node that have a budget.
+ *
+ * @param byUid pods by UID
+ * @param unlisted number of further pods, which found no room in the list
+ */
+public record Pods(Map<String, BudgetedPod> byUid, int unlisted) {
+    public Pods {
+        byUid = Map.copyOf(byUid);
+    }
+}
