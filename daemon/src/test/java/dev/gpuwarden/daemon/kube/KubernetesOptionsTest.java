@@ -54,6 +54,24 @@ class KubernetesOptionsTest {
     }
 
     @Test
+    void budgetsNeedAnAccountWhereThereIsNoAggregator() throws IOException {
+        assertThat(writing().connect("n", true, true, POD, account)).isEmpty();
+        assertThatThrownBy(() -> writing().connect("n", false, true, POD, account))
+                .isInstanceOf(UserError.class)
+                .hasMessageStartingWith("--vram.pods=on and --vram.advertise=on need an aggregator (--uplink.address)")
+                .hasMessageEndingWith("give --kubernetes.kubeconfig");
+        Files.writeString(account.resolve("token"), "t");
+        for (KubernetesOptions options : List.of(writing(), writing(Part.none))) {
+            try (KubernetesNode node =
+                    options.connect("n", false, true, POD, account).orElseThrow()) {
+                assertThat(node)
+                        .hasToString("VRAM budgets of Node n at https://[fd00::1]:443 (the ServiceAccount of"
+                                + " this pod)");
+            }
+        }
+    }
+
+    @Test
     void aPodsAccountIsFoundWithAddressesOfBothKinds() throws IOException {
         assertThatThrownBy(() -> connect(writing(Part.labels), "n", false))
                 .isInstanceOf(UserError.class)
