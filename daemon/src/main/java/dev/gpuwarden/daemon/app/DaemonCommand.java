@@ -170,7 +170,7 @@ public final class DaemonCommand implements Callable<Integer> {
         TokenReviewRequests access = new TokenReviewRequests();
         Optional<TokenReviewer> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
         Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
-        Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted(), budgets.wantsPods());
+        Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted(), budgets.wantsAccount());
         NodeChecks wanted = NodeChecks.of(checks, node.get(), spec);
         RecordRules logRules = checks.logRules();
         kernelLog.validate();

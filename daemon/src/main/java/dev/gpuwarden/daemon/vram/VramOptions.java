@@ -118,8 +118,12 @@ public final class VramOptions {
         return requests;
     }
 
-    /** Returns true if pods of this node are held to budgets. */
-    public boolean wantsPods() {
+    /** Returns true if a setting names budgets of pods. With the mode off, an earlier amount is removed from the Node. */
+    public boolean wantsAccount() {
+        return kube.wanted();
+    }
+
+    private boolean wantsPods() {
         return mode != Mode.off && kube.wanted();
     }
 

@@ -10,7 +10,9 @@ import dev.gpuwarden.daemon.vram.Actuator;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -106,5 +108,33 @@ class PodDeletionClusterTest extends AccountFixture {
                     .extracting(ApiCall::path)
                     .containsExactly("/api/v1/namespaces/default/events");
         }
+    }
+
+    @Test
+    void aKubeletsOwnCredentialsSuffice() throws Exception {
+        run("leaky", node, "1800");
+        NodeAccount account = start(kubeletKubeconfig(), Duration.ofSeconds(90));
+        account.advertise(OptionalLong.of(14000));
+        until(() -> capacity(node).equals("14k"), "the Node has the amount");
+        until(() -> names(account).equals(Set.of("leaky=1800")), "the list");
+        assertThat(recycle(account, uid("leaky")).text()).isEqualTo("the pod " + SPACE + "/leaky is deleted");
+        assertThat(leaves("leaky")).isTrue();
+    }
+
+    private String kubeletKubeconfig() throws Exception {
+        Path ca = plane.caCertificate();
+        Path key = folder.resolve("kubelet.key");
+        Path certificate = folder.resolve("kubelet.crt");
+        String subject = "/O=system:nodes/CN=system:node:" + node;
+        Process openssl = new ProcessBuilder(
+                        ("openssl req -x509 -nodes -newkey rsa:2048 -subj " + subject + " -CA " + ca + " -CAkey "
+                                        + ca.resolveSibling("ca.key") + " -keyout " + key + " -out " + certificate)
+                                .split(" "))
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("openssl.log").toFile())
+                .start();
+        assertThat(openssl.waitFor()).isZero();
+        return kubeconfig()
+                .replaceFirst("token: .*", "client-certificate: " + certificate + "\n    client-key: " + key);
     }
 }
