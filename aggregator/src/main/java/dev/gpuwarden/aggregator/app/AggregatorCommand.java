@@ -8,7 +8,7 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
-import dev.gpuwarden.aggregator.vram.VramNodes;
+import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.aggregator.web.FleetPage;
@@ -129,9 +129,9 @@ public final class AggregatorCommand implements Callable<Integer> {
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
-            Optional<VramNodes> tenants = controllers.flatMap(
-                    each -> budgets.map(set -> parts.add(new VramNodes(api, each.cache(), set, Clock.systemUTC()))));
-            VramPart part = tenants.isPresent() ? tenants.get() : VramPart.NONE;
+            Optional<VramBudgets> tenants = controllers.flatMap(each ->
+                    budgets.map(set -> parts.add(VramBudgets.start(api, each.cache(), set, Clock.systemUTC()))));
+            VramPart part = tenants.isPresent() ? tenants.get().nodes() : VramPart.NONE;
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();

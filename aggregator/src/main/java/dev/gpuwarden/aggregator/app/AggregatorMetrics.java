@@ -8,6 +8,8 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorMetrics;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus;
+import dev.gpuwarden.aggregator.vram.VramBudgets;
+import dev.gpuwarden.aggregator.vram.VramMetrics;
 import dev.gpuwarden.aggregator.vram.VramNodes;
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
@@ -28,7 +30,7 @@ record AggregatorMetrics(
         IngestServer server,
         Optional<Controllers> controllers,
         Optional<ObjectMonitor> monitor,
-        Optional<VramNodes> vram,
+        Optional<VramBudgets> vram,
         WebStats web)
         implements HttpHandler {
 
@@ -43,7 +45,7 @@ record AggregatorMetrics(
         addIngest(all);
         controllers.ifPresent(each -> addControllers(all, each));
         monitor.ifPresent(monitors -> addMonitor(all, monitors));
-        vram.ifPresent(nodes -> addVram(all, nodes));
+        vram.ifPresent(budgets -> addVram(all, budgets));
         return HttpAnswer.of(200, MetricFamilies.TYPE, all.text());
     }
 
@@ -148,17 +150,17 @@ record AggregatorMetrics(
     }
 
     /** Adds the VRAM budgets of the nodes that report to this replica. */
-    private static void addVram(MetricFamilies all, VramNodes nodes) {
+    private static void addVram(MetricFamilies all, VramBudgets budgets) {
+        VramNodes nodes = budgets.nodes();
+        VramMetrics metrics = budgets.metrics();
         all.gauge("gpuwarden_aggregator_vram_nodes", nodes.joined());
         all.gauge("gpuwarden_aggregator_vram_watched_nodes", nodes.watched());
         all.gauge("gpuwarden_aggregator_vram_nodes_failing", nodes.failing());
-        all.counter("gpuwarden_aggregator_vram_lists", nodes.metrics().lists());
-        all.counter(
-                "gpuwarden_aggregator_vram_advertised",
-                "outcome",
-                nodes.metrics().advertised());
-        all.counter(
-                "gpuwarden_aggregator_vram_removals", "outcome", nodes.metrics().removals());
+        all.counter("gpuwarden_aggregator_vram_lists", metrics.lists());
+        all.counter("gpuwarden_aggregator_vram_advertised", "outcome", metrics.advertised());
+        all.counter("gpuwarden_aggregator_vram_removals", "outcome", metrics.removals());
+        budgets.waiting().ifPresent(pods -> all.gauge("gpuwarden_aggregator_vram_waiting_pods", pods));
+        all.counter("gpuwarden_aggregator_vram_waiting_events", "outcome", metrics.waiting());
     }
 
     private static Labels policy(PolicyStatus status) {

@@ -48,6 +48,16 @@ final class VramOptions {
                     + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch delete = Switch.off;
 
+    @Option(
+            names = "--vram.waiting",
+            defaultValue = "on",
+            paramLabel = "SWITCH",
+            description =
+                    "With --vram.capacity=on, write an Event of each pod that waits for that resource. It names the"
+                            + " pods that hold it, also those of other namespaces: ${COMPLETION-CANDIDATES} (default:"
+                            + " ${DEFAULT-VALUE}).")
+    Switch waiting = Switch.on;
+
     /** Returns the settings; empty if budgets are off. Throws {@link UserError} for invalid options. */
     Optional<VramSettings> settings() {
         if (!VramCodec.isResource(resource)) {
@@ -60,6 +70,7 @@ final class VramOptions {
                         resource,
                         capacity == Switch.on,
                         evictions == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
-                        delete == Switch.on));
+                        delete == Switch.on,
+                        waiting == Switch.on));
     }
 }

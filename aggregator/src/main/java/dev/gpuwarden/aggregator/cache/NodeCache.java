@@ -81,6 +81,11 @@ public final class NodeCache implements NodeHealthCache {
         this.clock = clock;
     }
 
+    /** Creates a cache without a listener. */
+    public NodeCache(Clock clock) {
+        this.clock = clock;
+    }
+
     public Optional<CachedNode> node(String name) {
         CachedNode just = read.get(name);
         if (just != null) {

@@ -18,11 +18,11 @@ public final class ExtendedResource {
      * @param field capacity or allocatable
      */
     public static OptionalLong value(Map<String, Object> node, String field, String resource) {
-        return number(JsonTrees.text(JsonTrees.object(JsonTrees.object(node, "status"), field), resource));
+        return parse(JsonTrees.text(JsonTrees.object(JsonTrees.object(node, "status"), field), resource));
     }
 
-    /** Returns the whole number; empty if the text is none. */
-    static OptionalLong number(String text) {
+    /** Returns the number of a quantity such as `5k`, rounded down; empty if the text is none. */
+    static OptionalLong parse(String text) {
         try {
             return text.isEmpty()
                     ? OptionalLong.empty()

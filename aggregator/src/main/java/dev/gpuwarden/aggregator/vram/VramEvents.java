@@ -32,18 +32,23 @@ final class VramEvents {
 
     /** Records why the resource of a Node is not written. */
     void advertiseRefused(Map<String, Object> node, String text) throws InterruptedException {
+        node(node, "VramNotAdvertised", text);
+    }
+
+    /** Records something about a Node. */
+    void node(Map<String, Object> node, String reason, String text) throws InterruptedException {
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         String name = JsonTrees.text(JsonTrees.object(node, "metadata"), "name");
         EventObject event = new EventObject(
                 EventObject.name(name, clock.millis() * 1000 + 1),
                 "Warning",
-                "VramNotAdvertised",
+                reason,
                 Text.truncate(text, LONGEST),
                 1,
                 false,
                 now,
                 now);
-        create("default", event.body(name, COMPONENT));
+        var unused = create("default", event.body(name, COMPONENT));
     }
 
     /** Records the action on a pod. */
@@ -51,45 +56,64 @@ final class VramEvents {
         Map<String, Object> metadata = JsonTrees.object(pod, "metadata");
         String namespace = JsonTrees.text(metadata, "namespace");
         String name = JsonTrees.text(metadata, "name");
+        String uid = JsonTrees.text(metadata, "uid");
+        Map<String, Object> body =
+                body(EventObject.name(name, clock.millis() * 1000), namespace, name, uid, node, reason, text);
+        var unused = create(namespace, body);
+    }
+
+    /**
+     * Records why a pod waits, once for each number: another replica with the same number writes the same object.
+     *
+     * @return the outcome: `written`, `written_before`, or `failed`
+     */
+    String waiting(WaitingPod pod, String reason, String text, long number) throws InterruptedException {
+        // The UID is part of the name: a later pod of the same name has Events of its own.
+        long name = ((long) pod.uid().hashCode() & 0xffff_ffffL) << 20 | number & 0xf_ffffL;
+        return create(
+                pod.namespace(),
+                body(EventObject.name(pod.name(), name), pod.namespace(), pod.name(), pod.uid(), "", reason, text));
+    }
+
+    private Map<String, Object> body(
+            String event, String namespace, String pod, String uid, String node, String reason, String text) {
         String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("apiVersion", "v1");
         body.put("kind", "Event");
-        body.put("metadata", Map.of("name", EventObject.name(name, clock.millis() * 1000), "namespace", namespace));
+        body.put("metadata", Map.of("name", event, "namespace", namespace));
         body.put(
                 "involvedObject",
-                Map.of(
-                        "apiVersion",
-                        "v1",
-                        "kind",
-                        "Pod",
-                        "namespace",
-                        namespace,
-                        "name",
-                        name,
-                        "uid",
-                        JsonTrees.text(metadata, "uid")));
+                Map.of("apiVersion", "v1", "kind", "Pod", "namespace", namespace, "name", pod, "uid", uid));
         body.put("type", "Warning");
         body.put("reason", reason);
         body.put("message", Text.truncate(text, LONGEST));
-        body.put("source", Map.of("component", COMPONENT, "host", node));
+        body.put(
+                "source",
+                node.isEmpty() ? Map.of("component", COMPONENT) : Map.of("component", COMPONENT, "host", node));
         body.put("reportingComponent", COMPONENT);
         body.put("reportingInstance", node);
         body.put("firstTimestamp", now);
         body.put("lastTimestamp", now);
         body.put("count", 1);
-        create(namespace, body);
+        return body;
     }
 
-    private void create(String namespace, Map<String, Object> body) throws InterruptedException {
+    /** Returns the outcome. */
+    private String create(String namespace, Map<String, Object> body) throws InterruptedException {
         try {
             var unused = api.create("/api/v1/namespaces/" + namespace + "/events", body);
             failureLogged.set(false);
+            return "written";
         } catch (ApiException e) {
+            if (e.alreadyThere()) {
+                return "written_before";
+            }
             // Nodes decide how often this happens.
             if (failureLogged.compareAndSet(false, true)) {
                 LOG.log(Level.WARNING, "an Event about VRAM cannot be written: " + e.getMessage());
             }
+            return "failed";
         }
     }
 }

@@ -10,6 +10,7 @@ public final class VramMetrics {
 
     private final Map<String, LongAdder> advertised = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> removals = new ConcurrentHashMap<>();
+    private final Map<String, LongAdder> waiting = new ConcurrentHashMap<>();
     private final LongAdder lists = new LongAdder();
 
     void advertised(String outcome) {
@@ -18,6 +19,10 @@ public final class VramMetrics {
 
     void removed(String outcome) {
         removals.computeIfAbsent(outcome, any -> new LongAdder()).increment();
+    }
+
+    void waiting(String outcome) {
+        waiting.computeIfAbsent(outcome, any -> new LongAdder()).increment();
     }
 
     void listed() {
@@ -32,6 +37,11 @@ public final class VramMetrics {
     /** Returns the number of requests to end a pod, by outcome. */
     public Map<String, Long> removals() {
         return sums(removals);
+    }
+
+    /** Returns the number of Events of pods that wait, by outcome. */
+    public Map<String, Long> waiting() {
+        return sums(waiting);
     }
 
     /** Returns the number of lists of budgets that were sent to nodes. */

@@ -9,7 +9,6 @@ import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Advertise;
 import dev.gpuwarden.api.v1.NodeReport;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +30,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
     private final KubeClient api;
     private final NodeCache cache;
     private final VramSettings settings;
-    private final VramMetrics metrics = new VramMetrics();
+    private final VramMetrics metrics;
     private final CapacityWriter writer;
     private final PodRemovals removals;
     private final LongSupplier nanoTime = System::nanoTime;
@@ -39,11 +38,11 @@ public final class VramNodes implements VramPart, AutoCloseable {
     private final WorkQueue values = new WorkQueue("advertised VRAM of node", THREADS, this::advertise);
     private final WorkQueue lists = new WorkQueue("VRAM budgets of node", THREADS, this::list);
 
-    public VramNodes(KubeClient api, NodeCache cache, VramSettings settings, Clock clock) {
+    VramNodes(KubeClient api, NodeCache cache, VramSettings settings, VramEvents events, VramMetrics metrics) {
         this.api = api;
         this.cache = cache;
         this.settings = settings;
-        VramEvents events = new VramEvents(api, clock);
+        this.metrics = metrics;
         this.writer = new CapacityWriter(api, settings, events, metrics, nanoTime);
         this.removals = new PodRemovals(api, settings, events, metrics, nanoTime);
         values.begin();
@@ -178,10 +177,6 @@ public final class VramNodes implements VramPart, AutoCloseable {
     }
 
     // ---- metrics ----
-
-    public VramMetrics metrics() {
-        return metrics;
-    }
 
     /** Returns the number of nodes that use budgets and report here. */
     public int joined() {

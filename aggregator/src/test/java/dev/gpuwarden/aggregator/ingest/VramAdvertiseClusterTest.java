@@ -4,7 +4,6 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.VramAnswer;
 import dev.gpuwarden.testkit.cluster.ApiCall;
@@ -65,7 +64,7 @@ class VramAdvertiseClusterTest extends VramSetup {
         FaultyApi between = parts.add(new FaultyApi(plane));
         start(
                 api(between.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))),
-                new VramSettings(RESOURCE, true, ActionMode.DRY_RUN, false));
+                settings(ActionMode.DRY_RUN, true, false));
         long before = between.count(WRITES.and(ApiCall.of("PATCH", "/nodes/")));
         for (int i = 0; i < 100; i++) {
             assertThat(advertise(OptionalLong.of(5000)).getAccepted()).isTrue();

@@ -3,11 +3,10 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.vram.VramNodes;
+import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Acknowledgement;
@@ -18,8 +17,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /** An aggregator that serves VRAM budgets with the shipped rights, a node's stream, and pods on Nodes that are objects only. */
@@ -27,16 +24,8 @@ abstract class VramSetup extends IngestSetup {
 
     static final String RESOURCE = VramCodec.RESOURCE;
 
-    private static final NodeCache.Listener DEAF = new NodeCache.Listener() {
-        @Override
-        public void node(String name, Optional<CachedNode> node, boolean ours) {}
-
-        @Override
-        public void health(String name, Optional<Map<String, Object>> health) {}
-    };
-
     NodeCache cache;
-    VramNodes vram;
+    VramBudgets vram;
     IngestServer server;
     TestUplink uplink;
     /** Lists of pods that arrived while a test waited for an answer. */
@@ -45,13 +34,17 @@ abstract class VramSetup extends IngestSetup {
     private int number;
 
     void start(ActionMode mode, boolean advertises, boolean deletes) throws Exception {
-        start(api(), new VramSettings(RESOURCE, advertises, mode, deletes));
+        start(api(), settings(mode, advertises, deletes));
+    }
+
+    static VramSettings settings(ActionMode mode, boolean advertises, boolean deletes) {
+        return new VramSettings(RESOURCE, advertises, mode, deletes, true);
     }
 
     void start(KubeClient api, VramSettings settings) throws Exception {
-        cache = new NodeCache(DEAF, Clock.systemUTC());
-        vram = parts.add(new VramNodes(api, cache, settings, Clock.systemUTC()));
-        server = aggregator(api, "a", cache, vram);
+        cache = new NodeCache(Clock.systemUTC());
+        vram = parts.add(VramBudgets.start(api, cache, settings, Clock.systemUTC()));
+        server = aggregator(api, "a", cache, vram.nodes());
         parts.add(api.informer(NodeCache.NODES, cache.nodes()));
         until(() -> cache.node(node).isPresent(), "the aggregator knows the node");
         uplink = join(node);

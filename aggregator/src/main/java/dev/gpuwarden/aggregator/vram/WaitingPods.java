@@ -1,0 +1,188 @@
+package dev.gpuwarden.aggregator.vram;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
+import dev.gpuwarden.aggregator.vram.BudgetedNodes.Amount;
+import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.BoundedMap;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Events of pods that wait for VRAM. Each replica writes them, under names that follow from the pod and the time of its wait, so
+ * that the cluster has each once. Thread-safe.
+ */
+public final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
+
+    static final String REASON = "VramWaiting";
+
+    /** Pods that are followed. More pods get no Event until some are scheduled. */
+    static final int MOST_KEPT = 512;
+
+    private static final ResourceKind PODS = ResourceKind.ofCluster("", "v1", "pods", "Pod");
+
+    /** The pods without a node. */
+    private static final Map<String, String> UNSCHEDULED = Map.of("spec.nodeName", "", "status.phase", "Pending");
+
+    private static final Object ALL = new Object();
+    private static final int BURST = 10;
+    private static final Duration EACH = Duration.ofSeconds(2);
+
+    /** The age at which the pods of a node are read again, so that many pods that wait cost few reads. */
+    private static final Duration FRESH = Duration.ofSeconds(10);
+
+    private static final int MOST_ROOMS = 64;
+    private static final int THREADS = 2;
+
+    /**
+     * @param first time for which a pod waits before its first Event
+     * @param again time between two Events of a pod
+     */
+    public record Times(Duration first, Duration again) {
+        public static final Times DEFAULT = new Times(Duration.ofSeconds(30), Duration.ofMinutes(10));
+    }
+
+    private record Read(NodeRoom room, long nanos) {}
+
+    private final KubeClient api;
+    private final String resource;
+    private final Supplier<List<Amount>> nodes;
+    private final VramEvents events;
+    private final VramMetrics metrics;
+    private final Clock clock;
+    private final LongSupplier nanoTime;
+    private final Times times;
+    private final RateLimit limit;
+    private final Map<String, WaitingPod> pods = new ConcurrentHashMap<>();
+    private final Map<String, Read> rooms = new BoundedMap<>(MOST_ROOMS, true);
+    private final WorkQueue queue = new WorkQueue("VRAM for pod", THREADS, this::reconcile);
+    private Optional<ResourceInformer> informer = Optional.empty();
+    private boolean closed;
+
+    /** @param nodes all nodes that have the resource; must not block */
+    WaitingPods(
+            KubeClient api,
+            String resource,
+            Supplier<List<Amount>> nodes,
+            VramEvents events,
+            VramMetrics metrics,
+            Clock clock,
+            LongSupplier nanoTime,
+            Times times) {
+        this.api = api;
+        this.resource = resource;
+        this.nodes = nodes;
+        this.events = events;
+        this.metrics = metrics;
+        this.clock = clock;
+        this.nanoTime = nanoTime;
+        this.times = times;
+        this.limit = new RateLimit(BURST, EACH.toNanos(), 1, nanoTime);
+        queue.begin();
+    }
+
+    /** Follows the pods from now on, unless it does already. A cluster whose nodes lack the resource needs no such watch. */
+    synchronized void follow() {
+        if (informer.isEmpty() && !closed) {
+            informer = Optional.of(api.informer(PODS, UNSCHEDULED, this, () -> {}));
+        }
+    }
+
+    /** Returns the number of pods that wait for VRAM. */
+    int size() {
+        return pods.size();
+    }
+
+    @Override
+    public void onUpsert(String name, Map<String, Object> tree) {
+        Optional<WaitingPod> now = WaitingPod.of(tree, resource);
+        if (now.isEmpty()) {
+            pods.remove(name);
+        } else if (pods.size() < MOST_KEPT || pods.containsKey(name)) {
+            if (!now.get().equals(pods.put(name, now.get()))) {
+                queue.add(name);
+            }
+        }
+    }
+
+    @Override
+    public void onDelete(String name) {
+        pods.remove(name);
+    }
+
+    @Override
+    public void onSynced() {}
+
+    private void reconcile(String name) throws InterruptedException {
+        WaitingPod pod = pods.get(name);
+        if (pod == null) {
+            return;
+        }
+        Duration waited = Duration.between(pod.since(), clock.instant());
+        Duration until = times.first().minus(waited);
+        if (!until.isNegative() && !until.isZero()) {
+            queue.addAfter(name, until);
+            return;
+        }
+        if (!limit.take(ALL)) {
+            queue.addAfter(name, EACH.multipliedBy(BURST));
+            return;
+        }
+        long number = waited.minus(times.first()).dividedBy(times.again());
+        List<Amount> all = nodes.get();
+        String text = WaitingText.of(pod, resource, all, rooms(WaitingText.shown(pod, all)), waited);
+        metrics.waiting(events.waiting(pod, REASON, text, number));
+        queue.addAfter(
+                name, times.first().plus(times.again().multipliedBy(number + 1)).minus(waited));
+    }
+
+    private Map<String, NodeRoom> rooms(List<Amount> shown) throws InterruptedException {
+        Map<String, NodeRoom> found = new HashMap<>();
+        for (Amount node : shown) {
+            room(node.node()).ifPresent(room -> found.put(room.node(), room));
+        }
+        return found;
+    }
+
+    /** Returns the pods of a node; empty if they cannot be read. */
+    private Optional<NodeRoom> room(String node) throws InterruptedException {
+        synchronized (rooms) {
+            Read before = rooms.get(node);
+            if (before != null && nanoTime.getAsLong() - before.nanos() < FRESH.toNanos()) {
+                return Optional.of(before.room());
+            }
+        }
+        try {
+            NodeRoom room = NodeRoom.read(api, node, resource);
+            synchronized (rooms) {
+                rooms.put(node, new Read(room, nanoTime.getAsLong()));
+            }
+            return Optional.of(room);
+        } catch (ApiException e) {
+            // The text names the node as one that could not be read.
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        Optional<ResourceInformer> open;
+        synchronized (this) {
+            closed = true;
+            open = informer;
+            informer = Optional.empty();
+        }
+        open.ifPresent(ResourceInformer::close);
+        queue.close();
+    }
+}
