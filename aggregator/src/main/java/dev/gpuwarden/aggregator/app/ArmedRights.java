@@ -25,15 +25,43 @@ public final class ArmedRights {
 
     private static final List<Right> QUARANTINE =
             List.of(new Right("patch", "", "nodes"), new Right("patch", "", "nodes/status"));
-    private static final List<Right> ADVERTISE = List.of(new Right("patch", "", "nodes/status"));
+    private static final Right EVENTS = new Right("create", "", "events");
+    private static final List<Right> ADVERTISE = List.of(new Right("patch", "", "nodes/status"), EVENTS);
+    private static final List<Right> BUDGETS = List.of(
+            new Right("list", "", "nodes"),
+            new Right("watch", "", "nodes"),
+            new Right("list", "", "pods"),
+            new Right("watch", "", "pods"));
     private static final Right EVICT = new Right("create", "", "pods/eviction");
     private static final Right DELETE = new Right("delete", "", "pods");
+
+    /**
+     * The rights of a setting.
+     *
+     * @param source the manifests that grant them
+     * @param other the setting that needs none of them
+     */
+    private record Need(String setting, List<Right> rights, String source, String other) {
+        static Need armed(String what, List<Right> rights) {
+            return new Need(
+                    "--" + what + ".mode=armed", rights, component(what + "-armed"), "--" + what + ".mode=dry-run");
+        }
+
+        static String component(String name) {
+            return "their component components/" + name;
+        }
+
+        String text(List<Right> missing) {
+            return setting + " needs rights that this ServiceAccount does not have: " + AccessReviewer.text(missing)
+                    + ". Apply the manifests with " + source + ", or start with " + other;
+        }
+    }
 
     private ArmedRights() {}
 
     /**
-     * Checks that this program has the rights. Throws {@link UserError} if one is missing. Blocks for the API server's answer.
-     * Without an answer it logs a warning and throws nothing.
+     * Checks that this program has the rights. Throws {@link UserError} with all that are missing. Blocks for the API server's
+     * answers. Without an answer it logs a warning and throws nothing.
      */
     public static void check(
             KubeClient api,
@@ -42,22 +70,39 @@ public final class ArmedRights {
             Optional<VramSettings> vram)
             throws InterruptedException {
         AccessReviewer rights = new AccessReviewer(api);
+        List<Need> needs = new ArrayList<>();
+        if (quarantine.filter(set -> set.mode() == ActionMode.ARMED).isPresent()) {
+            needs.add(Need.armed("quarantine", QUARANTINE));
+        }
+        drains.filter(DrainReconciler.Settings::armed)
+                .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
+        vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {
-            if (quarantine.filter(set -> set.mode() == ActionMode.ARMED).isPresent()) {
-                check(rights, "quarantine", QUARANTINE);
-            }
-            Optional<DrainReconciler.Settings> armed = drains.filter(DrainReconciler.Settings::armed);
-            if (armed.isPresent()) {
-                check(rights, "drain", ofDrain(armed.get().policies()));
+            List<String> missing = missing(rights, needs);
+            if (!missing.isEmpty()) {
+                throw new UserError(String.join("\n", missing));
             }
             if (vram.isPresent()) {
-                checkVram(rights, vram.get());
+                missing(rights, List.of(ofBudgets("--vram.evictions=dry-run")))
+                        .forEach(text -> LOG.log(System.Logger.Level.WARNING, text));
             }
         } catch (ApiException e) {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "cannot read the rights of this program from the API server: " + e.getMessage());
         }
+    }
+
+    private static List<String> missing(AccessReviewer rights, List<Need> needs)
+            throws ApiException, InterruptedException {
+        List<String> texts = new ArrayList<>();
+        for (Need need : needs) {
+            List<Right> missing = rights.missing(need.rights());
+            if (!missing.isEmpty()) {
+                texts.add(need.text(missing));
+            }
+        }
+        return texts;
     }
 
     private static List<Right> ofDrain(DrainPolicies policies) {
@@ -68,28 +113,28 @@ public final class ArmedRights {
         return needed;
     }
 
-    private static void checkVram(AccessReviewer rights, VramSettings vram) throws ApiException, InterruptedException {
+    private static List<Need> ofVram(VramSettings vram) {
+        List<Need> needs = new ArrayList<>();
         if (vram.advertises()) {
-            check(rights, "--vram.capacity=on", ADVERTISE, "vram-advertise", "--vram.capacity=off");
+            needs.add(
+                    new Need("--vram.capacity=on", ADVERTISE, Need.component("vram-advertise"), "--vram.capacity=off"));
         }
         if (vram.mode() == ActionMode.ARMED) {
-            List<Right> needed = vram.deletes() ? List.of(EVICT, DELETE) : List.of(EVICT);
-            check(rights, "--vram.evictions=armed", needed, "vram-armed", "--vram.evictions=dry-run");
+            needs.add(new Need(
+                    "--vram.evictions=armed",
+                    List.of(EVICT, EVENTS),
+                    Need.component("vram-armed"),
+                    "--vram.evictions=dry-run"));
+            needs.add(ofBudgets("--vram.evictions=armed"));
         }
+        if (vram.mode() == ActionMode.ARMED && vram.deletes()) {
+            needs.add(new Need("--vram.delete=on", List.of(DELETE), Need.component("vram-armed"), "--vram.delete=off"));
+        }
+        return needs;
     }
 
-    private static void check(AccessReviewer rights, String what, List<Right> needed)
-            throws ApiException, InterruptedException {
-        check(rights, "--" + what + ".mode=armed", needed, what + "-armed", "--" + what + ".mode=dry-run");
-    }
-
-    private static void check(AccessReviewer rights, String setting, List<Right> needed, String component, String other)
-            throws ApiException, InterruptedException {
-        List<Right> missing = rights.missing(needed);
-        if (!missing.isEmpty()) {
-            throw new UserError(setting + " needs rights that this ServiceAccount does not have: "
-                    + AccessReviewer.text(missing) + ". Apply the manifests with their component components/"
-                    + component + ", or start with " + other);
-        }
+    /** Returns the rights to read budgets, which an aggregator without them serves to no node. */
+    private static Need ofBudgets(String setting) {
+        return new Need(setting, BUDGETS, "gpuwarden-aggregator.yaml", "--vram.evictions=off");
     }
 }

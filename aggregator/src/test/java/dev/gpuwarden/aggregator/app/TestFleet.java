@@ -134,7 +134,12 @@ public final class TestFleet implements AutoCloseable {
 
     /** Returns a client with exactly the rights of the aggregator. */
     KubeClient asAggregator() {
-        return connect(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")));
+        return as("gpuwarden-aggregator");
+    }
+
+    /** Returns a client with the rights of a ServiceAccount in the namespace gpuwarden. */
+    KubeClient as(String account) {
+        return connect(plane.kubeconfig(plane.token("gpuwarden", account)));
     }
 
     /** Returns a client with the rights of the shipped manifests without the components that arm the aggregator. */

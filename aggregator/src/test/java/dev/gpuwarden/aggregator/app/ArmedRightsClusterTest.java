@@ -1,0 +1,97 @@
+package dev.gpuwarden.aggregator.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.vram.VramSettings;
+import dev.gpuwarden.cli.UserError;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The rights that VRAM budgets need, at a real API server with the shipped roles. */
+@Tag("api")
+class ArmedRightsClusterTest {
+
+    private TestFleet fleet;
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private static VramSettings settings(boolean advertises, ActionMode mode, boolean deletes) {
+        return new VramSettings("gpuwarden.dev/vram-mib", advertises, mode, deletes, true);
+    }
+
+    private static void check(KubeClient api, VramSettings vram) throws InterruptedException {
+        ArmedRights.check(api, Optional.empty(), Optional.empty(), Optional.of(vram));
+    }
+
+    /** Returns the lines of the refusal. */
+    private static List<String> refusal(KubeClient api, VramSettings vram) {
+        Throwable refused = catchThrowable(() -> check(api, vram));
+        assertThat(refused).isInstanceOf(UserError.class);
+        return refused.getMessage().lines().toList();
+    }
+
+    private static String line(String setting, String rights, String source, String other) {
+        return setting + " needs rights that this ServiceAccount does not have: " + rights
+                + ". Apply the manifests with " + source + ", or start with " + other;
+    }
+
+    @Test
+    void eachMissingRightOfEachSettingIsNamed() throws Exception {
+        String advertise = line(
+                "--vram.capacity=on",
+                "patch nodes/status, create events",
+                "their component components/vram-advertise",
+                "--vram.capacity=off");
+        String evict = line(
+                "--vram.evictions=armed",
+                "create pods/eviction, create events",
+                "their component components/vram-armed",
+                "--vram.evictions=dry-run");
+        String delete =
+                line("--vram.delete=on", "delete pods", "their component components/vram-armed", "--vram.delete=off");
+        VramSettings all = settings(true, ActionMode.ARMED, true);
+        fleet.client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: stranger, namespace: gpuwarden}}");
+        try (KubeClient stranger = fleet.as("stranger");
+                KubeClient shipped = fleet.asDryRun()) {
+            assertThat(refusal(stranger, all))
+                    .containsExactly(
+                            advertise,
+                            evict,
+                            line(
+                                    "--vram.evictions=armed",
+                                    "list nodes, watch nodes, list pods, watch pods",
+                                    "gpuwarden-aggregator.yaml",
+                                    "--vram.evictions=off"),
+                            delete);
+            assertThatCode(() -> check(stranger, settings(false, ActionMode.DRY_RUN, true)))
+                    .as("the default only logs")
+                    .doesNotThrowAnyException();
+            assertThat(refusal(shipped, all)).containsExactly(advertise, evict, delete);
+            assertThat(refusal(shipped, settings(true, ActionMode.DRY_RUN, false)))
+                    .containsExactly(advertise);
+        }
+        fleet.apply("components/vram-advertise/rights.yaml");
+        fleet.apply("components/vram-armed/rights.yaml");
+        try (KubeClient granted = fleet.asAggregator()) {
+            assertThatCode(() -> check(granted, all)).doesNotThrowAnyException();
+        }
+    }
+}
