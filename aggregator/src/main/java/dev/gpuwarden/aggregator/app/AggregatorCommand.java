@@ -37,7 +37,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -129,9 +131,20 @@ public final class AggregatorCommand implements Callable<Integer> {
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
-            Optional<VramBudgets> tenants = controllers.flatMap(each ->
-                    budgets.map(set -> parts.add(VramBudgets.start(api, each.cache(), set, Clock.systemUTC()))));
+            Optional<NodeFollower> nodes =
+                    budgets.filter(set -> controllers.isEmpty()).map(set -> parts.add(new NodeFollower(api)));
+            Optional<VramBudgets> tenants = budgets.map(set -> parts.add(VramBudgets.start(
+                    api,
+                    controllers
+                            .map(Controllers::cache)
+                            .orElseGet(() -> nodes.orElseThrow().cache()),
+                    set,
+                    Clock.systemUTC())));
             VramPart part = tenants.isPresent() ? tenants.get().nodes() : VramPart.NONE;
+            Supplier<Set<String>> unknown = () -> controllers
+                    .map(Controllers::waitingFor)
+                    .or(() -> nodes.map(NodeFollower::waitingFor))
+                    .orElse(Set.of());
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
@@ -141,7 +154,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                     .map(Controllers::view)
                     .map(view -> new FleetView(view, api, decisions::last, Clock.systemUTC()))
                     .ifPresent(board -> sites.addAll(FleetPage.of(board, api, page)));
-            ProbeHandler probes = new ProbeHandler(new Readiness(api, server, controllers)::pending, () -> "");
+            ProbeHandler probes = new ProbeHandler(new Readiness(api, server, unknown)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
             announceControllers(settings, drains);
@@ -151,7 +164,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                             + (tenants.isPresent()
                                     ? "evictions " + vram.evictions + ", in " + part.resource()
                                     : "off"));
-            if (controllers.isEmpty() || !stopsBeforeCachesSync(running, controllers.get())) {
+            if (!stopsBeforeCachesSync(running, unknown)) {
                 LOG.log(
                         System.Logger.Level.INFO,
                         "taking reports of nodes on "
@@ -162,10 +175,10 @@ public final class AggregatorCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static boolean stopsBeforeCachesSync(ShutdownSignal.Registration running, Controllers controllers)
+    private static boolean stopsBeforeCachesSync(ShutdownSignal.Registration running, Supplier<Set<String>> waitingFor)
             throws InterruptedException {
         long end = System.nanoTime() + KNOWN.toNanos();
-        while (!controllers.waitingFor().isEmpty() && System.nanoTime() < end) {
+        while (!waitingFor.get().isEmpty() && System.nanoTime() < end) {
             if (running.await(LOOK)) {
                 return true;
             }

@@ -5,9 +5,9 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The readiness of this replica: nodes can connect, and the API server serves NodeHealths. A read of the readiness sends a
@@ -19,21 +19,22 @@ final class Readiness {
 
     private final KubeClient api;
     private final IngestServer server;
-    private final Optional<Controllers> controllers;
+    private final Supplier<Set<String>> waitingFor;
     private List<String> last = List.of();
     private long lookedNanos = System.nanoTime() - FRESH_NANOS;
 
-    Readiness(KubeClient api, IngestServer server, Optional<Controllers> controllers) {
+    /** @param waitingFor kinds whose first list has not arrived yet; must not block */
+    Readiness(KubeClient api, IngestServer server, Supplier<Set<String>> waitingFor) {
         this.api = api;
         this.server = server;
-        this.controllers = controllers;
+        this.waitingFor = waitingFor;
     }
 
     /** Returns the causes of not being ready; empty if ready. Blocks for the API server's answer. */
     synchronized List<String> pending() throws InterruptedException {
         if (!server.listens()) {
-            return List.of("no daemon can connect yet: waiting for the first list of "
-                    + String.join(", ", controllers.map(Controllers::waitingFor).orElse(Set.of())));
+            return List.of(
+                    "no daemon can connect yet: waiting for the first list of " + String.join(", ", waitingFor.get()));
         }
         if (System.nanoTime() - lookedNanos >= FRESH_NANOS) {
             last = check();
