@@ -1,11 +1,14 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.app.ControllerOptions.Mode;
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.cli.UserError;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
 /** The options of VRAM budgets. */
@@ -58,6 +61,15 @@ final class VramOptions {
                             + " ${DEFAULT-VALUE}).")
     Switch waiting = Switch.on;
 
+    @Option(
+            names = "--vram.nodes",
+            defaultValue = "",
+            paramLabel = "SELECTORS",
+            description =
+                    "Label selectors of the Nodes that may have that resource, separated by ';'. It is removed from"
+                            + " a Node that matches none any more (default: all Nodes).")
+    String nodes = "";
+
     /** Returns the settings; empty if budgets are off. Throws {@link UserError} for invalid options. */
     Optional<VramSettings> settings() {
         if (!VramCodec.isResource(resource)) {
@@ -71,6 +83,19 @@ final class VramOptions {
                         capacity == Switch.on,
                         evictions == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
                         delete == Switch.on,
-                        waiting == Switch.on));
+                        waiting == Switch.on,
+                        selectors()));
+    }
+
+    private List<NodeSelector> selectors() {
+        try {
+            return Stream.of(nodes.split(";"))
+                    .map(String::strip)
+                    .filter(text -> !text.isEmpty())
+                    .map(NodeSelector::parse)
+                    .toList();
+        } catch (IllegalArgumentException e) {
+            throw new UserError("--vram.nodes: " + e.getMessage());
+        }
     }
 }

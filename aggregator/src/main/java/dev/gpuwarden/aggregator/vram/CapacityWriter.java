@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.vram;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.api.v1.Advertise;
 import dev.gpuwarden.api.vram.CapacityPlan;
@@ -67,9 +68,33 @@ final class CapacityWriter {
         return result.again();
     }
 
+    /** Removes the resource from a Node that may not have it; leaves any other. */
+    void removeFromExcluded(String name) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> there = api.find(NodeCache.NODES.path(name));
+        if (there.isPresent() && excluded(there.get())) {
+            metrics.advertised(
+                    reconcile(name, there.get(), OptionalLong.empty()).outcome());
+        }
+    }
+
+    private boolean excluded(Map<String, Object> node) {
+        return !settings.permits(JsonTrees.texts(JsonTrees.object(node, "metadata"), "labels"));
+    }
+
     private Result reconcile(String name, Map<String, Object> node, Advertise wanted)
             throws ApiException, InterruptedException {
         OptionalLong mib = wanted.hasMib() ? OptionalLong.of(wanted.getMib()) : OptionalLong.empty();
+        if (mib.isEmpty() || !excluded(node)) {
+            return reconcile(name, node, mib);
+        }
+        Result removed = reconcile(name, node, OptionalLong.empty());
+        return removed.accepted()
+                ? new Result("excluded", "the labels of the Node match no selector of --vram.nodes", CONFIRM)
+                : removed;
+    }
+
+    private Result reconcile(String name, Map<String, Object> node, OptionalLong mib)
+            throws ApiException, InterruptedException {
         CapacityPlan plan = CapacityPlan.of(node, rules, mib, false);
         if (plan instanceof CapacityPlan.Unchanged unchanged) {
             return new Result("unchanged", unchanged.text(), CONFIRM);
@@ -88,7 +113,7 @@ final class CapacityWriter {
         try {
             return plan instanceof CapacityPlan.Remove remove
                     ? remove(name, remove)
-                    : write(name, ((CapacityPlan.Write) plan).body(), wanted.getMib());
+                    : write(name, ((CapacityPlan.Write) plan).body(), mib.orElseThrow());
         } catch (ApiException e) {
             if (e.invalid() || e.forbidden()) {
                 return new Result("refused", "the API server refuses the value: " + e.answer(), EACH);

@@ -56,6 +56,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
             @Override
             public void health(String name, Optional<Map<String, Object>> health) {}
         });
+        cache.names().forEach(name -> changed(name, cache.node(name)));
     }
 
     // ---- nodes come and go ----
@@ -107,14 +108,21 @@ public final class VramNodes implements VramPart, AutoCloseable {
     /** Queues a node whose Node has another value. Called for each change of each Node, so it must be fast. */
     private void changed(String name, Optional<CachedNode> node) {
         JoinedNode there = nodes.get(name);
-        if (there == null) {
-            return;
+        if (there != null) {
+            lists.add(name);
         }
-        lists.add(name);
-        Optional<Advertise> wanted = there.wanted();
-        if (node.isPresent() && wanted.isPresent() && differs(node.get(), wanted.get())) {
+        Optional<Advertise> wanted = there == null ? Optional.empty() : there.wanted();
+        if (node.isPresent() && differs(node.get(), wanted)) {
             values.add(name);
         }
+    }
+
+    /** Returns true if the Node must be written. One that may not have the resource loses it with or without its node. */
+    private boolean differs(CachedNode node, Optional<Advertise> wanted) {
+        if (!settings.permits(node.labels())) {
+            return settings.advertises() && !writer.hasNothing(node);
+        }
+        return wanted.isPresent() && differs(node, wanted.get());
     }
 
     private boolean differs(CachedNode node, Advertise wanted) {
@@ -127,6 +135,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
         JoinedNode node = nodes.get(name);
         Optional<Advertise> wanted = node == null ? Optional.empty() : node.wanted();
         if (node == null || wanted.isEmpty()) {
+            writer.removeFromExcluded(name);
             return;
         }
         if (!wanted.get().hasMib()

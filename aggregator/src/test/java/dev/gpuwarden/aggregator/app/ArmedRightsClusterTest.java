@@ -34,7 +34,7 @@ class ArmedRightsClusterTest {
     }
 
     private static VramSettings settings(boolean advertises, ActionMode mode, boolean deletes) {
-        return new VramSettings("gpuwarden.dev/vram-mib", advertises, mode, deletes, true);
+        return new VramSettings("gpuwarden.dev/vram-mib", advertises, mode, deletes, true, List.of());
     }
 
     private static void check(KubeClient api, VramSettings vram) throws InterruptedException {

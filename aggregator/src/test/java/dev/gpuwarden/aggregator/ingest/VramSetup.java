@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /** An aggregator that serves VRAM budgets with the shipped rights, a node's stream, and pods on Nodes that are objects only. */
 abstract class VramSetup extends IngestSetup {
@@ -37,8 +39,14 @@ abstract class VramSetup extends IngestSetup {
         start(api(), settings(mode, advertises, deletes));
     }
 
-    static VramSettings settings(ActionMode mode, boolean advertises, boolean deletes) {
-        return new VramSettings(RESOURCE, advertises, mode, deletes, true);
+    static VramSettings settings(ActionMode mode, boolean advertises, boolean deletes, String... nodes) {
+        return new VramSettings(
+                RESOURCE,
+                advertises,
+                mode,
+                deletes,
+                true,
+                Stream.of(nodes).map(NodeSelector::parse).toList());
     }
 
     void start(KubeClient api, VramSettings settings) throws Exception {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CapacityPlanTest {
 
     private static final String RESOURCE = "gpuwarden.dev/vram-mib";
-    private static final CapacityRules RULES = new CapacityRules(RESOURCE, true, ExtendedResource::number);
+    private static final CapacityRules RULES = new CapacityRules(RESOURCE, true, ExtendedResource::parse);
     private static final OptionalLong WANTED = OptionalLong.of(14000);
 
     /** Returns a Node with this value by this manager; empty texts for none. */
@@ -88,7 +88,7 @@ class CapacityPlanTest {
     // ---- without the right to annotations ----
 
     private static CapacityPlan planWithoutMark(Map<String, Object> node, OptionalLong mib, boolean written) {
-        return CapacityPlan.of(node, new CapacityRules(RESOURCE, false, ExtendedResource::number), mib, written);
+        return CapacityPlan.of(node, new CapacityRules(RESOURCE, false, ExtendedResource::parse), mib, written);
     }
 
     @ParameterizedTest

@@ -84,7 +84,7 @@ class WaitingPodsClusterTest {
         KubeClient api = parts.add(KubeClient.connect(Config.fromKubeconfig(
                 Files.readString(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))))));
         NodeCache cache = new NodeCache(Clock.systemUTC());
-        VramSettings settings = new VramSettings(RESOURCE, true, ActionMode.DRY_RUN, false, true);
+        VramSettings settings = new VramSettings(RESOURCE, true, ActionMode.DRY_RUN, false, true, List.of());
         VramBudgets budgets = parts.add(VramBudgets.start(
                 api,
                 cache,
