@@ -9,6 +9,7 @@ import dev.gpuwarden.api.v1.Advertise;
 import dev.gpuwarden.api.vram.CapacityPlan;
 import dev.gpuwarden.api.vram.CapacityRules;
 import dev.gpuwarden.core.limit.RateLimit;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +18,8 @@ import java.util.function.LongSupplier;
 
 /** The writer of advertised values into Nodes. It reads a Node before it writes, and reads the answer to each write. Blocks. */
 final class CapacityWriter {
+
+    private static final System.Logger LOG = System.getLogger(CapacityWriter.class.getName());
 
     /** Writes in a row that another writer can provoke. Then it may provoke one in a minute. */
     static final int BURST = 10;
@@ -47,8 +50,24 @@ final class CapacityWriter {
         return CapacityPlan.of(node.tree(), rules, OptionalLong.empty(), false) instanceof CapacityPlan.Unchanged;
     }
 
-    /** The end of a reconcile. */
-    private record Result(String outcome, String text, Duration again) {
+    /**
+     * The end of a reconcile.
+     *
+     * @param warning consequences of the value for running pods; empty if it has none
+     */
+    private record Result(String outcome, String text, Duration again, String warning) {
+        Result(String outcome, String text, Duration again) {
+            this(outcome, text, again, "");
+        }
+
+        Result warn(String consequences) {
+            return new Result(outcome, text, again, consequences);
+        }
+
+        String answer() {
+            return warning.isEmpty() ? text : text + "; " + warning;
+        }
+
         boolean accepted() {
             return outcome.equals("unchanged") || outcome.equals("written") || outcome.equals("removed");
         }
@@ -61,9 +80,13 @@ final class CapacityWriter {
                 ? new Result("no_node", "the cluster has no Node '" + node.name() + "'", CONFIRM)
                 : reconcile(node.name(), there.get(), wanted);
         metrics.advertised(result.outcome());
-        boolean news = node.answer(wanted, result.accepted(), result.text());
+        boolean news = node.answer(wanted, result.accepted(), result.answer());
         if (news && result.outcome().equals("refused")) {
-            events.advertiseRefused(there.orElse(Map.of()), result.text());
+            events.node(there.orElse(Map.of()), "VramNotAdvertised", result.text());
+        }
+        if (news && !result.warning().isEmpty()) {
+            LOG.log(Level.WARNING, "node " + node.name() + ": " + result.answer());
+            events.node(there.orElse(Map.of()), "VramBelowRequests", result.warning());
         }
         return result.again();
     }
@@ -90,6 +113,7 @@ final class CapacityWriter {
         Result removed = reconcile(name, node, OptionalLong.empty());
         return removed.accepted()
                 ? new Result("excluded", "the labels of the Node match no selector of --vram.nodes", CONFIRM)
+                        .warn(removed.warning())
                 : removed;
     }
 
@@ -126,6 +150,7 @@ final class CapacityWriter {
         Map<String, Object> answer = apply(name, body);
         return rules.has(answer, mib)
                 ? new Result("written", "the Node has " + settings.resource() + " " + mib, CONFIRM)
+                        .warn(belowRequests(name, mib))
                 : new Result("refused", "the API server accepted the value, and the Node does not have it", EACH);
     }
 
@@ -133,7 +158,21 @@ final class CapacityWriter {
         for (Map<String, Object> body : remove.bodies()) {
             var unused = apply(name, body);
         }
-        return new Result("removed", "the Node has no " + settings.resource() + " of gpuwarden any more", CONFIRM);
+        return new Result("removed", "the Node has no " + settings.resource() + " of gpuwarden any more", CONFIRM)
+                .warn(belowRequests(name, 0));
+    }
+
+    /** Returns the consequences of an amount below the requests of the node's pods; empty where it is not below. */
+    private String belowRequests(String name, long mib) throws InterruptedException {
+        try {
+            long requested = NodeRoom.read(api, name, settings.resource()).requested();
+            return requested <= mib
+                    ? ""
+                    : "its pods request " + requested + " MiB, " + (requested - mib)
+                            + " MiB more than that; they go on, new pods wait, and a kubelet that restarts may refuse some";
+        } catch (ApiException e) {
+            return "the requests of its pods cannot be compared with that: " + e.getMessage();
+        }
     }
 
     private Map<String, Object> apply(String name, Map<String, Object> body) throws ApiException, InterruptedException {

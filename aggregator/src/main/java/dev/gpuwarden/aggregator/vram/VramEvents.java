@@ -30,11 +30,6 @@ final class VramEvents {
         this.clock = clock;
     }
 
-    /** Records why the resource of a Node is not written. */
-    void advertiseRefused(Map<String, Object> node, String text) throws InterruptedException {
-        node(node, "VramNotAdvertised", text);
-    }
-
     /** Records something about a Node. */
     void node(Map<String, Object> node, String reason, String text) throws InterruptedException {
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);

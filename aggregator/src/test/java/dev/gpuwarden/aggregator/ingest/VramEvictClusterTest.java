@@ -3,10 +3,13 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.v1.VramAnswer;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +55,32 @@ class VramEvictClusterTest extends VramSetup {
 
         uplink = join(node);
         assertThat(list().getPodsList()).as("again after a new connection").hasSize(1);
+    }
+
+    @Test
+    void anAmountBelowTheRequestsOfPodsIsWrittenWithAnEventOfTheNode() throws Exception {
+        namespace(SPACE);
+        run(SPACE, "ocr", node, "5000");
+        run(SPACE, "llama", node, "3000");
+        start(ActionMode.DRY_RUN, true, false);
+        assertThat(advertise(OptionalLong.of(8000)).getText()).isEqualTo("the Node has " + RESOURCE + " 8000");
+        VramAnswer answer = advertise(OptionalLong.of(6000));
+        String consequences = "its pods request 8000 MiB, 2000 MiB more than that;"
+                + " they go on, new pods wait, and a kubelet that restarts may refuse some";
+        assertThat(answer.getText()).isEqualTo("the Node has " + RESOURCE + " 6000; " + consequences);
+        assertThat(answer.getAccepted()).isTrue();
+        assertThat(capacity(node)).isEqualTo("6k");
+        until(() -> belowRequests().size() == 1, "the Node has an Event");
+        assertThat(belowRequests().get(0)).containsEntry("message", consequences);
+
+        assertThat(advertise(OptionalLong.empty()).getText()).contains("its pods request 8000 MiB, 8000 MiB more");
+    }
+
+    private List<Map<String, Object>> belowRequests() {
+        return JsonTrees.objects(plane.client().get("events/default"), "items").stream()
+                .filter(event -> event.get("reason").equals("VramBelowRequests")
+                        && JsonTrees.object(event, "involvedObject").get("name").equals(node))
+                .toList();
     }
 
     @Test

@@ -23,20 +23,6 @@ public sealed interface AdvertisedBudget {
         public Value {
             cards = List.copyOf(cards);
         }
-
-        /**
-         * Returns the consequences of an amount below the requests of pods that run; empty where it is not.
-         *
-         * @param requestedMebibytes sum of the pods' requests on this node
-         */
-        public Optional<String> belowRequests(long requestedMebibytes) {
-            long lacking = requestedMebibytes - mebibytes;
-            return lacking <= 0
-                    ? Optional.empty()
-                    : Optional.of("pods request " + requestedMebibytes + " MiB, and the node has " + mebibytes
-                            + " MiB, " + lacking
-                            + " MiB less; they go on, new pods wait, and a kubelet that restarts may refuse some");
-        }
     }
 
     /** The node must not have the resource. */

@@ -107,15 +107,6 @@ class AdvertisedBudgetTest {
     }
 
     @Test
-    void anAmountBelowTheRequestsIsNamed() {
-        Value value = new Value(12800, List.of());
-        assertThat(value.belowRequests(12800)).isEmpty();
-        assertThat(value.belowRequests(14000))
-                .hasValueSatisfying(text -> assertThat(text)
-                        .startsWith("pods request 14000 MiB, and the node has 12800 MiB, 1200 MiB less;"));
-    }
-
-    @Test
     void refusesNegativeSettings() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Rules(PressureRules.DEFAULT, -MIB, Optional.empty()))
