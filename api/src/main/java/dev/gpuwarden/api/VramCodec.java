@@ -69,10 +69,14 @@ public final class VramCodec {
 
     // ---- from the node ----
 
-    /** @param mib empty if the resource must be removed */
-    public static NodeReport advertise(String id, OptionalLong mib) {
+    /**
+     * @param mib empty if the resource must be removed
+     * @param largestCardMib part of the largest card; empty if one card has all of it
+     */
+    public static NodeReport advertise(String id, OptionalLong mib, OptionalLong largestCardMib) {
         Advertise.Builder advertise = Advertise.newBuilder().setId(id);
         mib.ifPresent(advertise::setMib);
+        largestCardMib.ifPresent(advertise::setLargestCardMib);
         return NodeReport.newBuilder().setAdvertise(advertise).build();
     }
 
@@ -84,7 +88,9 @@ public final class VramCodec {
     /** Returns whether the message is within its limits. */
     public static boolean isGood(Advertise message) {
         return HoldingsCodec.isId(message.getId())
-                && (!message.hasMib() || message.getMib() >= 1 && message.getMib() <= MOST_MIB);
+                && (!message.hasMib() || message.getMib() >= 1 && message.getMib() <= MOST_MIB)
+                && (!message.hasLargestCardMib()
+                        || message.getLargestCardMib() >= 1 && message.getLargestCardMib() <= message.getMib());
     }
 
     /** @param reason is truncated, and characters that control a terminal are replaced */

@@ -51,13 +51,23 @@ class VramCodecTest {
     @ParameterizedTest
     @CsvSource({"1, true", "14000, true", "67108864, true", "67108865, false", "0, false", "-5, false"})
     void anAdvertisedValueIsBounded(long mib, boolean valid) {
-        Advertise message = VramCodec.advertise("a-1", OptionalLong.of(mib)).getAdvertise();
+        Advertise message = VramCodec.advertise("a-1", OptionalLong.of(mib), OptionalLong.empty())
+                .getAdvertise();
+        assertThat(VramCodec.isGood(message)).isEqualTo(valid);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true", "8000, true", "8001, false", "0, false", "-5, false"})
+    void theLargestCardHasAPartOfTheValue(long card, boolean valid) {
+        Advertise message = VramCodec.advertise("a-1", OptionalLong.of(8000), OptionalLong.of(card))
+                .getAdvertise();
         assertThat(VramCodec.isGood(message)).isEqualTo(valid);
     }
 
     @Test
     void aMissingValueRemovesTheResource() {
-        Advertise message = VramCodec.advertise("a-1", OptionalLong.empty()).getAdvertise();
+        Advertise message = VramCodec.advertise("a-1", OptionalLong.empty(), OptionalLong.empty())
+                .getAdvertise();
         assertThat(message.hasMib()).isFalse();
         assertThat(VramCodec.isGood(message)).isTrue();
         assertThat(VramCodec.isGood(message.toBuilder().setId(" ").build())).isFalse();

@@ -119,7 +119,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         Optional<QuarantineSettings> settings = options.settings();
         Optional<DrainReconciler.Settings> drains = options.drains();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
-        Optional<VramSettings> budgets = vram.settings();
+        Optional<VramSettings> budgets = vram.settings(options.breaker::namespace);
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             KubeClient api = parts.add(cluster.connect());

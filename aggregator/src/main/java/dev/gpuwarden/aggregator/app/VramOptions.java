@@ -8,6 +8,7 @@ import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.cli.UserError;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
@@ -70,8 +71,12 @@ final class VramOptions {
                             + " a Node that matches none any more (default: all Nodes).")
     String nodes = "";
 
-    /** Returns the settings; empty if budgets are off. Throws {@link UserError} for invalid options. */
-    Optional<VramSettings> settings() {
+    /**
+     * Returns the settings; empty if budgets are off. Throws {@link UserError} for invalid options.
+     *
+     * @param namespace namespace of this program
+     */
+    Optional<VramSettings> settings(Supplier<String> namespace) {
         if (!VramCodec.isResource(resource)) {
             throw new UserError("--vram.resource: expected the name of an extended resource such as "
                     + VramCodec.RESOURCE + ", found '" + resource + "'");
@@ -84,7 +89,8 @@ final class VramOptions {
                         evictions == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
                         delete == Switch.on,
                         waiting == Switch.on,
-                        selectors()));
+                        selectors(),
+                        namespace.get()));
     }
 
     private List<NodeSelector> selectors() {

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,11 +50,13 @@ public final class CleanNodesCommand extends ClusterCommand {
 
     private static final String SCHEMA = "gpuwarden.clean-nodes/v1";
 
-    private static final String VRAM = "gpuwarden-vram";
+    private static final List<String> VRAM = List.of("gpuwarden-vram", "gpuwarden-vram-card");
 
     /** The field managers of the daemon and the aggregator. */
-    private static final List<String> MANAGERS =
-            List.of("gpuwarden", "gpuwarden-aggregator-conditions", "gpuwarden-object-monitor", VRAM);
+    private static final List<String> MANAGERS = Stream.concat(
+                    Stream.of("gpuwarden", "gpuwarden-aggregator-conditions", "gpuwarden-object-monitor"),
+                    VRAM.stream())
+            .toList();
 
     private static final List<Right> NEEDED = List.of(
             new Right("list", "", "nodes"), new Right("patch", "", "nodes"), new Right("patch", "", "nodes/status"));
@@ -198,7 +201,7 @@ public final class CleanNodesCommand extends ClusterCommand {
     }
 
     private static String what(String manager, String subresource) {
-        if (manager.equals(VRAM)) {
+        if (VRAM.contains(manager)) {
             return "VRAM for budgets";
         }
         return subresource.equals("status") ? "conditions" : "applied fields";

@@ -15,10 +15,10 @@ final class BudgetedNodes implements NodeCache.Listener {
      * A Node with the resource.
      *
      * @param mib amount that the scheduler may give away
-     * @param capacity amount of status.capacity, which the kubelet copies
+     * @param largestCard part that its largest card has; the capacity if no annotation names it
      * @param cordoned true if it takes no new pods
      */
-    record Amount(String node, long mib, long capacity, boolean cordoned, Map<String, String> labels) {}
+    record Amount(String node, long mib, long largestCard, boolean cordoned, Map<String, String> labels) {}
 
     private final String resource;
     private final Runnable changed;
@@ -57,7 +57,9 @@ final class BudgetedNodes implements NodeCache.Listener {
                         node.name(),
                         ExtendedResource.value(node.tree(), "allocatable", resource)
                                 .orElse(0),
-                        capacity.getAsLong(),
+                        Math.min(
+                                capacity.getAsLong(),
+                                CardMark.of(node.annotations()).orElse(capacity.getAsLong())),
                         node.unschedulable(),
                         node.labels()));
     }

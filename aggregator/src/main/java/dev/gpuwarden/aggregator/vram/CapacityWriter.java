@@ -79,6 +79,11 @@ final class CapacityWriter {
         Result result = there.isEmpty()
                 ? new Result("no_node", "the cluster has no Node '" + node.name() + "'", CONFIRM)
                 : reconcile(node.name(), there.get(), wanted);
+        if (there.isPresent() && wanted.hasMib() && result.accepted() && settings.advertises()) {
+            mark(
+                    there.get(),
+                    wanted.hasLargestCardMib() ? OptionalLong.of(wanted.getLargestCardMib()) : OptionalLong.empty());
+        }
         metrics.advertised(result.outcome());
         boolean news = node.answer(wanted, result.accepted(), result.answer());
         if (news && result.outcome().equals("refused")) {
@@ -89,6 +94,15 @@ final class CapacityWriter {
             events.node(there.orElse(Map.of()), "VramBelowRequests", result.warning());
         }
         return result.again();
+    }
+
+    /** Writes the part of the largest card, which the amount of a Node does not show. */
+    private void mark(Map<String, Object> node, OptionalLong card) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> body = CardMark.write(node, card);
+        if (body.isPresent()) {
+            String name = JsonTrees.text(JsonTrees.object(node, "metadata"), "name");
+            var unused = api.apply(NodeCache.NODES.path(name) + "/status", CardMark.MANAGER, body.get());
+        }
     }
 
     /** Removes the resource from a Node that may not have it; leaves any other. */
@@ -136,7 +150,7 @@ final class CapacityWriter {
         }
         try {
             return plan instanceof CapacityPlan.Remove remove
-                    ? remove(name, remove)
+                    ? remove(name, node, remove)
                     : write(name, ((CapacityPlan.Write) plan).body(), mib.orElseThrow());
         } catch (ApiException e) {
             if (e.invalid() || e.forbidden()) {
@@ -154,10 +168,12 @@ final class CapacityWriter {
                 : new Result("refused", "the API server accepted the value, and the Node does not have it", EACH);
     }
 
-    private Result remove(String name, CapacityPlan.Remove remove) throws ApiException, InterruptedException {
+    private Result remove(String name, Map<String, Object> node, CapacityPlan.Remove remove)
+            throws ApiException, InterruptedException {
         for (Map<String, Object> body : remove.bodies()) {
             var unused = apply(name, body);
         }
+        mark(node, OptionalLong.empty());
         return new Result("removed", "the Node has no " + settings.resource() + " of gpuwarden any more", CONFIRM)
                 .warn(belowRequests(name, 0));
     }

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param deletes true if pods may be deleted although a PodDisruptionBudget refuses their eviction
  * @param waiting true if pods that wait for VRAM get Events, which name pods of other namespaces
  * @param nodes only Nodes that match one of these may have the resource; empty for all Nodes
+ * @param namespace namespace of this program
  */
 public record VramSettings(
         String resource,
@@ -22,7 +23,8 @@ public record VramSettings(
         ActionMode mode,
         boolean deletes,
         boolean waiting,
-        List<NodeSelector> nodes) {
+        List<NodeSelector> nodes,
+        String namespace) {
 
     public VramSettings {
         nodes = List.copyOf(nodes);

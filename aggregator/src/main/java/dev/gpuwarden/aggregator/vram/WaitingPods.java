@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * Events of pods that wait for VRAM. Each replica writes them, under names that follow from the pod and the time of its wait, so
  * that the cluster has each once. Thread-safe.
  */
-public final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
+final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
 
     static final String REASON = "VramWaiting";
 
@@ -44,14 +44,6 @@ public final class WaitingPods implements ResourceInformer.Listener, AutoCloseab
     private static final int MOST_ROOMS = 64;
     private static final int THREADS = 2;
 
-    /**
-     * @param first time for which a pod waits before its first Event
-     * @param again time between two Events of a pod
-     */
-    public record Times(Duration first, Duration again) {
-        public static final Times DEFAULT = new Times(Duration.ofSeconds(30), Duration.ofMinutes(10));
-    }
-
     private record Read(NodeRoom room, long nanos) {}
 
     private final KubeClient api;
@@ -61,7 +53,7 @@ public final class WaitingPods implements ResourceInformer.Listener, AutoCloseab
     private final VramMetrics metrics;
     private final Clock clock;
     private final LongSupplier nanoTime;
-    private final Times times;
+    private final VramBudgets.Times times;
     private final RateLimit limit;
     private final Map<String, WaitingPod> pods = new ConcurrentHashMap<>();
     private final Map<String, Read> rooms = new BoundedMap<>(MOST_ROOMS, true);
@@ -78,7 +70,7 @@ public final class WaitingPods implements ResourceInformer.Listener, AutoCloseab
             VramMetrics metrics,
             Clock clock,
             LongSupplier nanoTime,
-            Times times) {
+            VramBudgets.Times times) {
         this.api = api;
         this.resource = resource;
         this.nodes = nodes;

@@ -34,7 +34,7 @@ class ArmedRightsClusterTest {
     }
 
     private static VramSettings settings(boolean advertises, ActionMode mode, boolean deletes) {
-        return new VramSettings("gpuwarden.dev/vram-mib", advertises, mode, deletes, true, List.of());
+        return new VramSettings("gpuwarden.dev/vram-mib", advertises, mode, deletes, true, List.of(), "gpuwarden");
     }
 
     private static void check(KubeClient api, VramSettings vram) throws InterruptedException {

@@ -150,7 +150,7 @@ class VramAdvertiseClusterTest extends VramSetup {
                 parts.add(connect(server, TestCluster.token(plane, other)).hello(node, true, RESOURCE));
         assertThat(stranger.end().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         uplink = join(other);
-        uplink.send(VramCodec.advertise("x", OptionalLong.of(-1)));
+        uplink.send(VramCodec.advertise("x", OptionalLong.of(-1), OptionalLong.empty()));
         assertThat(uplink.end().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     }
 

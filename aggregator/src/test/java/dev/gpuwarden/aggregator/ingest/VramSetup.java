@@ -46,7 +46,8 @@ abstract class VramSetup extends IngestSetup {
                 mode,
                 deletes,
                 true,
-                Stream.of(nodes).map(NodeSelector::parse).toList());
+                Stream.of(nodes).map(NodeSelector::parse).toList(),
+                "gpuwarden");
     }
 
     void start(KubeClient api, VramSettings settings) throws Exception {
@@ -70,8 +71,12 @@ abstract class VramSetup extends IngestSetup {
 
     /** Advertises, and returns the first answer. */
     VramAnswer advertise(OptionalLong mib) throws Exception {
+        return advertise(mib, OptionalLong.empty());
+    }
+
+    VramAnswer advertise(OptionalLong mib, OptionalLong card) throws Exception {
         String id = "a-" + ++number;
-        uplink.send(VramCodec.advertise(id, mib));
+        uplink.send(VramCodec.advertise(id, mib, card));
         return answer(id);
     }
 

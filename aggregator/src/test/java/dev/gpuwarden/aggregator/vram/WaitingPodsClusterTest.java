@@ -84,13 +84,14 @@ class WaitingPodsClusterTest {
         KubeClient api = parts.add(KubeClient.connect(Config.fromKubeconfig(
                 Files.readString(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator"))))));
         NodeCache cache = new NodeCache(Clock.systemUTC());
-        VramSettings settings = new VramSettings(RESOURCE, true, ActionMode.DRY_RUN, false, true, List.of());
+        VramSettings settings =
+                new VramSettings(RESOURCE, true, ActionMode.DRY_RUN, false, true, List.of(), "gpuwarden");
         VramBudgets budgets = parts.add(VramBudgets.start(
                 api,
                 cache,
                 settings,
                 Clock.systemUTC(),
-                new WaitingPods.Times(Duration.ofSeconds(1), Duration.ofHours(1))));
+                new VramBudgets.Times(Duration.ofSeconds(1), Duration.ofHours(1), Duration.ZERO)));
         parts.add(api.informer(NodeCache.NODES, cache.nodes()));
         return budgets;
     }

@@ -6,6 +6,7 @@ import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * The amount of the extended resource that a node should have. With it, floor and the driver's own part fit into the physical
@@ -22,6 +23,13 @@ public sealed interface AdvertisedBudget {
 
         public Value {
             cards = List.copyOf(cards);
+        }
+
+        /** Returns the part of the amount that the largest card has; empty if one card has all of it. */
+        public OptionalLong largestCard() {
+            long largest = Math.min(
+                    mebibytes, cards.stream().mapToLong(Share::mebibytes).max().orElse(mebibytes));
+            return largest > 0 && largest < mebibytes ? OptionalLong.of(largest) : OptionalLong.empty();
         }
     }
 

@@ -15,6 +15,7 @@ import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +36,19 @@ class AdvertisedBudgetTest {
     void addsUnlikeCardsWithTheFloorOfEach() {
         BudgetedCard small = card("GPU-small", 4096, 100);
         assertThat(mebibytes(RULES, T4, small)).isEqualTo(15360 - 450 - 1536 + (4096 * 9 / 10 - 100));
+    }
+
+    @Test
+    void theLargestOfSeveralCardsIsNamed() {
+        BudgetedCard small = card("GPU-small", 4096, 100);
+        Rules fixed = new Rules(PressureRules.DEFAULT, 0, Optional.of(9000L));
+        assertThat(largest(RULES, T4, small)).hasValue(15360 - 450 - 1536);
+        assertThat(largest(RULES, T4)).as("it has all of the amount").isEmpty();
+        assertThat(largest(fixed, T4, small)).as("an amount below each card").isEmpty();
+    }
+
+    private static OptionalLong largest(Rules rules, BudgetedCard... cards) {
+        return ((Value) AdvertisedBudget.of(List.of(cards), rules)).largestCard();
     }
 
     @Test

@@ -54,7 +54,7 @@ public final class NodeAccount implements PodControl, AutoCloseable {
     }
 
     @Override
-    public void advertise(OptionalLong mib) {
+    public void advertise(OptionalLong mib, OptionalLong ofLargestCard) {
         keeper.set(mib);
     }
 

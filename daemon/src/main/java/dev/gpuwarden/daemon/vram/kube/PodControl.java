@@ -15,8 +15,9 @@ public interface PodControl {
      * Sets the value for the Node, also an equal one. Does not block.
      *
      * @param mib empty if the Node must not have the resource
+     * @param ofLargestCard part of the value that the largest card has; empty if one card has all of it
      */
-    void advertise(OptionalLong mib);
+    void advertise(OptionalLong mib, OptionalLong ofLargestCard);
 
     /**
      * Returns the way to end a pod.

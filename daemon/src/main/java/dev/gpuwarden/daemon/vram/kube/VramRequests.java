@@ -43,6 +43,7 @@ public final class VramRequests implements PodControl {
 
     private long number;
     private Optional<OptionalLong> advertised = Optional.empty();
+    private OptionalLong largestCard = OptionalLong.empty();
     private String advertisedId = "";
     private Answer advertising = new Answer(false, "nothing is advertised yet");
     private final List<BudgetedPod> pages = new ArrayList<>();
@@ -74,11 +75,21 @@ public final class VramRequests implements PodControl {
         return pods;
     }
 
-    /** Sends nothing if it is the same as before. */
+    /**
+     * Sets the value for the Node. Sends nothing if it is the same as before. Does not block.
+     *
+     * @param mib empty if the Node must not have the resource
+     */
+    public void advertise(OptionalLong mib) {
+        advertise(mib, OptionalLong.empty());
+    }
+
+    /** Sends nothing if both are the same as before. */
     @Override
-    public synchronized void advertise(OptionalLong mib) {
-        if (!advertised.equals(Optional.of(mib))) {
+    public synchronized void advertise(OptionalLong mib, OptionalLong ofLargestCard) {
+        if (!advertised.equals(Optional.of(mib)) || !largestCard.equals(ofLargestCard)) {
             advertised = Optional.of(mib);
+            largestCard = ofLargestCard;
             advertising = new Answer(false, "the aggregator has not answered yet");
             sendAdvertised();
         }
@@ -154,7 +165,7 @@ public final class VramRequests implements PodControl {
         if (closed.isEmpty() && advertised.isPresent()) {
             advertisedId = "advertise-" + ++number;
             unsent.removeIf(NodeReport::hasAdvertise);
-            unsent.add(VramCodec.advertise(advertisedId, advertised.get()));
+            unsent.add(VramCodec.advertise(advertisedId, advertised.get(), largestCard));
             wakeup.ifPresent(Wakeup::signal);
         }
     }

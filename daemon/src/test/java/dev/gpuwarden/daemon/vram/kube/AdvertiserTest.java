@@ -14,7 +14,7 @@ class AdvertiserTest {
 
     private List<OptionalLong> run(boolean advertises, AdvertisedBudget amount) {
         reported.clear();
-        new Advertiser(reported::add, advertises, () -> amount).run();
+        new Advertiser((mib, card) -> reported.add(mib), advertises, () -> amount).run();
         return reported;
     }
 

@@ -110,6 +110,10 @@ class VramRequestsTest {
         assertThat(requests.next().map(again -> again.getAdvertise().getMib())).isEqualTo(Optional.of(14000L));
         answer(sent, true, "an answer to an older message");
         assertThat(requests.advertised().accepted()).isFalse();
+        requests.advertise(OptionalLong.of(14000), OptionalLong.of(8000));
+        assertThat(requests.next().orElseThrow().getAdvertise().getLargestCardMib())
+                .as("another card with the same sum")
+                .isEqualTo(8000);
         requests.advertise(OptionalLong.empty());
         assertThat(requests.next().orElseThrow().getAdvertise().hasMib()).isFalse();
     }
