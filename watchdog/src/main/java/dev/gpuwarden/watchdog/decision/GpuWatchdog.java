@@ -9,6 +9,7 @@ import dev.gpuwarden.watchdog.pressure.PressureMonitor;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
 import dev.gpuwarden.watchdog.pressure.PressureState;
 import dev.gpuwarden.watchdog.pressure.Trigger;
+import dev.gpuwarden.watchdog.reservation.Room;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The decisions about one GPU, one for each observation. Equal observations give equal decisions, so a dry run decides
@@ -87,8 +89,8 @@ public final class GpuWatchdog {
         GpuBytes memory = seen.memory().asOptional().orElseThrow();
         List<Tenant> tenants = seen.tenants().asOptional().orElseThrow();
         peaks.add(tenants);
-        Pressure pressure =
-                monitor.add(memory, tenants, seen.atNanos(), seen.tenantsAtNanos(), hasCurrentTenants(seen));
+        Pressure pressure = monitor.add(
+                memory, tenants, seen.reservations(), seen.atNanos(), seen.tenantsAtNanos(), hasCurrentTenants(seen));
         if (!pressure.has(Trigger.DEFICIT)) {
             overSince.clear();
         }
@@ -186,7 +188,7 @@ public final class GpuWatchdog {
                 return end(Verdict.CAPPED, reasons() + "; each tenant over its budget is spared");
             }
             boolean isProven =
-                    acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && starvedWouldFit(excessBytes());
+                    acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && demandWouldFit(excessBytes());
             if (!isProven) {
                 long since = Math.max(
                         pressure.deficitSinceNanos(),
@@ -234,13 +236,19 @@ public final class GpuWatchdog {
                     .sum();
         }
 
+        private boolean demandWouldFit(long more) {
+            Room after = new Room(memory.free() + more, pressure.floorBytes(), tenants, seen.reservations());
+            return starvedWouldFit(more) || monitor.acutelyWaiting().stream().anyMatch(after::has);
+        }
+
         /**
          * Returns whether a tenant whose allocations failed would have room with this much more, and has none now. It
          * needs its share, or the most that it ever used. Otherwise it failed for another reason.
          */
         private boolean starvedWouldFit(long more) {
+            List<String> failing = monitor.acutelyFailing();
             return tenants.stream()
-                    .filter(tenant -> pressure.starved().contains(tenant.workload()))
+                    .filter(tenant -> failing.contains(tenant.workload()))
                     .mapToLong(tenant -> Math.max(
                             tenant.unmetBytes(),
                             peaks.of(tenant.workload())
@@ -277,8 +285,20 @@ public final class GpuWatchdog {
                 case FLOOR -> Mib.text(memory.free()) + " free, floor " + Mib.text(pressure.floorBytes());
                 case DEFICIT ->
                     Mib.text(memory.free()) + " free, budgets promise " + Mib.text(pressure.promisedBytes()) + " more";
-                case DEMAND -> "failed allocations of " + String.join(", ", pressure.starved());
+                case DEMAND -> demand();
             };
+        }
+
+        private String demand() {
+            List<String> failing = monitor.failing();
+            List<String> waiting = pressure.starved().stream()
+                    .filter(workload -> !failing.contains(workload))
+                    .toList();
+            return Stream.of(
+                            failing.isEmpty() ? "" : "failed allocations of " + String.join(", ", failing),
+                            waiting.isEmpty() ? "" : "no room for reservations of " + String.join(", ", waiting))
+                    .filter(text -> !text.isEmpty())
+                    .collect(Collectors.joining("; "));
         }
 
         private Decision end(Verdict verdict, String reason) {

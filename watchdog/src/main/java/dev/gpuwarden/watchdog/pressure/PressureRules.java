@@ -16,6 +16,7 @@ import java.util.Set;
  * @param attemptsWithin time in which they must occur
  * @param attemptLasts longest life of a process that counts as an attempt
  * @param starvedShare share of its budget that a tenant must lack for an attempt to count
+ * @param reservationWaits time for which a reservation within a budget must wait to be a demand that fails
  */
 public record PressureRules(
         Set<Trigger> triggers,
@@ -28,11 +29,13 @@ public record PressureRules(
         int attempts,
         Duration attemptsWithin,
         Duration attemptLasts,
-        double starvedShare) {
+        double starvedShare,
+        Duration reservationWaits) {
 
     /**
      * Floor 1536 MiB or a tenth of the card, two of three readings, and half a minute to leave. The model loads that
-     * failed in known incidents took about 8 s each.
+     * failed in known incidents took about 8 s each. A tenant that ends needs some seconds to give its memory back, so a
+     * reservation waits for longer than that.
      */
     public static final PressureRules DEFAULT = new PressureRules(
             Set.of(Trigger.values()),
@@ -45,7 +48,8 @@ public record PressureRules(
             3,
             Duration.ofMinutes(5),
             Duration.ofSeconds(60),
-            0.5);
+            0.5,
+            Duration.ofSeconds(15));
 
     public PressureRules {
         triggers = Set.copyOf(triggers);

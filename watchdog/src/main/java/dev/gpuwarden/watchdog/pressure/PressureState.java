@@ -6,16 +6,22 @@ import java.util.List;
 /**
  * Everything that a {@link PressureMonitor} remembers.
  *
+ * @param withheld low while a reservation within a budget has no room
  * @param tenantsNanos time of the last list of tenants; {@link Long#MIN_VALUE} before the first one
  * @param processes those of the last list
  * @param attempts failed attempts to allocate, the workload that failed least recently first
  */
 public record PressureState(
-        Hysteresis floor, Hysteresis deficit, long tenantsNanos, List<Seen> processes, List<Attempts> attempts) {
+        Hysteresis floor,
+        Hysteresis deficit,
+        Hysteresis withheld,
+        long tenantsNanos,
+        List<Seen> processes,
+        List<Attempts> attempts) {
 
     /** Nothing was observed. */
     public static final PressureState NONE =
-            new PressureState(Hysteresis.OFF, Hysteresis.OFF, Long.MIN_VALUE, List.of(), List.of());
+            new PressureState(Hysteresis.OFF, Hysteresis.OFF, Hysteresis.OFF, Long.MIN_VALUE, List.of(), List.of());
 
     public PressureState {
         processes = List.copyOf(processes);

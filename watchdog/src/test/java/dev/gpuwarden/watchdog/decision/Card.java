@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
+import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.time.Duration;
@@ -28,6 +29,8 @@ final class Card {
 
     final RecycleHistory history = new RecycleHistory(RecycleRules.DEFAULT);
     final Map<String, Resident> residents = new LinkedHashMap<>();
+    /** The next observations have these. */
+    List<Reservation> reservations = List.of();
     /** Names whose processes are in no list. */
     final Set<String> hidden = new HashSet<>();
 
@@ -132,7 +135,8 @@ final class Card {
         GpuBytes memory = new GpuBytes(
                 totalMib << 20, reservedMib << 20, totalMib - reservedMib - freeMib() << 20, freeMib() << 20);
         return decide(
-                new GpuObservation("GPU-1", nanos, ++sequence, Reading.of(memory), Reading.of(listed), listedAtNanos));
+                new GpuObservation("GPU-1", nanos, ++sequence, Reading.of(memory), Reading.of(listed), listedAtNanos)
+                        .with(reservations));
     }
 
     Decision decide(GpuObservation seen) {

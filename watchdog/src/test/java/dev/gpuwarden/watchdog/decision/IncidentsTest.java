@@ -112,7 +112,8 @@ class IncidentsTest {
                 rules.attempts(),
                 rules.attemptsWithin(),
                 rules.attemptLasts(),
-                rules.starvedShare());
+                rules.starvedShare(),
+                rules.reservationWaits());
     }
 
     @Test

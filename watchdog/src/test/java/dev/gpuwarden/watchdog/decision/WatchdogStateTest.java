@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
 import dev.gpuwarden.watchdog.pressure.PressureState;
 import java.time.Duration;
@@ -65,7 +66,7 @@ class WatchdogStateTest {
         List<Card.Resident> all = List.copyOf(card.residents.values());
         Card.Resident one = all.get(random.nextInt(all.size()));
         long room = Math.max(0, card.freeMib()) + one.usedMib;
-        switch (random.nextInt(10)) {
+        switch (random.nextInt(11)) {
             case 0, 1 -> one.usedMib = Math.min(room, one.usedMib + random.nextInt(6000));
             case 2 -> one.usedMib = one.usedMib / 2;
             case 3, 4, 5 -> one.restart(Math.min(room, random.nextInt(300)));
@@ -76,6 +77,18 @@ class WatchdogStateTest {
                     card.hidden.add(one.name);
                 }
             }
+            case 9 ->
+                card.reservations = random.nextInt(3) == 0
+                        ? List.of()
+                        : List.of(new Reservation(
+                                1,
+                                one.id,
+                                random.nextInt(6000) << 20,
+                                0,
+                                card.now().toNanos() - random.nextInt(30) * SECOND,
+                                random.nextInt(4) == 0,
+                                false,
+                                random.nextInt(4) == 0));
             default -> card.pass(Duration.ofSeconds(random.nextInt(8) == 0 ? 600 : 0));
         }
     }

@@ -29,7 +29,12 @@ class PressureMonitorTest {
     private Pressure free(long bytes, long listedAt, Tenant... tenants) {
         now += TICK;
         return monitor.add(
-                new GpuBytes(16384 * MIB, 0, 16384 * MIB - bytes, bytes), List.of(tenants), now, listedAt, true);
+                new GpuBytes(16384 * MIB, 0, 16384 * MIB - bytes, bytes),
+                List.of(tenants),
+                List.of(),
+                now,
+                listedAt,
+                true);
     }
 
     private static Tenant tenant(String name, long budgetMib, long usedMib, int pid) {
@@ -122,7 +127,8 @@ class PressureMonitorTest {
                         good.attempts(),
                         good.attemptsWithin(),
                         good.attemptLasts(),
-                        good.starvedShare()))
+                        good.starvedShare(),
+                        good.reservationWaits()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("expected 1 to 64 samples and at most as many below the limit, seen 4 of 3");
     }

@@ -29,6 +29,10 @@ public enum Rule {
             RuleKind.SHARE,
             rules -> rules.pressure().starvedShare(),
             "share of its budget that a tenant lacks if it is starved"),
+    RESERVATION_WAITS(
+            RuleKind.TIME,
+            rules -> rules.pressure().reservationWaits(),
+            "wait of a reservation within a budget that is a failed demand"),
     TOLERANCE(RuleKind.BYTES, rules -> rules.recycle().toleranceBytes(), "use beyond a budget that is no offence"),
     TOLERANCE_SHARE(
             RuleKind.SHARE, rules -> rules.recycle().toleranceShare(), "the same as a share of the budget, where more"),

@@ -79,7 +79,8 @@ public record WatchdogRules(PressureRules pressure, RecycleRules recycle) {
                             count(Rule.ATTEMPTS),
                             time(Rule.ATTEMPTS_WITHIN),
                             time(Rule.ATTEMPT_LASTS),
-                            share(Rule.STARVED_SHARE)),
+                            share(Rule.STARVED_SHARE),
+                            time(Rule.RESERVATION_WAITS)),
                     new RecycleRules(
                             bytes(Rule.TOLERANCE),
                             share(Rule.TOLERANCE_SHARE),

@@ -5,6 +5,7 @@ import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
+import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.io.IOException;
 import java.util.Comparator;
@@ -18,6 +19,7 @@ final class ObservationCodec {
 
     private static final int MOST_TENANTS = 4096;
     private static final int MOST_PROCESSES = 65_536;
+    private static final int MOST_RESERVATIONS = 1024;
 
     private static final Comparator<ProcessKey> BY_PID =
             Comparator.comparingInt(ProcessKey::pid).thenComparingLong(ProcessKey::startTicks);
@@ -40,6 +42,24 @@ final class ObservationCodec {
                             tenants ->
                                     tenants.stream().map(ObservationCodec::tree).toList()));
         }
+        if (!seen.reservations().isEmpty()) {
+            tree.put(
+                    "reservations",
+                    seen.reservations().stream().map(ObservationCodec::tree).toList());
+        }
+        return tree;
+    }
+
+    private static Map<String, Object> tree(Reservation reservation) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("number", reservation.number());
+        tree.put("tenant", reservation.tenant());
+        tree.put("bytes", reservation.bytes());
+        tree.put("unusedBytes", reservation.unusedBytes());
+        tree.put("sinceNanos", reservation.sinceNanos());
+        tree.put("granted", reservation.granted());
+        tree.put("borrows", reservation.borrows());
+        tree.put("anyGpu", reservation.anyGpu());
         return tree;
     }
 
@@ -90,7 +110,22 @@ final class ObservationCodec {
                         ? fields.reading(
                                 "tenants", all -> all.objects("tenants", MOST_TENANTS, ObservationCodec::tenant))
                         : before,
-                fields.number("tenantsAtNanos"));
+                fields.number("tenantsAtNanos"),
+                fields.has("reservations")
+                        ? fields.objects("reservations", MOST_RESERVATIONS, ObservationCodec::reservation)
+                        : List.of());
+    }
+
+    private static Reservation reservation(Fields fields) throws IOException {
+        return new Reservation(
+                fields.number("number"),
+                fields.text("tenant"),
+                fields.number("bytes"),
+                fields.number("unusedBytes"),
+                fields.number("sinceNanos"),
+                fields.flag("granted"),
+                fields.flag("borrows"),
+                fields.flag("anyGpu"));
     }
 
     private static GpuBytes bytes(Fields fields) throws IOException {

@@ -40,6 +40,9 @@ final class StateCodec {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("floor", tree(pressure.floor()));
         tree.put("deficit", tree(pressure.deficit()));
+        if (!pressure.withheld().equals(PressureState.NONE.withheld())) {
+            tree.put("withheld", tree(pressure.withheld()));
+        }
         tree.put("tenantsNanos", pressure.tenantsNanos());
         tree.put(
                 "processes", pressure.processes().stream().map(StateCodec::tree).toList());
@@ -99,6 +102,7 @@ final class StateCodec {
         return new PressureState(
                 fields.object("floor", StateCodec::hysteresis),
                 fields.object("deficit", StateCodec::hysteresis),
+                fields.optionalObject("withheld", StateCodec::hysteresis).orElse(PressureState.NONE.withheld()),
                 fields.number("tenantsNanos"),
                 fields.objects("processes", MOST_PROCESSES, StateCodec::seen),
                 attempts.entrySet().stream()

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
+import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -53,7 +54,26 @@ public final class RandomNode {
                 sequence,
                 memory,
                 tenants,
-                tenants.asOptional().isEmpty() || fresh ? nanos : nanos - 1);
+                tenants.asOptional().isEmpty() || fresh ? nanos : nanos - 1,
+                random.nextInt(3) == 0 ? reservations(gpu == 0 ? "a" : "b") : List.of());
+    }
+
+    private List<Reservation> reservations(String prefix) {
+        return List.of(
+                reservation(1, prefix + random.nextInt(4), true), reservation(2, prefix + random.nextInt(4), false));
+    }
+
+    private Reservation reservation(int number, String tenant, boolean granted) {
+        long bytes = random.nextInt(3000) * MIB;
+        return new Reservation(
+                number,
+                tenant,
+                bytes,
+                granted ? bytes / 2 : bytes,
+                nanos - random.nextInt(30) * 1_000_000_000L,
+                granted,
+                random.nextInt(4) == 0,
+                random.nextInt(4) == 0);
     }
 
     private List<Tenant> tenants(String prefix) {
