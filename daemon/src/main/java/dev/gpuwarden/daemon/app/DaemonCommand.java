@@ -69,6 +69,7 @@ import dev.gpuwarden.daemon.vram.VramMonitor;
 import dev.gpuwarden.daemon.vram.VramOptions;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
+import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -224,10 +225,11 @@ public final class DaemonCommand implements Callable<Integer> {
                     parts);
             Supplier<List<VramStatus>> tenancy =
                     () -> vram.map(VramMonitor::statuses).orElse(List.of());
+            Optional<ReservationDesk> reservations = vram.map(VramMonitor::reservations);
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
-                    ? Optional.of(parts.add(
-                            GrpcServer.start(grpc, sources(sampler, memory, tenancy, store, runner, unreached))))
+                    ? Optional.of(parts.add(GrpcServer.start(
+                            grpc, sources(sampler, memory, tenancy, reservations, store, runner, unreached))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, tenancy, runner, store, lines);
             WebStats stats = new WebStats();
@@ -277,6 +279,7 @@ public final class DaemonCommand implements Callable<Integer> {
             NodeSampler sampler,
             NodeMemory memory,
             Supplier<List<VramStatus>> tenancy,
+            Optional<ReservationDesk> reservations,
             EventStore store,
             CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
@@ -286,6 +289,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 sampler::snapshot,
                 memory::attribute,
                 tenancy,
+                () -> reservations,
                 store,
                 store,
                 runner,

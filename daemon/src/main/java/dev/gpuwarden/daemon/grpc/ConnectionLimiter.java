@@ -68,7 +68,7 @@ final class ConnectionLimiter implements InternalProtocolNegotiator.ProtocolNego
         if (channel instanceof EpollDomainSocketChannel unix) {
             PeerCredentials credentials = unix.peerCredentials();
             return new Peer.Process(
-                    credentials.pid(), credentials.uid(), credentials.gids()[0]);
+                    credentials.pid(), credentials.uid(), credentials.gids()[0], System.nanoTime());
         }
         return new Peer.Anonymous();
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.VramServiceGrpc;
 import dev.gpuwarden.cli.UserError;
 import io.grpc.BindableService;
 import io.grpc.HandlerRegistry;
@@ -191,6 +192,9 @@ public final class GrpcServer implements AutoCloseable {
             services.add(
                     NodeServiceGrpc.SERVICE_NAME,
                     () -> RequestGuard.before(new NodeService(sources, access, reading, checking, hub)));
+            services.add(
+                    VramServiceGrpc.SERVICE_NAME,
+                    () -> RequestGuard.before(new VramService(sources, access, reading, loop.executor())));
         }
         return services;
     }

@@ -12,8 +12,12 @@ sealed interface Peer {
     /** Set while a call is served. */
     Context.Key<Peer> OF_CALL = Context.key("gpuwarden-peer");
 
-    /** A process of this node, identified by the kernel (SO_PEERCRED, unix(7)). */
-    record Process(int pid, int uid, int gid) implements Peer {
+    /**
+     * A process of this node, identified by the kernel (SO_PEERCRED, unix(7)).
+     *
+     * @param connectedAtNanos time of its connection by {@link System#nanoTime}
+     */
+    record Process(int pid, int uid, int gid, long connectedAtNanos) implements Peer {
         @Override
         public String toString() {
             return "uid " + uid + ", pid " + pid;

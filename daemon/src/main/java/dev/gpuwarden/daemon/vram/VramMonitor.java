@@ -3,11 +3,13 @@ package dev.gpuwarden.daemon.vram;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.Observations.Observed;
+import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
+import dev.gpuwarden.watchdog.observation.GpuObservation;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -35,6 +37,7 @@ public final class VramMonitor implements AutoCloseable {
     private final Remembered remembered;
     private final Optional<DecisionLog> records;
     private final Recycler recycler;
+    private final ReservationDesk reservations;
     private final Clock clock;
     private final Map<String, WatchedGpu> gpus = new LinkedHashMap<>();
     private final AtomicBoolean changed = new AtomicBoolean();
@@ -44,6 +47,7 @@ public final class VramMonitor implements AutoCloseable {
     /**
      * @param remembered that of an earlier daemon
      * @param records empty where events are in memory alone
+     * @param reservations get each observation before a decision
      */
     public VramMonitor(
             NodeSampler sampler,
@@ -52,6 +56,7 @@ public final class VramMonitor implements AutoCloseable {
             Remembered remembered,
             Optional<DecisionLog> records,
             Recycler recycler,
+            ReservationDesk reservations,
             Clock clock) {
         this.sampler = sampler;
         this.observations = observations;
@@ -60,6 +65,7 @@ public final class VramMonitor implements AutoCloseable {
         this.history = new RecycleHistory(rules.recycle(), remembered.history());
         this.records = records;
         this.recycler = recycler;
+        this.reservations = reservations;
         this.clock = clock;
         this.thread = Threads.daemon("gpuwarden-vram", this::run);
     }
@@ -82,16 +88,22 @@ public final class VramMonitor implements AutoCloseable {
                 .toList();
     }
 
+    /** Returns the requests for memory of the GPUs that it watches. */
+    public ReservationDesk reservations() {
+        return reservations;
+    }
+
     private void run() {
-        sampler.memoryWatch().whenChanged(this::memoryChanged);
+        sampler.memoryWatch().whenChanged(this::wake);
+        reservations.whenOpened(this::wake);
         while (!stopped) {
             changed.set(false);
             pause(turn());
         }
     }
 
-    /** Called by threads of the sampler. */
-    private void memoryChanged() {
+    /** Called by threads of the sampler, and of callers that reserve memory. */
+    private void wake() {
         if (changed.compareAndSet(false, true)) {
             LockSupport.unpark(thread);
         }
@@ -114,15 +126,17 @@ public final class VramMonitor implements AutoCloseable {
     private synchronized long turn() {
         List<Observed> seen = observations.read();
         long pause = seen.isEmpty() ? WatchedGpu.WAITING_NANOS : WatchedGpu.CALM_NANOS;
+        reservations.tick(seen.stream().map(one -> one.observation().gpu()).toList());
         for (Observed one : seen) {
             String name = one.observation().gpu();
             WatchedGpu gpu = gpus.get(name);
-            if (gpu == null || gpu.isNew(one.observation(), System.nanoTime())) {
+            boolean reserved = reservations.isOpen(name);
+            if (gpu == null || reserved || gpu.isNew(one.observation(), System.nanoTime())) {
                 gpu = gpu == null ? new WatchedGpu(name, rules, history, remembered.of(name)) : gpu;
                 gpus.put(name, gpu);
                 decide(gpu, one);
             }
-            pause = Math.min(pause, gpu.pauseNanos());
+            pause = Math.min(pause, reserved ? Math.min(WatchedGpu.WAITING_NANOS, gpu.pauseNanos()) : gpu.pauseNanos());
         }
         if (gpus.size() > seen.size()) {
             gpus.keySet()
@@ -133,9 +147,11 @@ public final class VramMonitor implements AutoCloseable {
 
     private void decide(WatchedGpu gpu, Observed seen) {
         WatchdogState before = gpu.state();
-        Decision decision = gpu.decide(seen, clock.instant());
+        GpuObservation observation = reservations.observe(seen.gpu(), seen.observation());
+        Decision decision = gpu.decide(new Observed(seen.gpu(), observation), clock.instant());
         records.ifPresent(log -> log.decided(decision, before));
-        sampler.memoryWatch().set(gpu.name(), gpu.hastenBelowBytes(), decision.wantsTenants());
+        boolean wantsTenants = decision.wantsTenants() || reservations.isWanted(gpu.name());
+        sampler.memoryWatch().set(gpu.name(), gpu.hastenBelowBytes(), wantsTenants);
         String label = seen.gpu().label();
         gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
         decision.recycled().ifPresent(tenant -> recycler.recycle(decision, tenant, label));

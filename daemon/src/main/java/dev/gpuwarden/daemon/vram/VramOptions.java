@@ -22,6 +22,7 @@ import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import dev.gpuwarden.daemon.vram.limits.DriverLimits;
 import dev.gpuwarden.daemon.vram.limits.LimitMode;
+import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.watchdog.budget.AdvertisedBudget;
@@ -203,6 +204,7 @@ public final class VramOptions {
                 remembered,
                 log,
                 new Recycler(mode == Mode.armed, actuators, log),
+                new ReservationDesk(paths, sources, rules(), Clock.systemUTC()),
                 Clock.systemUTC());
         parts.add(monitor);
         monitor.start();

@@ -45,10 +45,10 @@ class DoorTest {
 
     static Stream<Arguments> peers() {
         return Stream.of(
-                Arguments.of(new Peer.Process(1, 0, 0), true, true),
-                Arguments.of(new Peer.Process(1, 998, 0), true, true),
-                Arguments.of(new Peer.Process(1, 1000, 0), true, true),
-                Arguments.of(new Peer.Process(1, 1001, 0), true, false),
+                Arguments.of(new Peer.Process(1, 0, 0, 0), true, true),
+                Arguments.of(new Peer.Process(1, 998, 0, 0), true, true),
+                Arguments.of(new Peer.Process(1, 1000, 0, 0), true, true),
+                Arguments.of(new Peer.Process(1, 1001, 0, 0), true, false),
                 Arguments.of(new Peer.Certified("CN=prometheus"), true, true),
                 Arguments.of(new Peer.Anonymous(), false, false));
     }

@@ -31,6 +31,7 @@ class ReflectionTest {
                     .containsExactlyInAnyOrder(
                             "datamodels.PlatformConnector",
                             "gpuwarden.v1.NodeService",
+                            "gpuwarden.v1.VramService",
                             "grpc.health.v1.Health",
                             "grpc.reflection.v1.ServerReflection",
                             "grpc.reflection.v1alpha.ServerReflection");

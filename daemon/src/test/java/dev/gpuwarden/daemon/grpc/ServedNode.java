@@ -31,6 +31,7 @@ import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.vram.VramStatus;
+import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
@@ -43,6 +44,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** A node of two GPUs that is served on sockets in a folder, with a real store and a real runner of checks. */
 final class ServedNode implements AutoCloseable {
@@ -61,6 +63,9 @@ final class ServedNode implements AutoCloseable {
     final AtomicReference<Consumer<CheckContext>> duringPort = new AtomicReference<>(context -> {});
 
     final AtomicReference<List<VramStatus>> vram = new AtomicReference<>(List.of());
+    /** Without one the watchdog is off. */
+    volatile @Nullable ReservationDesk reservations;
+
     final AtomicInteger memoryLooks = new AtomicInteger();
     /** Makes the store refuse writes, like a full disk. */
     final AtomicBoolean full = new AtomicBoolean();
@@ -111,6 +116,7 @@ final class ServedNode implements AutoCloseable {
                 node::get,
                 this::memory,
                 vram::get,
+                () -> Optional.ofNullable(reservations),
                 new Intake(),
                 store,
                 checks,

@@ -53,14 +53,26 @@ public final class Tenancy {
         });
     }
 
-    private void add(MemoryUse process, List<TermsSource> sources) {
-        Optional<Terms> promised = sources.stream()
+    /**
+     * Returns the terms of the tenant that a process belongs to on this GPU; empty where it belongs to none.
+     *
+     * @param sources the first that is responsible for the process decides
+     */
+    public static Optional<Terms> terms(GpuIdentity gpu, MemoryUse process, List<TermsSource> sources) {
+        return sources.stream()
                 .flatMap(source -> source.of(gpu, process).stream())
-                .findFirst();
-        if (promised.isEmpty() && process.owner() instanceof Owner.Unknown) {
+                .findFirst()
+                .or(() -> process.owner() instanceof Owner.Unknown
+                        ? Optional.empty()
+                        : Optional.of(withoutBudget(process.owner())));
+    }
+
+    private void add(MemoryUse process, List<TermsSource> sources) {
+        Optional<Terms> terms = terms(gpu, process, sources);
+        if (terms.isEmpty()) {
             return;
         }
-        Group group = group(promised.orElseGet(() -> withoutBudget(process.owner())));
+        Group group = group(terms.get());
         group.used = group.used instanceof Reading.Present<Long> before
                 ? process.usedBytes().map(more -> before.value() + more)
                 : group.used;

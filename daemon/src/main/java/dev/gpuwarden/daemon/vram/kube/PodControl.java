@@ -19,6 +19,11 @@ public interface PodControl {
      */
     void advertise(OptionalLong mib, OptionalLong ofLargestCard);
 
+    /** Sets the value of a node with one card. */
+    default void advertise(OptionalLong mib) {
+        advertise(mib, OptionalLong.empty());
+    }
+
     /**
      * Returns the way to end a pod.
      *

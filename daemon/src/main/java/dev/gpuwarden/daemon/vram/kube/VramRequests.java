@@ -75,15 +75,6 @@ public final class VramRequests implements PodControl {
         return pods;
     }
 
-    /**
-     * Sets the value for the Node. Sends nothing if it is the same as before. Does not block.
-     *
-     * @param mib empty if the Node must not have the resource
-     */
-    public void advertise(OptionalLong mib) {
-        advertise(mib, OptionalLong.empty());
-    }
-
     /** Sends nothing if both are the same as before. */
     @Override
     public synchronized void advertise(OptionalLong mib, OptionalLong ofLargestCard) {
