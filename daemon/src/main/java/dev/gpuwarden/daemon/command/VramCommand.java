@@ -31,7 +31,7 @@ import picocli.CommandLine.Command;
         name = "vram",
         mixinStandardHelpOptions = true,
         description =
-                "GPU memory by holder, the pods that have the GPUs, budgets, and the decisions of the VRAM watchdog.",
+                "GPU memory by holder, the pods that have the GPUs, budgets, reservations, and the decisions of the VRAM watchdog.",
         synopsisSubcommandLabel = "COMMAND")
 public final class VramCommand {
 
@@ -45,6 +45,7 @@ public final class VramCommand {
                 .addSubcommand(new VramAuditCommand())
                 .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramRecordCommand(provider, ShutdownSignal.onSignal()))
+                .addSubcommand(new VramReserveCommand())
                 .addSubcommand(new VramReplayCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramRulesCommand())
                 .addSubcommand(new VramLintCommand(() -> System.in));

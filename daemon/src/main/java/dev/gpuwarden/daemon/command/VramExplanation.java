@@ -11,6 +11,7 @@ import dev.gpuwarden.watchdog.decision.Candidate;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import dev.gpuwarden.watchdog.pressure.Pressure;
 import dev.gpuwarden.watchdog.pressure.Trigger;
@@ -62,6 +63,7 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
         decision().notices().forEach(notice -> field(out, "notice", notice));
         field(out, "seen", memory(seen));
         field(out, "", tenants(seen));
+        seen.reservations().forEach(each -> field(out, "", reservation(each, seen.atNanos())));
         decision().pressure().ifPresent(pressure -> pressure(pressure, seen.atNanos(), out));
         if (!decision().ranking().isEmpty()) {
             out.println();
@@ -97,7 +99,15 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
                 + seconds(seen.atNanos() - seen.tenantsAtNanos()) + " before the reading";
     }
 
+    private static String reservation(Reservation each, long now) {
+        return "reservation of " + mib(each.bytes()) + " for " + each.tenant()
+                + (each.granted()
+                        ? ", of which " + mib(each.unusedBytes()) + " are not allocated"
+                        : ", which waits for " + seconds(now - each.sinceNanos()));
+    }
+
     private void pressure(Pressure pressure, long now, PrintWriter out) {
+        boolean asked = !decision().seen().reservations().isEmpty();
         field(
                 out,
                 "floor",
@@ -116,7 +126,12 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
                 pressure.starved().isEmpty()
                         ? "no failed allocation is known"
                         : Rule.ATTEMPTS.text(record.rules()) + " failed allocations within "
-                                + Rule.ATTEMPTS_WITHIN.text(record.rules()) + ": "
+                                + Rule.ATTEMPTS_WITHIN.text(record.rules())
+                                + (asked
+                                        ? ", or a reservation that waits for "
+                                                + Rule.RESERVATION_WAITS.text(record.rules())
+                                        : "")
+                                + ": "
                                 + String.join(", ", pressure.starved()));
     }
 

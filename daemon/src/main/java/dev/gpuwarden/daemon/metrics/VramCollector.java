@@ -6,6 +6,7 @@ import dev.gpuwarden.daemon.vram.VramView;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
+import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import dev.gpuwarden.watchdog.pressure.Pressure;
 import dev.gpuwarden.watchdog.pressure.Trigger;
@@ -64,6 +65,7 @@ public final class VramCollector implements Collector {
         for (VramStatus status : all) {
             Labels gpu = GpuLabels.of(status.gpu());
             decisions(status, gpu, out);
+            reservations(status.decision().seen().reservations(), gpu, out);
             status.decision().pressure().ifPresent(pressure -> pressure(pressure, gpu, out));
             status.decision()
                     .seen()
@@ -98,6 +100,19 @@ public final class VramCollector implements Collector {
         boolean offender =
                 decision.ranking().stream().anyMatch(each -> each.spared().isEmpty());
         out.add("gpuwarden_vram_kill_cap_reached", gpu, decision.verdict() == Verdict.CAPPED && offender ? 1 : 0);
+    }
+
+    private static void reservations(List<Reservation> all, Labels gpu, Family.Series out) {
+        long granted = all.stream().filter(Reservation::granted).count();
+        out.add("gpuwarden_vram_reservations", gpu.add("state", "granted"), granted);
+        out.add("gpuwarden_vram_reservations", gpu.add("state", "waiting"), all.size() - granted);
+        out.add(
+                "gpuwarden_vram_reservations_unused_bytes",
+                gpu,
+                all.stream()
+                        .filter(Reservation::granted)
+                        .mapToLong(Reservation::unusedBytes)
+                        .sum());
     }
 
     private static void pressure(Pressure pressure, Labels gpu, Family.Series out) {

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The VRAM watchdog's state for one GPU, as commands and the page show it. Its size is bounded: names come from pods and units.
@@ -111,7 +112,21 @@ public record VramView(
                 decision.pressure().map(VramView::pressure),
                 all.map(rows -> rows.stream().limit(MOST_TENANTS).toList()),
                 Math.max(0, left),
-                texts(decision.notices(), SENTENCE));
+                texts(notices(decision), SENTENCE));
+    }
+
+    private static List<String> notices(Decision decision) {
+        Map<String, String> names = decision.seen().tenants().asOptional().orElse(List.of()).stream()
+                .collect(Collectors.toMap(Tenant::id, Tenant::name, (first, second) -> first));
+        Stream<String> reservations = decision.seen().reservations().stream()
+                .map(each -> "reservation of " + mib(each.bytes()) + " for "
+                        + names.getOrDefault(each.tenant(), each.tenant())
+                        + (each.granted() ? ": granted, " + mib(each.unusedBytes()) + " unused" : ": waits"));
+        return Stream.concat(decision.notices().stream(), reservations).toList();
+    }
+
+    private static String mib(long bytes) {
+        return (bytes >> 20) + " MiB";
     }
 
     private static Reading<Memory> memory(Reading<GpuBytes> bytes) {
