@@ -31,6 +31,9 @@ public record CgroupPath(String path, Owner owner) {
                     + "\\.slice:([a-z0-9-]{1,32}):([0-9a-f]{64})");
 
     private static final Pattern CONTAINER = Pattern.compile("(?:([a-z][a-z-]{0,30})-)?([0-9a-f]{64})(?:\\.scope)?");
+    /** A Podman container in the cgroup of the unit that runs it. Only systemd can restart it, so the unit is its owner. */
+    private static final String SPLIT = "libpod-payload";
+
     private static final Pattern JOB = Pattern.compile("job_([0-9]{1,20})");
     private static final Pattern STEP = Pattern.compile("step_([0-9]{1,20}|batch|extern|interactive)");
     private static final int MAX_NAME = 255; // a cgroup is a folder: NAME_MAX of Linux
@@ -150,7 +153,7 @@ public record CgroupPath(String path, Owner owner) {
 
     private static @Nullable Owner container(List<String> names, int at) {
         Matcher container = CONTAINER.matcher(names.get(at));
-        if (!container.matches()) {
+        if (!container.matches() || SPLIT.equals(container.group(1))) {
             return null;
         }
         String before = at > 0 ? names.get(at - 1) : "";

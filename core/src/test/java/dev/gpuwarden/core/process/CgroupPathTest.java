@@ -101,6 +101,8 @@ class CgroupPathTest {
         "5:cpuset:/docker/<id>, docker",
         "0::/machine.slice/libpod-<id>.scope, podman",
         "0::/machine.slice/libpod-<id>.scope/container, podman",
+        "0::/machine.slice/machine-libpod_pod_<id2>.slice/libpod-<id>.scope/container, podman",
+        "0::/libpod_parent/libpod-<id>, podman",
         "0::/machine.slice/libpod-conmon-<id>.scope, podman",
         "0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-<id>.scope, podman",
         "0::/libpod_parent/<id>, podman",
@@ -119,6 +121,8 @@ class CgroupPathTest {
     @CsvSource({
         "0::/system.slice/jupyter.service, jupyter.service",
         "0::/system.slice/jupyter.service/worker, jupyter.service",
+        // Podman's --cgroups=split, which Quadlet uses
+        "0::/system.slice/model.service/libpod-payload-<id>, model.service",
         "0::/user.slice/user-1000.slice/session-3.scope, session-3.scope",
         "0::/user.slice/user-1000.slice/user@1000.service, user@1000.service",
         "0::/user.slice/user-1000.slice/user@1000.service/app.slice/train.service, user@1000.service/train.service",
@@ -135,7 +139,8 @@ class CgroupPathTest {
         "0::/system.slice/slurmstepd.scope/job_4711/step_batch/slurm, 4711, batch",
         "0::/system.slice/node7_slurmstepd.scope/job_4711/step_extern, 4711, extern",
         "8:memory:/slurm/uid_1000/job_4711/step_0/task_0, 4711, 0",
-        "8:memory:/slurm_node7/uid_1000/job_4711, 4711, ''"
+        "8:memory:/slurm_node7/uid_1000/job_4711, 4711, ''",
+        "6:freezer:/slurm_node7/uid_0/job_4711/step_batch, 4711, batch"
     })
     void batchJobs(String form, String job, String step) {
         assertThat(owner(form)).isEqualTo(new Owner.SlurmJob(job, step));
