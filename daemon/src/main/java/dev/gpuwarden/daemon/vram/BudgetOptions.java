@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.vram.budgets.EngineNames;
 import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
+import dev.gpuwarden.daemon.vram.engine.ContainerEngine;
 import dev.gpuwarden.watchdog.budget.TermsSource;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,6 +22,21 @@ public final class BudgetOptions {
                     + " With it, the daemon watches the memory of its GPUs.")
     @Nullable Path file;
 
+    @Option(
+            names = "--vram.docker-socket",
+            defaultValue = "/run/docker.sock",
+            paramLabel = "SOCKET",
+            description =
+                    "Unix socket of Docker, for names of containers and their restart (default: ${DEFAULT-VALUE}).")
+    Path docker = Path.of("/run/docker.sock");
+
+    @Option(
+            names = "--vram.podman-socket",
+            defaultValue = "/run/podman/podman.sock",
+            paramLabel = "SOCKET",
+            description = "Unix socket of Podman's service, for the same (default: ${DEFAULT-VALUE}).")
+    Path podman = Path.of("/run/podman/podman.sock");
+
     boolean given() {
         return file != null;
     }
@@ -32,7 +48,13 @@ public final class BudgetOptions {
      */
     public List<TermsSource> sources(NodePaths paths) {
         return Optional.ofNullable(file).stream()
-                .<TermsSource>map(named -> NodeBudgets.read(named, new EngineNames(), paths.sysfs(), System::nanoTime))
+                .<TermsSource>map(
+                        named -> NodeBudgets.read(named, new EngineNames(engines()), paths.sysfs(), System::nanoTime))
                 .toList();
+    }
+
+    /** Returns the engines whose containers can have budgets. */
+    List<ContainerEngine> engines() {
+        return List.of(new ContainerEngine("docker", docker), new ContainerEngine("podman", podman));
     }
 }

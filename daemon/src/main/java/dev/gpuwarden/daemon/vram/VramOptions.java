@@ -13,8 +13,10 @@ import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.account.NodeAccount;
-import dev.gpuwarden.daemon.vram.action.CommandActuator;
+import dev.gpuwarden.daemon.vram.action.ContainerActuator;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
+import dev.gpuwarden.daemon.vram.action.SlurmActuator;
+import dev.gpuwarden.daemon.vram.action.UnitActuator;
 import dev.gpuwarden.daemon.vram.kube.Advertiser;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
 import dev.gpuwarden.daemon.vram.kube.PodControl;
@@ -227,7 +229,8 @@ public final class VramOptions {
     }
 
     private List<Actuator> actuators(NodePaths paths, Supplier<ProcessSignals> signals) {
-        List<Actuator> all = new ArrayList<>(CommandActuator.all(grace));
+        List<Actuator> all = new ArrayList<>(List.of(new UnitActuator(), new SlurmActuator()));
+        budgets.engines().forEach(engine -> all.add(new ContainerActuator(engine, grace)));
         all.add(new SignalActuator("process:", signals, new RunningProcesses(paths.procfs()), grace));
         return all;
     }

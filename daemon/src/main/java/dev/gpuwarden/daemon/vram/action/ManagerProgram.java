@@ -1,0 +1,58 @@
+package dev.gpuwarden.daemon.vram.action;
+
+import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.vram.Actuator.Outcome;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A program of the manager of a tenant: systemd's or Slurm's. It has the daemon's PATH and SLURM_CONF, because Slurm is
+ * often installed outside the usual folders.
+ *
+ * @param words the program and its arguments
+ * @param run its end and its output
+ */
+record ManagerProgram(List<String> words, ChildRun run) {
+
+    private static final String USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    private static final int LONGEST_ERROR = 300;
+
+    /** Runs it in this thread, for this time at most. @throws InterruptedException if this thread is interrupted */
+    static ManagerProgram run(List<String> words, Duration timeout) throws InterruptedException {
+        return new ManagerProgram(words, ChildRun.of(words, Path.of("/"), environment(System.getenv()), timeout));
+    }
+
+    static Map<String, String> environment(Map<String, String> own) {
+        Map<String, String> environment = new HashMap<>();
+        environment.put("PATH", own.getOrDefault("PATH", USUAL_PATH));
+        environment.put("LC_ALL", "C");
+        if (own.containsKey("SLURM_CONF")) {
+            environment.put("SLURM_CONF", own.get("SLURM_CONF"));
+        }
+        return environment;
+    }
+
+    boolean succeeded() {
+        return run.end() instanceof ChildRun.End.Exited exited && exited.code() == 0;
+    }
+
+    Outcome outcome() {
+        String command = String.join(" ", words);
+        if (run.end() instanceof ChildRun.End.Exited exited) {
+            String error = exited.code() == 0 ? "" : ": " + firstPart(run.err());
+            return new Outcome(exited.code() == 0, command + " ended with code " + exited.code() + error);
+        }
+        String why = run.end() instanceof ChildRun.End.CutOff cut
+                ? "it " + cut.why()
+                : ((ChildRun.End.NotStarted) run.end()).why();
+        return new Outcome(false, command + ": " + why);
+    }
+
+    private static String firstPart(String text) {
+        String line = text.strip().replaceAll("\\p{Cntrl}+", " ");
+        return line.length() > LONGEST_ERROR ? line.substring(0, LONGEST_ERROR) : line;
+    }
+}
