@@ -5,13 +5,21 @@ import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
 
-/** Cancels jobs of Slurm. */
+/**
+ * Cancels jobs of Slurm. The last task of an array has the number of the whole array as its own, and {@code scancel}
+ * with that number ends all tasks; so Slurm is first asked for the task's name, such as {@code 4711_3}.
+ */
 public final class SlurmActuator implements Actuator {
 
     private static final String ID_PREFIX = "slurm:";
 
     private static final Duration LONGEST = Duration.ofSeconds(60);
+
+    /** Own number, number of the array (or the own one), index in the array (or N/A). */
+    private static final Pattern ROW = Pattern.compile("([0-9]+) ([0-9]+) ([0-9]+|N/A)");
 
     @Override
     public String name() {
@@ -27,10 +35,28 @@ public final class SlurmActuator implements Actuator {
     public Outcome recycle(Decision decision, Tenant tenant) {
         String job = tenant.id().substring(ID_PREFIX.length());
         try {
-            return ManagerProgram.run(List.of("scancel", job), LONGEST).outcome();
+            ManagerProgram list =
+                    ManagerProgram.run(List.of("squeue", "--noheader", "--jobs", job, "--format", "%A %F %K"), LONGEST);
+            if (!list.succeeded()) {
+                return list.outcome();
+            }
+            Optional<String> name = name(job, list.run().out());
+            return name.isPresent()
+                    ? ManagerProgram.run(List.of("scancel", name.get()), LONGEST)
+                            .outcome()
+                    : new Outcome(false, "expected job " + job + " in the list of squeue, which does not have it");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Outcome(false, "interrupted");
         }
+    }
+
+    /** Returns the name that means this job alone; empty if no row of {@code squeue} is the job's. */
+    static Optional<String> name(String job, String rows) {
+        return rows.lines()
+                .map(line -> ROW.matcher(line.strip()))
+                .filter(row -> row.matches() && row.group(1).equals(job))
+                .map(row -> row.group(3).equals("N/A") ? job : row.group(2) + "_" + row.group(3))
+                .findFirst();
     }
 }
