@@ -2,18 +2,12 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.ByteSizes;
 import dev.gpuwarden.cli.ExitCode;
-import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.cli.YamlSection;
 import dev.gpuwarden.daemon.vram.Manifests;
 import dev.gpuwarden.watchdog.lint.LintRules;
-import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,8 +38,6 @@ import picocli.CommandLine.TypeConversionException;
             "3:an object has the resource, and its pods are not read"
         })
 final class VramLintCommand implements Callable<Integer> {
-
-    private static final String STANDARD_INPUT = "-";
 
     private final Supplier<InputStream> standardInput;
 
@@ -91,31 +83,10 @@ final class VramLintCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         LintRules rules = new LintRules(resource, largestCard, measured());
-        Manifests manifests = new Manifests(resource);
-        files.forEach(file -> read(file, manifests));
+        Manifests manifests = ManifestFiles.read(files, resource, standardInput);
         VramLintReport report = new VramLintReport(rules, manifests.workloads(), manifests.unread());
         output.write(spec.commandLine().getOut(), report.tree(), report::print);
         return !report.clean(strict) ? ExitCode.NOT_FIT : report.unread().isEmpty() ? ExitCode.OK : ExitCode.UNDECIDED;
-    }
-
-    private void read(String file, Manifests manifests) {
-        if (file.equals(STANDARD_INPUT)) {
-            YamlSection.readManifests("standard input", standardInput.get(), manifests::add);
-            return;
-        }
-        try {
-            Path path = Path.of(file);
-            if (Files.isDirectory(path)) {
-                throw new UserError(Table.escape(file) + ": expected a file, but it is a directory");
-            }
-            try (InputStream in = Files.newInputStream(path)) {
-                YamlSection.readManifests(file, in, manifests::add);
-            }
-        } catch (IOException e) {
-            throw new UserError(Table.escape(file) + ": " + FileErrors.why(e));
-        } catch (InvalidPathException e) {
-            throw new UserError(Table.escape(file) + ": no such file");
-        }
     }
 
     private Map<String, Long> measured() {
