@@ -48,7 +48,8 @@ public final class VramCommand {
                 .addSubcommand(new VramReserveCommand())
                 .addSubcommand(new VramReplayCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramRulesCommand())
-                .addSubcommand(new VramLintCommand(() -> System.in));
+                .addSubcommand(new VramLintCommand(() -> System.in))
+                .addSubcommand(new VramWhatifCommand(() -> System.in));
     }
 
     /** Queries the kubelet once for the pods that have each GPU. */
