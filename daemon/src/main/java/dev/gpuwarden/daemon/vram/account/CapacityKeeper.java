@@ -32,7 +32,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
 
     private static final Duration EACH = Duration.ofMinutes(1);
     private static final Duration FOREVER = Duration.ofDays(365);
-    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(2), 0.5);
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30), 0.5);
 
     private final NodeApi api;
     private final CapacityRules rules;
@@ -183,7 +183,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
             refuse(refused.text());
             return FOREVER;
         }
-        if (!limit.take(api)) {
+        if (!limit.has(api)) {
             refuse("another writer changes " + rules.resource() + " of the Node again and again; next try in "
                     + EACH.toSeconds() + " s");
             return EACH;
@@ -201,6 +201,8 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
             logged = "";
             log(Level.INFO, "the Node has " + rules.resource() + " " + mib.get().orElse(0));
         }
+        // A write that failed was provoked by no other writer.
+        var unused = limit.take(api);
         checked = mib;
         return FOREVER;
     }
