@@ -57,7 +57,9 @@ def passed(report, simulated):
     """Only reports the sampler's ratio on a simulated node: a busy machine must not fail a build."""
     measured = report["sampler"]["passed"] or (simulated and bool(report["sampler"]["jniToC"]))
     # A simulated GPU's memory is this machine's, and its sizes are small: its rates decide nothing.
-    rates = simulated or all(row["state"] != "failed" for row in report["compute"])
+    rates = simulated or all(row["state"] != "failed" for row in report["compute"] + report["vram"])
+    # Its rows are all "not run" where its programs do not work at all.
+    rates = rates and any(row["state"] != "not run" for row in report["vram"])
     return report["contract"]["passed"] and report["comparison"]["passed"] and measured and rates
 
 
@@ -140,6 +142,8 @@ def markdown(report):
     lines += table(["client", "verdict", "cause", "readings"], grouped(comparison["results"], (BOTH_ABSENT,)))
     lines += ["## Rates compared with plain CUDA, cuBLAS and nccl-tests", ""]
     lines += table(["", "", ""], compute(report["compute"]))
+    lines += ["## Cost of sampling for the VRAM watchdog, and attribution", ""]
+    lines += table(["", "", ""], compute(report["vram"]))
     lines += ["## Sampler, one tick over all GPUs: %s (limit: JNI at most %.1f times C)" % (word[ticks["passed"]], JNI_LIMIT), ""]
     lines += table(
         ["cadence", "C us", "JNI us", "JNA us", "JNI / C", "JNA / C", "bytes per JNI tick"],
@@ -177,6 +181,8 @@ def summary(report):
             yield "                        GPU %s %s, %s: %s: %s" % (gpus(r), r["reading"], r["client"], r["verdict"], r["why"])
     for what, state, why in compute(report["compute"]):
         yield "compute         %s  %s: %s" % (state, what, why)
+    for what, state, why in compute(report["vram"]):
+        yield "vram            %s  %s: %s" % (state, what, why)
     ratios = ", ".join("%s JNI %.2f x C" % (cadence, ratio) for cadence, ratio in sorted(report["sampler"]["jniToC"].items()))
     yield "sampler         %s  %s" % (word[report["sampler"]["passed"]], ratios or "not measured: see the log")
     yield "acceptance      %s" % word[report["passed"]]
@@ -224,6 +230,8 @@ def main(arguments):
         "samplerRuns": len(runs),
         "compute": read_json(os.path.join(options.work, "compute.json"))
         or [{"what": "all rates", "state": "not run", "why": "the comparison left no result"}],
+        "vram": read_json(os.path.join(options.work, "vram.json"))
+        or [{"what": "cost of sampling for the VRAM watchdog", "state": "not run", "why": "the measurement left no result"}],
     }
     report["passed"] = passed(report, bool(options.simulated))
     driver = comparison["node"]["driver"].get("driverVersion") or "no-driver"

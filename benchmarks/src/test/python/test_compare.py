@@ -168,13 +168,14 @@ class Report(unittest.TestCase):
 
     def test_a_busy_machine_fails_no_build_on_a_simulated_node(self):
         fine = {"passed": True}
-        slow = {"contract": fine, "comparison": fine, "compute": [],
+        slow = {"contract": fine, "comparison": fine, "compute": [], "vram": [{"state": "reported"}],
                 "sampler": {"passed": False, "jniToC": {"FAST": 1.7, "SLOW": 1.1}}}
         self.assertTrue(report.passed(slow, simulated=True))
         self.assertFalse(report.passed(slow, simulated=False))
         unmeasured = dict(slow, sampler={"passed": False, "jniToC": {}})
         self.assertFalse(report.passed(unmeasured, simulated=True))
         self.assertFalse(report.passed(dict(slow, comparison={"passed": False}), simulated=True))
+        self.assertFalse(report.passed(dict(slow, vram=[{"state": "not run"}]), simulated=True))
 
     def test_a_rate_below_its_share_fails_and_one_that_was_not_measured_is_named(self):
         fine = {"passed": True}
@@ -187,7 +188,7 @@ class Report(unittest.TestCase):
         self.assertIn("GPU 0 is busy", absent["why"])
         self.assertIn("CUBLAS", row_of(row, {}, ["none"])["why"])
         for rows, passed in (([good, absent], True), ([good, slow], False)):
-            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": fine, "compute": rows}, simulated=False), passed)
+            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": fine, "compute": rows, "vram": [{"state": "passed"}]}, simulated=False), passed)
 
     def test_a_sampler_that_was_not_measured_has_not_passed(self):
         self.assertFalse(report.sampler([])["passed"])

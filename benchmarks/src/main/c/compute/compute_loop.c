@@ -6,6 +6,7 @@
  * Then one command per line on standard input, one line of answer each. A copy has 1 MiB of pinned memory, a DAXPY 16,384 elements.
  *
  *     trivial N | launch N | daxpy N | to-device N | to-host N | within N      N calls:     NANOSECONDS of the host, without their end
+ *     hold BYTES                                                               allocates them until the program ends: "held"
  *     sync                                                                     waits:       NANOSECONDS
  *     rate to-device BYTES N | to-host | within | daxpy | dgemm                N of BYTES:  UNITS-PER-SECOND by the GPU's clock, or "none"
  *
@@ -222,6 +223,15 @@ static void rate(const char *work, size_t bytes, long count)
     CHECK(cuMemFree_v2(from));
 }
 
+static void hold(size_t bytes)
+{
+    CUdeviceptr held;
+    CHECK(cuMemAlloc_v2(&held, bytes));
+    CHECK(cuMemsetD8Async(held, 0, bytes, stream));
+    synchronize();
+    puts("held");
+}
+
 int main(int argc, char **argv)
 {
     char line[128], work[16];
@@ -253,6 +263,8 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "rate %15s %zu %ld", work, &bytes, &count) == 3) {
             rate(work, bytes, count);
+        } else if (sscanf(line, "hold %zu", &bytes) == 1) {
+            hold(bytes);
         } else if (strncmp(line, "sync", 4) == 0) {
             long long start = now_ns();
             synchronize();
