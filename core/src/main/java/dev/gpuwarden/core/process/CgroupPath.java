@@ -104,9 +104,10 @@ public record CgroupPath(String path, Owner owner) {
             }
             kube |= name.equals("kubepods");
             if (container == null) {
-                container = container(names, i);
+                container = container(names, i, ofUser(unit));
             }
-            Owner job = slurm && container == null ? job(names, i) : null;
+            // A user may make cgroups below the own manager and give them any name.
+            Owner job = slurm && container == null && !ofUser(unit) ? job(names, i) : null;
             if (job != null) {
                 return job;
             }
@@ -151,14 +152,19 @@ public record CgroupPath(String path, Owner owner) {
         return Reading.absent(Absence.NO_DATA, 0, "in the pod's own cgroup");
     }
 
-    private static @Nullable Owner container(List<String> names, int at) {
+    private static boolean ofUser(String unit) {
+        return unit.startsWith("user@");
+    }
+
+    /** @param ofUser whether a user's own manager made the cgroup, or that user: its ID may be one of root's containers */
+    private static @Nullable Owner container(List<String> names, int at, boolean ofUser) {
         Matcher container = CONTAINER.matcher(names.get(at));
         if (!container.matches() || SPLIT.equals(container.group(1))) {
             return null;
         }
         String before = at > 0 ? names.get(at - 1) : "";
         String label = container.group(1) == null ? before : container.group(1);
-        return new Owner.Container(runtime(label), container.group(2));
+        return new Owner.Container((ofUser ? "rootless-" : "") + runtime(label), container.group(2));
     }
 
     private static String runtime(String label) {
@@ -191,6 +197,6 @@ public record CgroupPath(String path, Owner owner) {
         if (soFar.isEmpty()) {
             return name;
         }
-        return soFar.startsWith("user@") && soFar.indexOf('/') < 0 ? soFar + "/" + name : soFar;
+        return ofUser(soFar) && soFar.indexOf('/') < 0 ? soFar + "/" + name : soFar;
     }
 }

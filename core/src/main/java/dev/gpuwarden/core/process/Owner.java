@@ -25,7 +25,12 @@ public sealed interface Owner {
             Reading<String> containerId)
             implements Owner {}
 
-    /** A container without a pod; runtime is "docker", "podman", "containerd", "cri-o". */
+    /**
+     * A container without a pod.
+     *
+     * @param runtime "docker", "podman", "containerd", "cri-o" or "unknown"; with "rootless-" before it in the cgroups of a
+     *     user, who chooses names and IDs there
+     */
     record Container(String runtime, String containerId) implements Owner {}
 
     /** A systemd unit, for example "jupyter.service" or "session-3.scope". */

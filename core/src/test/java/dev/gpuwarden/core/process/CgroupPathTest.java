@@ -97,14 +97,14 @@ class CgroupPathTest {
     @CsvSource({
         "0::/docker/<id>, docker",
         "0::/system.slice/docker-<id>.scope, docker",
-        "0::/user.slice/user-1000.slice/user@1000.service/user.slice/docker-<id>.scope, docker",
+        "0::/user.slice/user-1000.slice/user@1000.service/user.slice/docker-<id>.scope, rootless-docker",
         "5:cpuset:/docker/<id>, docker",
         "0::/machine.slice/libpod-<id>.scope, podman",
         "0::/machine.slice/libpod-<id>.scope/container, podman",
         "0::/machine.slice/machine-libpod_pod_<id2>.slice/libpod-<id>.scope/container, podman",
         "0::/libpod_parent/libpod-<id>, podman",
         "0::/machine.slice/libpod-conmon-<id>.scope, podman",
-        "0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-<id>.scope, podman",
+        "0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-<id>.scope, rootless-podman",
         "0::/libpod_parent/<id>, podman",
         "0::/system.slice/nerdctl-<id>.scope, containerd",
         "0::/default/<id>, containerd",
@@ -179,6 +179,12 @@ class CgroupPathTest {
             assertThat(pod.uid()).isEqualTo(uid);
             assertThat(pod.containerId()).isEqualTo(Reading.of(ID));
         });
+    }
+
+    @Test
+    void cgroupsOfAUserNameNoJobOfSlurm() {
+        assertThat(owner("0::/user.slice/user-7.slice/user@7.service/slurmstepd.scope/job_1/step_0"))
+                .isEqualTo(new Owner.Unit("user@7.service/slurmstepd.scope"));
     }
 
     @Test
