@@ -99,8 +99,8 @@ public final class NodeApi {
     /** Returns the pod that has this name now; empty if there is none. */
     public Optional<Map<?, ?>> pod(String namespace, String name) throws IOException, InterruptedException {
         try {
-            return Optional.of(
-                    client.ask(ApiRequest.get(ApiRequest.Kind.pods, ApiRequest.pod(namespace, name)), WHOLE));
+            String path = ApiRequest.pod(namespace, name);
+            return Optional.of(client.ask(ApiRequest.get(ApiRequest.Kind.removals, path), POD));
         } catch (KubeException e) {
             if (e.status() == NOT_FOUND) {
                 return Optional.empty();

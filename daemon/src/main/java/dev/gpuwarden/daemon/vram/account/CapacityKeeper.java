@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -42,7 +43,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
     private final Wakeup wakeup = new Wakeup();
     private final Optional<KubeWatch> watch;
     private final Thread thread;
-    private volatile boolean closed;
+    private final CountDownLatch ended = new CountDownLatch(1);
 
     /** Guarded by this, like the next two. */
     private Optional<Map<?, ?>> node = Optional.empty();
@@ -133,7 +134,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
     private void run() {
         Duration wait = Duration.ZERO;
         try {
-            while (!closed) {
+            while (ended.getCount() > 0) {
                 wakeup.await(wait.toNanos());
                 wait = turn();
                 if (!follows && wait.equals(FOREVER)) {
@@ -160,7 +161,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
             failures++;
             log(Level.WARNING, rules.resource() + " of the Node cannot be kept, with retries: " + text(e));
             // A change is no reason to try sooner.
-            Thread.sleep(RETRY.pause(failures).toMillis());
+            var unused = ended.await(RETRY.pause(failures).toNanos(), TimeUnit.NANOSECONDS);
             return Duration.ZERO;
         }
     }
@@ -233,7 +234,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
 
     @Override
     public void close() {
-        closed = true;
+        ended.countDown();
         watch.ifPresent(KubeWatch::close);
         thread.interrupt();
         Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
