@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.v1.Reservation;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -20,7 +21,9 @@ record ReservationView(Reservation state, long bytes) {
             case WAITING ->
                 "waiting for " + amount + " for " + state.getTenant()
                         + (state.getReason().isEmpty() ? "" : ": " + state.getReason());
-            case GRANTED -> amount + " of " + gpu + " are reserved for " + state.getTenant() + " until " + until();
+            case GRANTED ->
+                amount + " of " + gpu + " are reserved for " + state.getTenant() + " until "
+                        + ClientTimes.local(until(), ZoneId.systemDefault());
             case EXPIRED ->
                 state.hasGpu()
                         ? "the reservation of " + amount + " of " + gpu + " has ended"

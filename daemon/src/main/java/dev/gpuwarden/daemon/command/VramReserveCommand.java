@@ -16,8 +16,11 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -50,6 +53,7 @@ final class VramReserveCommand extends ClientCommand {
     private static final int NOT_GRANTED = 124;
     private static final int NO_ANSWER = 125;
     private static final int NOT_RUN = 126;
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     @Parameters(index = "0", paramLabel = "SIZE", converter = ByteSizes.class, description = "Amount, such as 4GiB.")
     long bytes;
@@ -94,6 +98,9 @@ final class VramReserveCommand extends ClientCommand {
             description = "Reserve for this tenant: an ID, or a name that one tenant alone has. For administrators.")
     @Nullable String tenant;
 
+    /** The states of the last call. */
+    private Iterator<Reservation> states = Collections.emptyIterator();
+
     @Override
     public Integer call() {
         if (bytes == 0) {
@@ -105,24 +112,23 @@ final class VramReserveCommand extends ClientCommand {
     @Override
     int ask(NodeClient node) {
         boolean holds = false;
+        long end = System.nanoTime() + wait.toNanos();
         try {
-            Iterator<Reservation> states =
-                    VramServiceGrpc.newBlockingStub(node.channel()).reserve(request());
-            Reservation decided = new ProgressLine(err()).during(line -> decided(states, line));
+            Reservation decided = new ProgressLine(err()).during(line -> decided(node, end, line));
             holds = decided.getState() == Reservation.State.GRANTED;
             if (!holds) {
+                showTree(decided);
                 complain("not granted within " + Durations.text(wait) + ": " + decided.getReason());
                 return command.isEmpty() ? ExitCode.NOT_FIT : NOT_GRANTED;
             }
-            return command.isEmpty()
-                    ? hold(states)
-                    : run(states, decided.getGpu().getUuid());
+            show(decided);
+            return command.isEmpty() ? hold() : run(decided.getGpu().getUuid());
         } catch (StatusRuntimeException e) {
             return failed(e.getStatus(), holds);
         }
     }
 
-    private ReserveRequest request() {
+    private ReserveRequest request(java.time.Duration wait) {
         return ReserveRequest.newBuilder()
                 .setBytes(bytes)
                 .setGpu(gpu)
@@ -140,22 +146,35 @@ final class VramReserveCommand extends ClientCommand {
                 .build();
     }
 
-    /** Returns the first state in which it does not wait. */
-    private Reservation decided(Iterator<Reservation> states, Consumer<String> line) {
+    /** Returns the first state in which it does not wait. It asks again after a restart of the daemon. */
+    private Reservation decided(NodeClient node, long end, Consumer<String> line) {
+        boolean asked = false;
         while (true) {
-            Reservation state = states.next();
-            if (state.getState() == Reservation.State.WAITING) {
-                line.accept(view(state).text());
-                showTree(state);
-            } else {
-                show(state);
+            long left = Math.max(0, end - System.nanoTime());
+            states = VramServiceGrpc.newBlockingStub(node.channel())
+                    .reserve(request(asked ? java.time.Duration.ofNanos(left) : wait));
+            try {
+                Reservation state = states.next();
+                while (state.getState() == Reservation.State.WAITING) {
+                    asked = true;
+                    line.accept(view(state).text());
+                    showTree(state);
+                    state = states.next();
+                }
                 return state;
+            } catch (StatusRuntimeException e) {
+                if (!asked || e.getStatus().getCode() != Status.Code.UNAVAILABLE || left == 0) {
+                    throw e;
+                }
+                line.accept("the daemon has gone; waiting for it");
+                LockSupport.parkNanos(RETRY_NANOS);
+                node.channel().resetConnectBackoff();
             }
         }
     }
 
     /** Waits for the end of a granted reservation. */
-    private int hold(Iterator<Reservation> states) {
+    private int hold() {
         while (states.hasNext()) {
             Reservation state = states.next();
             if (state.getState() == Reservation.State.EXPIRED) {
@@ -167,7 +186,7 @@ final class VramReserveCommand extends ClientCommand {
         return ExitCode.OK;
     }
 
-    private int run(Iterator<Reservation> states, String uuid) {
+    private int run(String uuid) {
         ReservedProgram program;
         try {
             program = ReservedProgram.start(command, uuid);
@@ -175,14 +194,14 @@ final class VramReserveCommand extends ClientCommand {
             complain(command.get(0) + ": expected a program: " + e.getMessage());
             return NOT_RUN;
         }
-        Threads.daemon("gpuwarden-reservation", () -> watch(states, program)).start();
+        Threads.daemon("gpuwarden-reservation", () -> watch(program)).start();
         return program.await();
     }
 
     /** States the early end of the reservation, which does not end the program. */
-    private void watch(Iterator<Reservation> states, ReservedProgram program) {
+    private void watch(ReservedProgram program) {
         try {
-            var unused = hold(states);
+            var unused = hold();
         } catch (StatusRuntimeException e) {
             if (program.runs()) {
                 complain("the reservation is lost, and the command goes on: "

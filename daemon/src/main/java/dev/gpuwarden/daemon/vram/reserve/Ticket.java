@@ -18,6 +18,9 @@ final class Ticket {
     /** The text of a request that waits changes with each reading. */
     private static final long TELL_NANOS = 1_000_000_000L;
 
+    /** The first decision about a request comes within a second while its GPU is read. */
+    private static final long FIRST_DECISION_NANOS = 5_000_000_000L;
+
     private static final int MOST_REASONS = 2;
 
     final long number;
@@ -100,10 +103,11 @@ final class Ticket {
         reasons.put(on.identity().label(), why);
     }
 
-    /** Returns whether its time is over. */
+    /** Returns whether its time is over. A request that does not wait at all is decided once. */
     boolean isOver(long nowNanos) {
         long most = (isWaiting() ? request.longestWait() : request.longestHold()).toNanos();
-        return nowNanos - sinceNanos >= most;
+        boolean undecided = isWaiting() && reasons.isEmpty();
+        return nowNanos - sinceNanos >= (undecided ? Math.max(most, FIRST_DECISION_NANOS) : most);
     }
 
     void expire() {
