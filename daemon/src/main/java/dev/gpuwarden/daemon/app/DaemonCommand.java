@@ -65,11 +65,11 @@ import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramMonitor;
 import dev.gpuwarden.daemon.vram.VramOptions;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
-import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -225,11 +225,11 @@ public final class DaemonCommand implements Callable<Integer> {
                     parts);
             Supplier<List<VramStatus>> tenancy =
                     () -> vram.map(VramMonitor::statuses).orElse(List.of());
-            Optional<ReservationDesk> reservations = vram.map(VramMonitor::reservations);
+            Optional<LocalCalls> local = vram.map(VramMonitor::calls);
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
-                    ? Optional.of(parts.add(GrpcServer.start(
-                            grpc, sources(sampler, memory, tenancy, reservations, store, runner, unreached))))
+                    ? Optional.of(parts.add(
+                            GrpcServer.start(grpc, sources(sampler, memory, tenancy, local, store, runner, unreached))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, tenancy, runner, store, lines);
             WebStats stats = new WebStats();
@@ -279,7 +279,7 @@ public final class DaemonCommand implements Callable<Integer> {
             NodeSampler sampler,
             NodeMemory memory,
             Supplier<List<VramStatus>> tenancy,
-            Optional<ReservationDesk> reservations,
+            Optional<LocalCalls> calls,
             EventStore store,
             CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
@@ -289,7 +289,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 sampler::snapshot,
                 memory::attribute,
                 tenancy,
-                () -> reservations,
+                () -> calls,
                 store,
                 store,
                 runner,

@@ -5,8 +5,8 @@ import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramStatus;
-import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * @param node returns a snapshot without calling the driver
  * @param memory returns the owners of the memory of a snapshot's GPUs; reads /proc
  * @param vram the VRAM watchdog's state by GPU, from memory; empty where it is off
- * @param reservations requests for GPU memory; empty where the VRAM watchdog is off
+ * @param calls requests for GPU memory and notices; empty where the VRAM watchdog is off
  * @param storing true while the store takes events; from memory
  * @param unreached the receivers that take no events of this node now, and why; from memory
  * @param recordings returns the flight recorder's recording of an event, by its id; reads the store
@@ -32,7 +32,7 @@ public record NodeSources(
         Supplier<NodeSnapshot> node,
         Function<NodeSnapshot, List<GpuMemoryUse>> memory,
         Supplier<List<VramStatus>> vram,
-        Supplier<Optional<ReservationDesk>> reservations,
+        Supplier<Optional<LocalCalls>> calls,
         EventWriter intake,
         EventReader events,
         CheckRegistry checks,

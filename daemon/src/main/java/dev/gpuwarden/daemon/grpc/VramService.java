@@ -3,17 +3,22 @@ package dev.gpuwarden.daemon.grpc;
 import com.google.protobuf.Duration;
 import dev.gpuwarden.api.v1.Reservation;
 import dev.gpuwarden.api.v1.ReserveRequest;
+import dev.gpuwarden.api.v1.VramNotice;
 import dev.gpuwarden.api.v1.VramServiceGrpc;
+import dev.gpuwarden.api.v1.WatchNoticesRequest;
+import dev.gpuwarden.daemon.vram.LocalCalls;
+import dev.gpuwarden.daemon.vram.notice.Notice;
+import dev.gpuwarden.daemon.vram.reserve.Progress;
 import dev.gpuwarden.daemon.vram.reserve.Refusal;
 import dev.gpuwarden.daemon.vram.reserve.Request;
-import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
-/** The service for requests for GPU memory. Only processes of this node use it. */
+/** The service for requests for GPU memory and for notices about it. Only processes of this node use it. */
 final class VramService extends VramServiceGrpc.VramServiceImplBase {
 
     private static final java.time.Duration LONGEST = java.time.Duration.ofHours(24);
@@ -39,18 +44,40 @@ final class VramService extends VramServiceGrpc.VramServiceImplBase {
 
     @Override
     public void reserve(ReserveRequest request, StreamObserver<Reservation> client) {
-        ReservationStream stream = new ReservationStream((ServerCallStreamObserver<Reservation>) client, loop);
+        StateStream<Progress, Reservation> stream = new StateStream<>(
+                (ServerCallStreamObserver<Reservation>) client,
+                loop,
+                LocalCallMessages::toWire,
+                any -> "",
+                state -> state.state() == Progress.State.EXPIRED);
+        open(client, stream, caller -> calls().reservations().open(request(caller, request), stream));
+    }
+
+    @Override
+    public void watchNotices(WatchNoticesRequest request, StreamObserver<VramNotice> client) {
+        StateStream<Notice, VramNotice> stream = new StateStream<>(
+                (ServerCallStreamObserver<VramNotice>) client,
+                loop,
+                LocalCallMessages::toWire,
+                notice -> notice.gpu().selector(),
+                notice -> false);
+        open(client, stream, caller -> calls().notices().watch(caller, stream));
+    }
+
+    /** @param opening opens the stream for the caller, and returns what to do at its end; reads /proc */
+    private <S, M> void open(
+            StreamObserver<M> client, StateStream<S, M> stream, Function<Request.Caller, Runnable> opening) {
         if (!(Peer.current() instanceof Peer.Process process)) {
             client.onError(NodeService.status(
                     Status.PERMISSION_DENIED,
-                    "only a process of this node may reserve memory, over the daemon's Unix socket"));
+                    "only a process of this node may make this call, over the daemon's Unix socket"));
             return;
         }
         Request.Caller caller = new Request.Caller(
                 process.pid(), process.uid(), process.connectedAtNanos(), access.mayAdminister(process));
         reading.runLater(client, () -> {
             try {
-                stream.opened(desk().open(request(caller, request), stream));
+                stream.onEnd(opening.apply(caller));
             } catch (Refusal e) {
                 client.onError(NodeService.status(code(e.kind()), String.valueOf(e.getMessage())));
             } catch (RuntimeException e) {
@@ -59,8 +86,8 @@ final class VramService extends VramServiceGrpc.VramServiceImplBase {
         });
     }
 
-    private ReservationDesk desk() {
-        return sources.reservations()
+    private LocalCalls calls() {
+        return sources.calls()
                 .get()
                 .orElseThrow(() -> NodeService.status(
                         Status.FAILED_PRECONDITION,
@@ -104,6 +131,7 @@ final class VramService extends VramServiceGrpc.VramServiceImplBase {
 
     private static Status code(Refusal.Cause cause) {
         return switch (cause) {
+            case NOT_READY -> Status.UNAVAILABLE;
             case IMPOSSIBLE -> Status.FAILED_PRECONDITION;
             case NOT_FOUND -> Status.NOT_FOUND;
             case FORBIDDEN -> Status.PERMISSION_DENIED;

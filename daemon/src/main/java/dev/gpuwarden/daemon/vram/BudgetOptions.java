@@ -46,11 +46,14 @@ public final class BudgetOptions {
      *
      * @throws UserError with file and line of the first error
      */
+    public Optional<NodeBudgets> read(NodePaths paths) {
+        return Optional.ofNullable(file)
+                .map(named -> NodeBudgets.read(named, new EngineNames(engines()), paths.sysfs(), System::nanoTime));
+    }
+
+    /** Returns the same as a list. */
     public List<TermsSource> sources(NodePaths paths) {
-        return Optional.ofNullable(file).stream()
-                .<TermsSource>map(
-                        named -> NodeBudgets.read(named, new EngineNames(engines()), paths.sysfs(), System::nanoTime))
-                .toList();
+        return List.copyOf(read(paths).stream().toList());
     }
 
     /** Returns the engines whose containers can have budgets. */

@@ -109,6 +109,15 @@ public final class DecisionLog implements AutoCloseable {
                                 outcome.text())))));
     }
 
+    /** Records the notice to a tenant that it is over its budget. */
+    public void notified(Decision decision, Tenant tenant, boolean accepted, String text) {
+        GpuObservation seen = decision.seen();
+        add(new Entry(
+                Optional.empty(),
+                Optional.of(new ActionRecord(
+                        clock.instant(), seen.gpu(), seen.sequence(), tenant.id(), "notify", accepted, text))));
+    }
+
     private void add(Entry entry) {
         if (closed || !waiting.offer(entry)) {
             lost.incrementAndGet();

@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.vram;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.Observations.Observed;
-import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
@@ -37,7 +36,7 @@ public final class VramMonitor implements AutoCloseable {
     private final Remembered remembered;
     private final Optional<DecisionLog> records;
     private final Recycler recycler;
-    private final ReservationDesk reservations;
+    private final LocalCalls calls;
     private final Clock clock;
     private final Map<String, WatchedGpu> gpus = new LinkedHashMap<>();
     private final AtomicBoolean changed = new AtomicBoolean();
@@ -47,7 +46,7 @@ public final class VramMonitor implements AutoCloseable {
     /**
      * @param remembered that of an earlier daemon
      * @param records empty where events are in memory alone
-     * @param reservations get each observation before a decision
+     * @param calls get each observation before a decision, and each decision
      */
     public VramMonitor(
             NodeSampler sampler,
@@ -56,7 +55,7 @@ public final class VramMonitor implements AutoCloseable {
             Remembered remembered,
             Optional<DecisionLog> records,
             Recycler recycler,
-            ReservationDesk reservations,
+            LocalCalls calls,
             Clock clock) {
         this.sampler = sampler;
         this.observations = observations;
@@ -65,7 +64,7 @@ public final class VramMonitor implements AutoCloseable {
         this.history = new RecycleHistory(rules.recycle(), remembered.history());
         this.records = records;
         this.recycler = recycler;
-        this.reservations = reservations;
+        this.calls = calls;
         this.clock = clock;
         this.thread = Threads.daemon("gpuwarden-vram", this::run);
     }
@@ -88,14 +87,14 @@ public final class VramMonitor implements AutoCloseable {
                 .toList();
     }
 
-    /** Returns the requests for memory of the GPUs that it watches. */
-    public ReservationDesk reservations() {
-        return reservations;
+    /** Returns its parts for processes of this node. */
+    public LocalCalls calls() {
+        return calls;
     }
 
     private void run() {
         sampler.memoryWatch().whenChanged(this::wake);
-        reservations.whenOpened(this::wake);
+        calls.reservations().whenOpened(this::wake);
         while (!stopped) {
             changed.set(false);
             pause(turn());
@@ -126,11 +125,12 @@ public final class VramMonitor implements AutoCloseable {
     private synchronized long turn() {
         List<Observed> seen = observations.read();
         long pause = seen.isEmpty() ? WatchedGpu.WAITING_NANOS : WatchedGpu.CALM_NANOS;
-        reservations.tick(seen.stream().map(one -> one.observation().gpu()).toList());
+        calls.reservations()
+                .tick(seen.stream().map(one -> one.observation().gpu()).toList());
         for (Observed one : seen) {
             String name = one.observation().gpu();
             WatchedGpu gpu = gpus.get(name);
-            boolean reserved = reservations.isOpen(name);
+            boolean reserved = calls.reservations().isOpen(name);
             if (gpu == null || reserved || gpu.isNew(one.observation(), System.nanoTime())) {
                 gpu = gpu == null ? new WatchedGpu(name, rules, history, remembered.of(name)) : gpu;
                 gpus.put(name, gpu);
@@ -147,13 +147,14 @@ public final class VramMonitor implements AutoCloseable {
 
     private void decide(WatchedGpu gpu, Observed seen) {
         WatchdogState before = gpu.state();
-        GpuObservation observation = reservations.observe(seen.gpu(), seen.observation());
+        GpuObservation observation = calls.reservations().observe(seen.gpu(), seen.observation());
         Decision decision = gpu.decide(new Observed(seen.gpu(), observation), clock.instant());
         records.ifPresent(log -> log.decided(decision, before));
-        boolean wantsTenants = decision.wantsTenants() || reservations.isWanted(gpu.name());
+        boolean wantsTenants = decision.wantsTenants() || calls.reservations().isWanted(gpu.name());
         sampler.memoryWatch().set(gpu.name(), gpu.hastenBelowBytes(), wantsTenants);
         String label = seen.gpu().label();
         gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
+        calls.notices().decided(seen.gpu(), decision);
         decision.recycled().ifPresent(tenant -> recycler.recycle(decision, tenant, label));
     }
 

@@ -14,9 +14,11 @@ import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.account.NodeAccount;
 import dev.gpuwarden.daemon.vram.action.ContainerActuator;
+import dev.gpuwarden.daemon.vram.action.ProcessSet;
 import dev.gpuwarden.daemon.vram.action.SignalActuator;
 import dev.gpuwarden.daemon.vram.action.SlurmActuator;
 import dev.gpuwarden.daemon.vram.action.UnitActuator;
+import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
 import dev.gpuwarden.daemon.vram.kube.Advertiser;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
 import dev.gpuwarden.daemon.vram.kube.PodControl;
@@ -24,6 +26,9 @@ import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import dev.gpuwarden.daemon.vram.limits.DriverLimits;
 import dev.gpuwarden.daemon.vram.limits.LimitMode;
+import dev.gpuwarden.daemon.vram.notice.NoticeBoard;
+import dev.gpuwarden.daemon.vram.notice.NoticeSignals;
+import dev.gpuwarden.daemon.vram.reserve.Applicants;
 import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
@@ -183,8 +188,10 @@ public final class VramOptions {
         remembered.problems().forEach(problem -> LOG.log(System.Logger.Level.WARNING, problem));
         Optional<DecisionLog> log =
                 records.map(file -> new DecisionLog(file, RECORDS_BYTES, origin, rules(), Clock.systemUTC()));
-        List<TermsSource> sources = new ArrayList<>(budgets.sources(paths));
-        List<Actuator> actuators = new ArrayList<>(actuators(paths, signals));
+        Optional<NodeBudgets> file = budgets.read(paths);
+        List<TermsSource> sources = new ArrayList<>(file.stream().toList());
+        ProcessSet processes = new ProcessSet(signals, new RunningProcesses(paths.procfs()));
+        List<Actuator> actuators = new ArrayList<>(actuators(processes));
         if (kube.wanted()) {
             AdvertisedBudget.Rules amounts = kube.rules(rules().pressure());
             PodBudgets pods = parts.add(PodBudgets.start(
@@ -206,7 +213,7 @@ public final class VramOptions {
                 remembered,
                 log,
                 new Recycler(mode == Mode.armed, actuators, log),
-                new ReservationDesk(paths, sources, rules(), Clock.systemUTC()),
+                calls(new Applicants(paths, sources), processes, file, log),
                 Clock.systemUTC());
         parts.add(monitor);
         monitor.start();
@@ -228,10 +235,20 @@ public final class VramOptions {
         return WatchdogRules.DEFAULT.with(changes);
     }
 
-    private List<Actuator> actuators(NodePaths paths, Supplier<ProcessSignals> signals) {
+    private LocalCalls calls(
+            Applicants applicants, ProcessSet processes, Optional<NodeBudgets> file, Optional<DecisionLog> log) {
+        boolean armed = mode == Mode.armed;
+        NoticeSignals signals = new NoticeSignals(
+                armed, processes, (gpu, tenant) -> file.flatMap(budgets -> budgets.signal(gpu, tenant)));
+        return new LocalCalls(
+                new ReservationDesk(applicants, rules(), Clock.systemUTC()),
+                new NoticeBoard(rules().recycle(), armed, applicants, signals, log, Clock.systemUTC()));
+    }
+
+    private List<Actuator> actuators(ProcessSet processes) {
         List<Actuator> all = new ArrayList<>(List.of(new UnitActuator(), new SlurmActuator()));
         budgets.engines().forEach(engine -> all.add(new ContainerActuator(engine, grace)));
-        all.add(new SignalActuator("process:", signals, new RunningProcesses(paths.procfs()), grace));
+        all.add(new SignalActuator("process:", processes, grace));
         return all;
     }
 }

@@ -30,8 +30,8 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramStatus;
-import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
@@ -64,7 +64,7 @@ final class ServedNode implements AutoCloseable {
 
     final AtomicReference<List<VramStatus>> vram = new AtomicReference<>(List.of());
     /** Without one the watchdog is off. */
-    volatile @Nullable ReservationDesk reservations;
+    volatile @Nullable LocalCalls calls;
 
     final AtomicInteger memoryLooks = new AtomicInteger();
     /** Makes the store refuse writes, like a full disk. */
@@ -116,7 +116,7 @@ final class ServedNode implements AutoCloseable {
                 node::get,
                 this::memory,
                 vram::get,
-                () -> Optional.ofNullable(reservations),
+                () -> Optional.ofNullable(calls),
                 new Intake(),
                 store,
                 checks,

@@ -32,6 +32,14 @@ public record Decision(
         return Optional.of(ranking).filter(all -> verdict == Verdict.RECYCLE).flatMap(Candidate::worst);
     }
 
+    /** Returns the tenants over their budgets beyond the tolerance, the worst first, also those that are spared. */
+    public List<Tenant> over(RecycleRules rules) {
+        return ranking.stream()
+                .filter(candidate -> candidate.isOver(rules))
+                .map(Candidate::tenant)
+                .toList();
+    }
+
     /** Returns whether processes should be listed often now: there is pressure, or a tenant is ending. */
     public boolean wantsTenants() {
         return verdict != Verdict.CALM && verdict != Verdict.BLIND;

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  * @param names matches such names
  * @param gpu index or UUID; empty for every GPU
  * @param exempt whether it must never be recycled
+ * @param signal its notice that it is over its budget while memory is short; empty for none
  */
 record BudgetEntry(
         Kind kind,
@@ -23,10 +24,18 @@ record BudgetEntry(
         long budgetBytes,
         Optional<String> gpu,
         int priority,
-        boolean exempt) {
+        boolean exempt,
+        Optional<NotifySignal> signal) {
 
-    BudgetEntry(Kind kind, String pattern, long budgetBytes, Optional<String> gpu, int priority, boolean exempt) {
-        this(kind, pattern, regex(pattern), budgetBytes, gpu, priority, exempt);
+    BudgetEntry(
+            Kind kind,
+            String pattern,
+            long budgetBytes,
+            Optional<String> gpu,
+            int priority,
+            boolean exempt,
+            Optional<NotifySignal> signal) {
+        this(kind, pattern, regex(pattern), budgetBytes, gpu, priority, exempt, signal);
     }
 
     /** The kind of tenant, as the key of its name in the file. */

@@ -45,7 +45,7 @@ final class BudgetFile {
     }
 
     private static BudgetEntry entry(YamlSection section) {
-        section.allow("unit", "container", "slurm", "process", "budget", "gpu", "priority", "exempt");
+        section.allow("unit", "container", "slurm", "process", "budget", "gpu", "priority", "exempt", "notify");
         List<Kind> kinds = Stream.of(Kind.values())
                 .filter(kind -> section.has(kind.name()))
                 .toList();
@@ -65,7 +65,8 @@ final class BudgetFile {
                 budget(section),
                 section.has("gpu") ? Optional.of(section.text("gpu")) : Optional.empty(),
                 section.has("priority") ? (int) section.integer("priority") : 0,
-                section.has("exempt") && exempt(section));
+                section.has("exempt") && exempt(section),
+                section.has("notify") ? Optional.of(signal(section)) : Optional.empty());
     }
 
     private static long budget(YamlSection section) {
@@ -74,6 +75,20 @@ final class BudgetFile {
         } catch (IllegalArgumentException e) {
             throw section.wrong("budget", String.valueOf(e.getMessage()));
         }
+    }
+
+    private static NotifySignal signal(YamlSection section) {
+        String text = section.text("notify");
+        return Stream.of(NotifySignal.values())
+                .filter(signal -> signal.name().equals(text))
+                .findFirst()
+                .orElseThrow(() -> section.wrong(
+                        "notify",
+                        "expected one of "
+                                + Stream.of(NotifySignal.values())
+                                        .map(NotifySignal::name)
+                                        .collect(Collectors.joining(", "))
+                                + ", but was '" + text + "'"));
     }
 
     private static boolean exempt(YamlSection section) {

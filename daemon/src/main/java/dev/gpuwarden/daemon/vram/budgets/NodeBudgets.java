@@ -37,7 +37,7 @@ public final class NodeBudgets implements TermsSource {
 
     private record Place(String gpu, String tenant) {}
 
-    private record Seen(Terms terms, Optional<String> unit, long atNanos) {}
+    private record Seen(Terms terms, Optional<String> unit, Optional<NotifySignal> signal, long atNanos) {}
 
     private NodeBudgets(List<BudgetEntry> entries, ContainerNames containers, Path sysfs, LongSupplier nanoTime) {
         this.entries = List.copyOf(entries);
@@ -63,7 +63,9 @@ public final class NodeBudgets implements TermsSource {
             if (name.isPresent()) {
                 Terms terms = terms(entry, name.get(), process);
                 Optional<String> unit = entry.kind() == Kind.unit ? name : Optional.empty();
-                seen.put(new Place(gpu.selector(), terms.id()), new Seen(terms, unit, nanoTime.getAsLong()));
+                seen.put(
+                        new Place(gpu.selector(), terms.id()),
+                        new Seen(terms, unit, entry.signal(), nanoTime.getAsLong()));
                 return Optional.of(terms);
             }
         }
@@ -116,6 +118,15 @@ public final class NodeBudgets implements TermsSource {
             }
         }
         return expected;
+    }
+
+    /**
+     * Returns the signal of a tenant for notices that it is over its budget; empty where its entry names none.
+     *
+     * @param gpu as {@link GpuIdentity#selector} returns it
+     */
+    public synchronized Optional<NotifySignal> signal(String gpu, String tenant) {
+        return Optional.ofNullable(seen.get(new Place(gpu, tenant))).flatMap(Seen::signal);
     }
 
     private boolean runs(String unit) {

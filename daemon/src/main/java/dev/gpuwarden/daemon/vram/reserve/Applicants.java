@@ -18,22 +18,23 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The tenants of processes that request memory, found as the owners of allocated memory are. Thread-safe. */
-final class Applicants {
+/** The tenants of processes that call the daemon, found as the owners of allocated memory are. Thread-safe. */
+public final class Applicants {
 
     private final NodePaths paths;
     private final List<TermsSource> sources;
 
-    Applicants(NodePaths paths, List<TermsSource> sources) {
+    /** @param sources of budgets: the first that is responsible for a process names its tenant */
+    public Applicants(NodePaths paths, List<TermsSource> sources) {
         this.paths = paths;
         this.sources = List.copyOf(sources);
     }
 
     /** A tenant on one GPU. */
-    record Named(String id, String name) {}
+    public record Named(String id, String name) {}
 
     /** Returns the process of a caller. Reads /proc. */
-    MemoryUse process(Request.Caller caller) {
+    public MemoryUse process(Request.Caller caller) {
         long age = System.nanoTime() - caller.connectedAtNanos();
         // Nothing is kept between two calls: an earlier result could be of another process with this number.
         ProcessFacts facts = Objects.requireNonNull(
@@ -46,7 +47,7 @@ final class Applicants {
     }
 
     /** Returns the tenant of a process on this GPU, and lets its budget count from now on; empty where it has no owner. */
-    Optional<Named> own(GpuIdentity gpu, MemoryUse process) {
+    public Optional<Named> own(GpuIdentity gpu, MemoryUse process) {
         return Tenancy.terms(gpu, process, sources).map(Applicants::named);
     }
 

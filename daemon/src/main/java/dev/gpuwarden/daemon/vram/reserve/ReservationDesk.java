@@ -5,11 +5,9 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.vram.reserve.Applicants.Named;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.budget.Tenancy;
-import dev.gpuwarden.watchdog.budget.TermsSource;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Reservation;
@@ -30,7 +28,7 @@ import java.util.function.Consumer;
 
 /**
  * The open requests for GPU memory of a node. The watchdog's thread gives it each observation, and gets it back with the
- * reservations of that GPU. A request ends with its handle, or with its time. Thread-safe.
+ * reservations of that GPU. A request ends by its owner, or with its time. Thread-safe.
  */
 public final class ReservationDesk {
 
@@ -58,9 +56,8 @@ public final class ReservationDesk {
 
     private record Listed(long atNanos, List<Tenant> tenants) {}
 
-    /** @param sources of budgets: the first that is responsible for a process names its tenant */
-    public ReservationDesk(NodePaths paths, List<TermsSource> sources, WatchdogRules rules, Clock clock) {
-        this.applicants = new Applicants(paths, sources);
+    public ReservationDesk(Applicants applicants, WatchdogRules rules, Clock clock) {
+        this.applicants = applicants;
         this.rules = rules;
         this.clock = clock;
     }
@@ -70,19 +67,14 @@ public final class ReservationDesk {
         this.whenOpened = whenOpened;
     }
 
-    /** An open request. Closing it gives back what was granted. */
-    public interface Handle extends AutoCloseable {
-        @Override
-        void close();
-    }
-
     /**
      * Opens a request. Reads /proc for the caller's tenant.
      *
      * @param listener gets each state, from this call on and later on the watchdog's thread; must not block
+     * @return ends the request, and gives back what was granted
      * @throws Refusal if it can never be granted
      */
-    public Handle open(Request request, Consumer<Progress> listener) {
+    public Runnable open(Request request, Consumer<Progress> listener) {
         MemoryUse process = applicants.process(request.caller());
         if (request.tenant().isPresent()) {
             Applicants.permit(request.caller(), process.owner());
@@ -118,10 +110,8 @@ public final class ReservationDesk {
                 .filter(each -> each.caller.equals(caller))
                 .count();
         if (tickets.size() >= MOST || own >= MOST_OF_CALLER) {
-            throw new Refusal(
-                    Refusal.Cause.TOO_MANY,
-                    own + " requests of " + caller + " are open, and " + tickets.size() + " in all; at most "
-                            + MOST_OF_CALLER + " and " + MOST + " may be");
+            throw Refusal.tooMany(own + " requests of " + caller + " are open, and " + tickets.size()
+                    + " in all; at most " + MOST_OF_CALLER + " and " + MOST + " may be");
         }
     }
 
@@ -130,12 +120,12 @@ public final class ReservationDesk {
         List<Card> named = cards.values().stream()
                 .filter(card -> request.gpu().map(card::isNamed).orElse(true))
                 .toList();
+        if (cards.isEmpty()) {
+            throw new Refusal(Refusal.Cause.NOT_READY, "the watchdog has read no GPU yet; try again in some seconds");
+        }
         if (named.isEmpty()) {
             throw new Refusal(
-                    request.gpu().isPresent() && !cards.isEmpty() ? Refusal.Cause.NOT_FOUND : Refusal.Cause.IMPOSSIBLE,
-                    cards.isEmpty()
-                            ? "the watchdog has read no GPU yet; try again in some seconds"
-                            : "no GPU is " + request.gpu().orElse("") + "; 'gpuwarden scan' lists them");
+                    Refusal.Cause.NOT_FOUND, "no GPU is " + request.gpu().orElse("") + "; 'gpuwarden scan' lists them");
         }
         List<Card> whole = named.stream().filter(card -> !card.isPartitioned()).toList();
         if (whole.isEmpty()) {
@@ -173,10 +163,7 @@ public final class ReservationDesk {
                             + "; 'gpuwarden vram top -o json' lists their IDs");
         }
         if (tenants.isEmpty() && process.owner() instanceof Owner.Unknown unknown) {
-            throw new Refusal(
-                    Refusal.Cause.IMPOSSIBLE,
-                    "process " + request.caller().pid() + " belongs to no tenant: " + unknown.cause()
-                            + "; run it in a unit, a container or a job, or name a tenant");
+            throw Refusal.withoutTenant(request.caller(), unknown);
         }
         return tenants;
     }

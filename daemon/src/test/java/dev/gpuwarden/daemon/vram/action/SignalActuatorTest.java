@@ -37,8 +37,9 @@ class SignalActuatorTest {
 
     private final SignalActuator actuator = new SignalActuator(
             "process:",
-            () -> ServiceLoader.load(ProcessSignals.class).findFirst().orElseThrow(),
-            new RunningProcesses(Path.of("/proc")),
+            new ProcessSet(
+                    () -> ServiceLoader.load(ProcessSignals.class).findFirst().orElseThrow(),
+                    new RunningProcesses(Path.of("/proc"))),
             Duration.ofMillis(300));
     private Optional<Process> started = Optional.empty();
 

@@ -86,6 +86,23 @@ class NodeBudgetsTest {
     }
 
     @Test
+    void aTenantGetsASignalOnlyWhereItsEntryNamesOne() throws IOException {
+        budgets = read("""
+                tenants:
+                  - unit: a.service
+                    budget: 1Gi
+                    notify: SIGUSR1
+                  - unit: b.service
+                    budget: 1Gi
+                """);
+        budget(first, "python", new Owner.Unit("a.service"));
+        budget(first, "python", new Owner.Unit("b.service"));
+        assertThat(budgets.signal(first.selector(), "unit:a.service")).contains(NotifySignal.SIGUSR1);
+        assertThat(budgets.signal(second.selector(), "unit:a.service")).isEmpty();
+        assertThat(budgets.signal(first.selector(), "unit:b.service")).isEmpty();
+    }
+
+    @Test
     void othersHaveNone() {
         Reading<String> text = Reading.of("x");
         assertThat(budget(first, "python", new Owner.Unit("immich.service"))).isEmpty();
@@ -146,6 +163,7 @@ class NodeBudgetsTest {
                 "{unit: a} | :2: expected the key budget",
                 "{unit: a, process: b, budget: 1Gi} | :2: expected one of unit, container, slurm, process; seen 2",
                 "{budget: 1Gi} | :2: expected one of unit, container, slurm, process; seen 0",
+                "{unit: a, budget: 1Gi, notify: SIGKILL} | :2: notify: expected one of SIGHUP, SIGUSR1, SIGUSR2, but was 'SIGKILL'",
                 "{unit: a, budget: 1Gi, exempt: yes} | :2: exempt: expected true or false, but was 'yes'",
                 "{unit: a, budgets: 1Gi} | :2: unknown key budgets, did you mean budget?",
             })
