@@ -159,8 +159,8 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
     private void done(ZoneId zone, PrintWriter out) {
         if (decision().verdict() != Verdict.RECYCLE) {
             field(out, "done", "nothing: the verdict leaves all tenants alone");
-        } else if (actions.isEmpty()) {
-            field(out, "done", "nothing is recorded, mode " + record.origin().mode());
+        } else if (actions.stream().allMatch(action -> action.actuator().equals(ActionRecord.NOTIFY))) {
+            field(out, "done", "no recycle is recorded, mode " + record.origin().mode());
         }
         for (ActionRecord action : actions) {
             field(

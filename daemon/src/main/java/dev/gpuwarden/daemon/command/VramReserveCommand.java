@@ -163,7 +163,7 @@ final class VramReserveCommand extends ClientCommand {
                 }
                 return state;
             } catch (StatusRuntimeException e) {
-                if (!asked || e.getStatus().getCode() != Status.Code.UNAVAILABLE || left == 0) {
+                if (!asked || !hasGone(e.getStatus()) || left == 0) {
                     throw e;
                 }
                 line.accept("the daemon has gone; waiting for it");
@@ -171,6 +171,14 @@ final class VramReserveCommand extends ClientCommand {
                 node.channel().resetConnectBackoff();
             }
         }
+    }
+
+    /** Returns whether the daemon ended the call, or there is none. A daemon that stops cancels its calls. */
+    private static boolean hasGone(Status status) {
+        return switch (status.getCode()) {
+            case UNAVAILABLE, UNKNOWN, CANCELLED, INTERNAL -> true;
+            default -> false;
+        };
     }
 
     /** Waits for the end of a granted reservation. */
@@ -205,7 +213,7 @@ final class VramReserveCommand extends ClientCommand {
         } catch (StatusRuntimeException e) {
             if (program.runs()) {
                 complain("the reservation is lost, and the command goes on: "
-                        + ClientFailure.of(e.getStatus(), client.required()).message());
+                        + failure(e.getStatus()).message());
             }
         }
     }
@@ -219,9 +227,16 @@ final class VramReserveCommand extends ClientCommand {
             complain("refused: " + status.getDescription());
             return command.isEmpty() ? ExitCode.NOT_FIT : NO_ANSWER;
         }
-        ClientFailure failure = ClientFailure.of(status, client.required());
+        ClientFailure failure = failure(status);
         complain((holds ? "the reservation is lost: " : "") + failure.message());
         return command.isEmpty() || failure.exitCode() == ExitCode.USAGE ? failure.exitCode() : NO_ANSWER;
+    }
+
+    private ClientFailure failure(Status status) {
+        Status known = status.getCode() == Status.Code.CANCELLED
+                ? Status.UNAVAILABLE.withDescription("it was cancelled, as when a daemon stops")
+                : status;
+        return ClientFailure.of(known, client.required());
     }
 
     private ReservationView view(Reservation state) {

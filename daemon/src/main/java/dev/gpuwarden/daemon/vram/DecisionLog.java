@@ -115,7 +115,13 @@ public final class DecisionLog implements AutoCloseable {
         add(new Entry(
                 Optional.empty(),
                 Optional.of(new ActionRecord(
-                        clock.instant(), seen.gpu(), seen.sequence(), tenant.id(), "notify", accepted, text))));
+                        clock.instant(),
+                        seen.gpu(),
+                        seen.sequence(),
+                        tenant.id(),
+                        ActionRecord.NOTIFY,
+                        accepted,
+                        text))));
     }
 
     private void add(Entry entry) {

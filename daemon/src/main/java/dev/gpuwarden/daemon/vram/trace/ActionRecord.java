@@ -19,6 +19,9 @@ public record ActionRecord(
 
     public static final String SCHEMA = "gpuwarden.vram-action/v1";
 
+    /** The actuator of a notice, which ends no tenant. */
+    public static final String NOTIFY = "notify";
+
     public Map<String, Object> tree() {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
