@@ -92,12 +92,49 @@ class VramIncidentTest {
         } finally {
             armed.stop();
         }
+        assertThat(explained()).contains("hog");
+    }
+
+    @Test
+    void aTenantOverItsBudgetIsRecycledForOneThatWaitsWithinItsOwn() throws Exception {
+        Path budgets = Files.writeString(folder.resolve("budgets.yaml"), """
+                tenants:
+                  - process: hog
+                    budget: 3000Mi
+                  - process: victim
+                    budget: 5000Mi
+                """);
+        tenant("hog", 9000);
+        tenant("victim", 1000);
+        RunningDaemon daemon =
+                RunningDaemon.start(node, "--vram.budgets=" + budgets, "--vram.rules=reservation-waits=1s");
+        daemon.awaitMetrics(metrics -> metrics.contains("verdict=\"calm\"} 1.0"));
+        Process asks = ChildJvm.gpuwarden(List.of(
+                        "vram",
+                        "reserve",
+                        "3000MiB",
+                        "--gpu=0",
+                        "--tenant=process:victim",
+                        "--grpc.socket=" + RunningDaemon.socket(node)))
+                .start();
+        tenants.add(asks);
+        daemon.awaitMetrics(metrics -> once(metrics, "dry_run"));
+        daemon.stop();
+        assertThat(explained())
+                .contains(
+                        "no room for reservations of process:victim",
+                        "hog uses 9",
+                        "reservation of 3000 MiB for process:victim, which waits for");
+    }
+
+    /** Returns the last recycle in words; the record must give the same decision again. */
+    private String explained() throws Exception {
         Execution explained = Execution.of(ChildJvm.gpuwarden(List.of(
                         "vram",
                         "explain",
                         node.root().resolve("events-vram.jsonl").toString()))
                 .start());
         assertThat(explained.code()).as(explained.toString()).isZero();
-        assertThat(explained.output()).contains("hog");
+        return explained.output();
     }
 }
