@@ -7,77 +7,35 @@ import com.google.protobuf.Duration;
 import dev.gpuwarden.api.v1.Reservation;
 import dev.gpuwarden.api.v1.Reservation.State;
 import dev.gpuwarden.api.v1.ReserveRequest;
-import dev.gpuwarden.api.v1.VramNotice;
 import dev.gpuwarden.api.v1.VramServiceGrpc;
-import dev.gpuwarden.api.v1.WatchNoticesRequest;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.RunningProcesses;
-import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramFixture;
-import dev.gpuwarden.daemon.vram.action.ProcessSet;
-import dev.gpuwarden.daemon.vram.notice.NoticeBoard;
-import dev.gpuwarden.daemon.vram.notice.NoticeSignals;
-import dev.gpuwarden.daemon.vram.reserve.Applicants;
 import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
-import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
-import dev.gpuwarden.watchdog.decision.GpuWatchdog;
-import dev.gpuwarden.watchdog.decision.RecycleHistory;
-import dev.gpuwarden.watchdog.decision.RecycleRules;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
-import dev.gpuwarden.watchdog.pressure.PressureRules;
 import io.grpc.Context;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Clock;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests for memory over a real socket. The test gives the observations of two T4, and its own process is in a unit. */
-class VramServiceTest extends NodeServiceFixture {
-
-    private static final long MIB = 1 << 20;
+/** Requests for memory over a real socket. The test gives the observations of two T4. */
+class VramServiceTest extends VramServiceFixture {
 
     private final List<Context.CancellableContext> calls = new ArrayList<>();
-    private final List<GpuIdentity> gpus = new ArrayList<>();
-    private ReservationDesk desk;
-    private NoticeBoard board;
     private long sequence;
 
     @BeforeEach
-    void watch() throws IOException {
-        unit("0::/system.slice/batch.service\n");
-        Applicants applicants = new Applicants(NodePaths.of(folder.resolve("proc"), folder, folder), List.of());
-        desk = new ReservationDesk(applicants, WatchdogRules.DEFAULT, Clock.systemUTC());
-        ProcessSet processes = new ProcessSet(
-                () -> {
-                    throw new AssertionError("no signal is configured");
-                },
-                new RunningProcesses(folder));
-        board = new NoticeBoard(
-                WatchdogRules.DEFAULT.recycle(),
-                false,
-                applicants,
-                new NoticeSignals(false, processes, (gpu, tenant) -> Optional.empty()),
-                Optional.empty(),
-                Clock.systemUTC());
-        node.calls = new LocalCalls(desk, board);
-        node.node.get().gpus().forEach(gpu -> gpus.add(gpu.identity()));
+    void firstReadings() {
         observe(0, 0);
         observe(1, 0);
     }
@@ -85,14 +43,6 @@ class VramServiceTest extends NodeServiceFixture {
     @AfterEach
     void endCalls() {
         calls.forEach(call -> call.cancel(null));
-    }
-
-    private void unit(String cgroup) throws IOException {
-        long pid = ProcessHandle.current().pid();
-        Path proc = Files.createDirectories(folder.resolve("proc").resolve(Long.toString(pid)));
-        Files.writeString(proc.resolve("comm"), "java\n");
-        Files.writeString(proc.resolve("cgroup"), cgroup);
-        Files.writeString(proc.resolve("stat"), pid + " (java) S 1" + " 0".repeat(17) + " 100 0 0\n");
     }
 
     private List<dev.gpuwarden.watchdog.observation.Reservation> observe(int gpu, long freeMib, Tenant... tenants) {
@@ -274,60 +224,6 @@ class VramServiceTest extends NodeServiceFixture {
         refusedFor(wants(1).setTenant("modle"), Status.Code.NOT_FOUND, "no tenant, or more than one, is modle");
         unit("0::/system.slice/docker-" + "a".repeat(64) + ".scope\n");
         refusedFor(wants(1).setTenant("model"), Status.Code.PERMISSION_DENIED, "outside containers and jobs");
-    }
-
-    /** The floor is breached and one tenant is over its budget: that of the test, or another one. */
-    private void decide(int gpu, String offender, long freeMib) {
-        Tenant tenant = new Tenant(
-                offender,
-                offender,
-                offender,
-                Reading.of(3000 * MIB),
-                Reading.of(14_000 * MIB),
-                Set.of(),
-                0,
-                Instant.EPOCH,
-                Optional.empty(),
-                false);
-        GpuWatchdog watchdog =
-                new GpuWatchdog(PressureRules.DEFAULT, RecycleRules.DEFAULT, new RecycleHistory(RecycleRules.DEFAULT));
-        for (int reading = 1; reading <= PressureRules.DEFAULT.least(); reading++) {
-            GpuObservation seen = new GpuObservation(
-                    gpus.get(gpu).selector(),
-                    reading,
-                    reading,
-                    VramFixture.memory(freeMib),
-                    Reading.of(List.of(tenant)),
-                    reading);
-            board.decided(gpus.get(gpu), watchdog.decide(seen));
-        }
-    }
-
-    @Test
-    void aTenantGetsItsOwnNoticesAlone() {
-        String own = "unit:batch.service";
-        var notices = VramServiceGrpc.newBlockingStub(node.client.channel())
-                .withDeadlineAfter(20, TimeUnit.SECONDS)
-                .watchNotices(WatchNoticesRequest.getDefaultInstance());
-        CompletableFuture<VramNotice> first = CompletableFuture.supplyAsync(notices::next);
-        until(() -> {
-            decide(0, "pod:other", 1000);
-            return first.isDone();
-        });
-        assertThat(first.join().getState()).isEqualTo(VramNotice.State.NONE);
-        assertThat(first.join().getTenant()).isEqualTo(own);
-        decide(1, own, 1000);
-        VramNotice notice = notices.next();
-        if (notice.getState() == VramNotice.State.NONE) {
-            // The first reading of that GPU; a newer state may have replaced it.
-            notice = notices.next();
-        }
-        assertThat(notice.getState()).isEqualTo(VramNotice.State.WOULD_BE_RECYCLED);
-        assertThat(notice.getGpu().getIndex()).isEqualTo(1);
-        assertThat(notice.getUsedBytes() - notice.getBudgetBytes()).isEqualTo(11_000 * MIB);
-        assertThat(notice.getReason()).contains("1000 MiB free, floor 1536 MiB");
-        decide(1, own, 14_000);
-        assertThat(notices.next().getState()).isEqualTo(VramNotice.State.NONE);
     }
 
     @Test
