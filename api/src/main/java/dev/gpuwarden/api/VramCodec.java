@@ -8,12 +8,15 @@ import dev.gpuwarden.api.v1.BudgetedPods;
 import dev.gpuwarden.api.v1.ContainerBudget;
 import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.OverBudget;
+import dev.gpuwarden.api.v1.PodOverBudget;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.v1.VramAnswer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
@@ -41,6 +44,9 @@ public final class VramCodec {
     public static final int PAGE_PODS = 128;
     public static final int MOST_CONTAINERS = 64;
     public static final int LONGEST_QUANTITY = 64;
+
+    /** Limit on pods above their budgets in a report. */
+    public static final int MOST_OVER_BUDGET = 64;
 
     private static final long MOST_MIB = 64L << 20;
     private static final int LONGEST_GRACE_SECONDS = 3600;
@@ -80,9 +86,41 @@ public final class VramCodec {
         return NodeReport.newBuilder().setAdvertise(advertise).build();
     }
 
-    /** Returns whether a message with a value or with a request to end a pod is within its limits. */
+    /** Returns whether a message about VRAM is within its limits. */
     public static boolean isGood(NodeReport report) {
-        return report.hasEvict() ? isGood(report.getEvict()) : isGood(report.getAdvertise());
+        return switch (report.getReportCase()) {
+            case EVICT -> isGood(report.getEvict());
+            case OVER_BUDGET -> isGood(report.getOverBudget());
+            default -> isGood(report.getAdvertise());
+        };
+    }
+
+    public static OverBudget overBudgetUnknown() {
+        return OverBudget.getDefaultInstance();
+    }
+
+    /**
+     * Returns the report with the largest amounts that find room.
+     *
+     * @param mib by UID of the pod, from 1
+     */
+    public static OverBudget overBudget(Map<String, Long> mib) {
+        OverBudget.Builder report = OverBudget.newBuilder().setKnown(true);
+        mib.entrySet().stream()
+                .sorted(Map.Entry.<String, Long>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()))
+                .limit(MOST_OVER_BUDGET)
+                .forEach(pod -> report.addPods(PodOverBudget.newBuilder()
+                        .setPodUid(pod.getKey())
+                        .setOverMib(Math.min(pod.getValue(), MOST_MIB))));
+        return report.build();
+    }
+
+    private static boolean isGood(OverBudget report) {
+        return report.getPodsCount() <= (report.getKnown() ? MOST_OVER_BUDGET : 0)
+                && report.getPodsList().stream()
+                        .allMatch(pod -> UID.matcher(pod.getPodUid()).matches()
+                                && pod.getOverMib() >= 1
+                                && pod.getOverMib() <= MOST_MIB);
     }
 
     /** Returns whether the message is within its limits. */

@@ -9,9 +9,14 @@ import dev.gpuwarden.api.v1.BudgetedPods;
 import dev.gpuwarden.api.v1.ContainerBudget;
 import dev.gpuwarden.api.v1.ContainerRole;
 import dev.gpuwarden.api.v1.Evict;
+import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.OverBudget;
+import dev.gpuwarden.api.v1.PodOverBudget;
 import dev.gpuwarden.api.v1.Removal;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -62,6 +67,34 @@ class VramCodecTest {
         Advertise message = VramCodec.advertise("a-1", OptionalLong.of(8000), OptionalLong.of(card))
                 .getAdvertise();
         assertThat(VramCodec.isGood(message)).isEqualTo(valid);
+    }
+
+    @Test
+    void podsAboveTheirBudgetsAreBounded() {
+        Map<String, Long> many = new HashMap<>();
+        for (int i = 0; i < 1000; i++) {
+            many.put("uid-" + i, i + 1L);
+        }
+        OverBudget report = VramCodec.overBudget(many);
+        assertThat(report.getPodsCount()).isEqualTo(VramCodec.MOST_OVER_BUDGET);
+        assertThat(report.getPods(0).getOverMib()).as("the largest first").isEqualTo(1000);
+        assertThat(isGood(report)).isTrue();
+        assertThat(isGood(VramCodec.overBudgetUnknown())).isTrue();
+        assertThat(isGood(report.toBuilder().addPods(report.getPods(0)).build()))
+                .isFalse();
+        assertThat(isGood(report.toBuilder().setKnown(false).build())).isFalse();
+        for (PodOverBudget pod : List.of(
+                PodOverBudget.newBuilder().setPodUid("u").build(),
+                PodOverBudget.newBuilder().setPodUid("u").setOverMib(-1).build(),
+                PodOverBudget.newBuilder().setPodUid("a b").setOverMib(1).build())) {
+            assertThat(isGood(
+                            OverBudget.newBuilder().setKnown(true).addPods(pod).build()))
+                    .isFalse();
+        }
+    }
+
+    private static boolean isGood(OverBudget report) {
+        return VramCodec.isGood(NodeReport.newBuilder().setOverBudget(report).build());
     }
 
     @Test

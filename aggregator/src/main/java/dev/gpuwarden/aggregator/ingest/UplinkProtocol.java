@@ -76,7 +76,7 @@ final class UplinkProtocol {
             case HOLDINGS -> new HoldingsReported(report.getHoldings());
             case SIGNALLED -> new Notified(report.getSignalled());
             case ACCESS_REVIEW -> access(report.getAccessReview());
-            case ADVERTISE, EVICT -> vram(report);
+            case ADVERTISE, EVICT, OVER_BUDGET -> vram(report);
             // An unsupported part of a newer node's message still proves that the node lives.
             case HEARTBEAT, REPORT_NOT_SET -> new Alive();
         };

@@ -49,7 +49,7 @@ sealed interface UplinkStep {
         }
     }
 
-    /** A value to advertise, or a request to end a pod. */
+    /** A value to advertise, a request to end a pod, or the pods above their budgets. */
     record VramAsked(NodeReport report) implements UplinkStep {}
 
     /** A sign that the node lives, without other content. */

@@ -3,8 +3,12 @@ package dev.gpuwarden.aggregator.vram;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.Advertise;
 import dev.gpuwarden.api.v1.BudgetedPod;
+import dev.gpuwarden.api.v1.OverBudget;
+import dev.gpuwarden.api.v1.PodOverBudget;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** A node that reports here and uses budgets: its last messages, and those that were sent to it. Thread-safe. */
 final class JoinedNode implements AutoCloseable {
@@ -12,6 +16,7 @@ final class JoinedNode implements AutoCloseable {
     private final String name;
     private final NodeLink link;
     private Optional<Advertise> wanted = Optional.empty();
+    private Optional<Map<String, Long>> overBudget = Optional.empty();
     private boolean advertised;
     private String answeredId = "";
     private String answeredText = "";
@@ -44,6 +49,20 @@ final class JoinedNode implements AutoCloseable {
     /** Returns true if the node has advertised an amount on this connection, so that a cache may be behind. */
     synchronized boolean hasAdvertised() {
         return advertised;
+    }
+
+    /** @param report a valid report of pods above their budgets */
+    synchronized void reports(OverBudget report) {
+        overBudget = report.getKnown()
+                ? Optional.of(report.getPodsList().stream()
+                        .collect(Collectors.toMap(
+                                PodOverBudget::getPodUid, PodOverBudget::getOverMib, (first, second) -> first)))
+                : Optional.empty();
+    }
+
+    /** Returns the MiB above their budgets by UID of the pod; empty if the node does not report them. */
+    synchronized Optional<Map<String, Long>> overBudget() {
+        return overBudget;
     }
 
     synchronized Optional<Advertise> wanted() {

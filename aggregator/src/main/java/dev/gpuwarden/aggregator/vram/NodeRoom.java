@@ -21,7 +21,7 @@ record NodeRoom(String node, List<Holder> holders) {
      *
      * @param pod `NAMESPACE/NAME`
      */
-    record Holder(String pod, long mib) {}
+    record Holder(String pod, String uid, long mib) {}
 
     NodeRoom {
         holders = List.copyOf(holders);
@@ -44,8 +44,8 @@ record NodeRoom(String node, List<Holder> holders) {
         long mib = RequestedBudget.mib(pod, resource);
         if (mib > 0) {
             Map<String, Object> metadata = JsonTrees.object(pod, "metadata");
-            holders.add(
-                    new Holder(JsonTrees.text(metadata, "namespace") + "/" + JsonTrees.text(metadata, "name"), mib));
+            String name = JsonTrees.text(metadata, "namespace") + "/" + JsonTrees.text(metadata, "name");
+            holders.add(new Holder(name, JsonTrees.text(metadata, "uid"), mib));
         }
     }
 

@@ -15,7 +15,8 @@ public final class VramBudgets implements AutoCloseable {
      *
      * @param first time for which a pod waits before its first Event
      * @param again time between two Events of a pod
-     * @param settle time after a change of a node before the largest card is compared
+     * @param settle time after a change of a node before the largest card is compared, and for which an Event waits for a replica
+     *     with more reports
      */
     public record Times(Duration first, Duration again, Duration settle) {
         public static final Times DEFAULT =
@@ -35,7 +36,15 @@ public final class VramBudgets implements AutoCloseable {
         // Without --vram.capacity this program may lack the right to Events.
         this.waiting = settings.waiting() && settings.advertises()
                 ? Optional.of(parts.add(new WaitingPods(
-                        api, settings.resource(), budgeted::all, events, metrics, clock, System::nanoTime, times)))
+                        api,
+                        settings.resource(),
+                        budgeted::all,
+                        nodes::overBudget,
+                        events,
+                        metrics,
+                        clock,
+                        System::nanoTime,
+                        times)))
                 : Optional.empty();
         this.card = parts.add(new LargestCard(api, settings, budgeted::all, clock, times.settle()));
         budgeted.follow(cache);

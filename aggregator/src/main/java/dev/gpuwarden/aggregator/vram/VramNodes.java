@@ -92,7 +92,15 @@ public final class VramNodes implements VramPart, AutoCloseable {
     @Override
     public void received(String node, NodeLink link, NodeReport report) {
         JoinedNode there = nodes.get(node);
-        if (there == null || there.link() != link) {
+        boolean served = there != null && there.link() == link;
+        if (report.hasOverBudget()) {
+            // It has no answer.
+            if (served) {
+                there.reports(report.getOverBudget());
+            }
+            return;
+        }
+        if (!served) {
             String id = report.hasEvict()
                     ? report.getEvict().getId()
                     : report.getAdvertise().getId();
@@ -183,6 +191,12 @@ public final class VramNodes implements VramPart, AutoCloseable {
     private boolean hasResource(CachedNode node) {
         return JsonTrees.object(JsonTrees.object(node.tree(), "status"), "capacity")
                 .containsKey(settings.resource());
+    }
+
+    /** Returns the MiB above their budgets by UID of the pod; empty if the node does not report them to this replica. */
+    Optional<Map<String, Long>> overBudget(String node) {
+        JoinedNode there = nodes.get(node);
+        return there == null ? Optional.empty() : there.overBudget();
     }
 
     // ---- metrics ----

@@ -36,6 +36,6 @@ public interface VramPart {
     /** Ends to serve a node, unless it has another link by now. */
     void left(String node, NodeLink link);
 
-    /** @param report a valid Advertise or Evict */
+    /** @param report a valid Advertise, Evict or OverBudget */
     void received(String node, NodeLink link, NodeReport report);
 }

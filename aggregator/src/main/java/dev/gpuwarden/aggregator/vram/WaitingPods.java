@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -41,6 +42,7 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
     /** The age at which the pods of a node are read again, so that many pods that wait cost few reads. */
     private static final Duration FRESH = Duration.ofSeconds(10);
 
+    private static final int MOST_YIELDS = 3;
     private static final int MOST_ROOMS = 64;
     private static final int THREADS = 2;
 
@@ -49,6 +51,7 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
     private final KubeClient api;
     private final String resource;
     private final Supplier<List<Amount>> nodes;
+    private final Function<String, Optional<Map<String, Long>>> overBudget;
     private final VramEvents events;
     private final VramMetrics metrics;
     private final Clock clock;
@@ -61,11 +64,15 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
     private Optional<ResourceInformer> informer = Optional.empty();
     private boolean closed;
 
-    /** @param nodes all nodes that have the resource; must not block */
+    /**
+     * @param nodes all nodes that have the resource; must not block
+     * @param overBudget the MiB above their budgets by UID of the pod, of a node; empty if it does not report them here
+     */
     WaitingPods(
             KubeClient api,
             String resource,
             Supplier<List<Amount>> nodes,
+            Function<String, Optional<Map<String, Long>>> overBudget,
             VramEvents events,
             VramMetrics metrics,
             Clock clock,
@@ -74,6 +81,7 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
         this.api = api;
         this.resource = resource;
         this.nodes = nodes;
+        this.overBudget = overBudget;
         this.events = events;
         this.metrics = metrics;
         this.clock = clock;
@@ -121,21 +129,36 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
             return;
         }
         Duration waited = Duration.between(pod.since(), clock.instant());
-        Duration until = times.first().minus(waited);
-        if (!until.isNegative() && !until.isZero()) {
-            queue.addAfter(name, until);
+        List<Amount> all = nodes.get();
+        List<Amount> shown = WaitingText.shown(pod, all);
+        Map<String, Map<String, Long>> over = overBudget(shown);
+        long number = Math.max(0, waited.minus(times.first()).dividedBy(times.again()));
+        Duration due = times.first().plus(times.again().multipliedBy(number)).plus(yields(shown.size() - over.size()));
+        if (waited.compareTo(due) < 0) {
+            queue.addAfter(name, due.minus(waited));
             return;
         }
         if (!limit.take(ALL)) {
             queue.addAfter(name, EACH.multipliedBy(BURST));
             return;
         }
-        long number = waited.minus(times.first()).dividedBy(times.again());
-        List<Amount> all = nodes.get();
-        String text = WaitingText.of(pod, resource, all, rooms(WaitingText.shown(pod, all)), waited);
+        String text = WaitingText.of(pod, resource, all, new WaitingText.Known(rooms(shown), over), waited);
         metrics.waiting(events.waiting(pod, REASON, text, number));
         queue.addAfter(
                 name, times.first().plus(times.again().multipliedBy(number + 1)).minus(waited));
+    }
+
+    /** Returns the time for another replica to write the Event, which has the reports of more nodes. */
+    private Duration yields(int unknown) {
+        return times.settle().multipliedBy(Math.min(unknown, MOST_YIELDS));
+    }
+
+    private Map<String, Map<String, Long>> overBudget(List<Amount> shown) {
+        Map<String, Map<String, Long>> known = new HashMap<>();
+        for (Amount node : shown) {
+            overBudget.apply(node.node()).ifPresent(over -> known.put(node.node(), over));
+        }
+        return known;
     }
 
     private Map<String, NodeRoom> rooms(List<Amount> shown) throws InterruptedException {

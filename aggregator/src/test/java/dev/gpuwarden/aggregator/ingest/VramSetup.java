@@ -28,6 +28,7 @@ abstract class VramSetup extends IngestSetup {
 
     NodeCache cache;
     VramBudgets vram;
+    VramBudgets.Times times = VramBudgets.Times.DEFAULT;
     IngestServer server;
     TestUplink uplink;
     /** Lists of pods that arrived while a test waited for an answer. */
@@ -52,7 +53,7 @@ abstract class VramSetup extends IngestSetup {
 
     void start(KubeClient api, VramSettings settings) throws Exception {
         cache = new NodeCache(Clock.systemUTC());
-        vram = parts.add(VramBudgets.start(api, cache, settings, Clock.systemUTC()));
+        vram = parts.add(VramBudgets.start(api, cache, settings, Clock.systemUTC(), times));
         server = aggregator(api, "a", cache, vram.nodes());
         parts.add(api.informer(NodeCache.NODES, cache.nodes()));
         until(() -> cache.node(node).isPresent(), "the aggregator knows the node");

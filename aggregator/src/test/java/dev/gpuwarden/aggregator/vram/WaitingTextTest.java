@@ -23,7 +23,14 @@ class WaitingTextTest {
     private static final String RESOURCE = "gpuwarden.dev/vram-mib";
     private static final Instant SINCE = Instant.parse("2026-01-02T03:04:05Z");
 
-    private static final String END = " Budgets count here, not use: for use, see `gpuwarden vram top` on the node.";
+    private static String unknown(int nodes) {
+        return " Pods above their budgets are unknown on " + nodes + " of these nodes: see `gpuwarden vram top` there.";
+    }
+
+    private static String text(
+            WaitingPod pod, List<Amount> nodes, Map<String, NodeRoom> rooms, Map<String, Map<String, Long>> over) {
+        return WaitingText.of(pod, RESOURCE, nodes, new WaitingText.Known(rooms, over), Duration.ofSeconds(40));
+    }
 
     private static Optional<WaitingPod> read(String metadata, String spec, String condition) throws Exception {
         return WaitingPod.of(Json.readObject("""
@@ -69,17 +76,24 @@ class WaitingTextTest {
         List<Amount> nodes = List.of(
                 node("small", 3000, true, "a"), node("large", 13374, false, "a"), node("away", 80000, false, "b"));
         Map<String, NodeRoom> rooms = Map.of(
-                "large", new NodeRoom("large", List.of(new Holder("ocr/x", 8000), new Holder("web/y", 374))),
+                "large",
+                        new NodeRoom("large", List.of(new Holder("ocr/x", "ux", 8000), new Holder("web/y", "uy", 374))),
                 "small", new NodeRoom("small", List.of()));
-        assertThat(WaitingText.of(pod(Map.of("zone", "a")), RESOURCE, nodes, rooms, Duration.ofSeconds(40)))
+        assertThat(text(pod(Map.of("zone", "a")), nodes, rooms, Map.of("small", Map.of())))
                 .isEqualTo("waits for 9000 MiB of gpuwarden.dev/vram-mib for 40 s."
                         + " large has 13374 MiB, 5000 free; held by ocr/x 8000, web/y 374."
                         + " small (cordoned) has 3000 MiB, all free."
-                        + " Nodes that its nodeSelector excludes: 1." + END);
-        assertThat(WaitingText.of(pod(Map.of()), RESOURCE, List.of(nodes.get(1)), Map.of(), Duration.ofSeconds(40)))
+                        + " Nodes that its nodeSelector excludes: 1." + unknown(1));
+        assertThat(text(
+                        pod(Map.of("zone", "a")),
+                        nodes,
+                        rooms,
+                        Map.of("small", Map.of(), "large", Map.of("uy", 1024L))))
+                .contains("; held by web/y 374 (uses 1024 more), ocr/x 8000. ")
+                .doesNotContain("unknown");
+        assertThat(text(pod(Map.of()), List.of(nodes.get(1)), Map.of(), Map.of()))
                 .contains(" large has 13374 MiB; its pods could not be read.");
-        assertThat(WaitingText.of(pod(Map.of()), RESOURCE, List.of(), Map.of(), Duration.ofSeconds(40)))
-                .contains(" No node has the resource.");
+        assertThat(text(pod(Map.of()), List.of(), Map.of(), Map.of())).contains(" No node has the resource.");
     }
 
     @Test
@@ -87,21 +101,23 @@ class WaitingTextTest {
         List<Amount> nodes = new ArrayList<>();
         Map<String, NodeRoom> rooms = new HashMap<>();
         for (int i = 0; i < 500; i++) {
-            String name = "n" + i + "x".repeat(200);
+            String name = "n" + i + "x".repeat(40);
             nodes.add(node(name, 81920, false, "a"));
             rooms.put(
                     name,
                     new NodeRoom(
                             name,
                             IntStream.range(0, 300)
-                                    .mapToObj(each -> new Holder("p".repeat(60) + "/" + "q".repeat(60) + each, 100))
+                                    .mapToObj(each ->
+                                            new Holder("p".repeat(20) + "/" + "q".repeat(20) + each, "u" + each, 100))
                                     .toList()));
         }
-        String text = WaitingText.of(pod(Map.of()), RESOURCE, nodes, rooms, Duration.ofDays(900));
+        String text = WaitingText.of(
+                pod(Map.of()), RESOURCE, nodes, new WaitingText.Known(rooms, Map.of()), Duration.ofDays(900));
         assertThat(text)
                 .hasSizeLessThanOrEqualTo(1024)
-                .contains("Nodes not listed: 500.")
-                .endsWith(END);
+                .contains("Nodes not listed: 499.")
+                .contains("unknown on 1 of");
         assertThat(WaitingText.shown(pod(Map.of()), nodes)).hasSize(WaitingText.MOST_NODES);
     }
 }

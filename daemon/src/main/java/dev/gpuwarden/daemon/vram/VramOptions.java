@@ -20,6 +20,7 @@ import dev.gpuwarden.daemon.vram.action.SlurmActuator;
 import dev.gpuwarden.daemon.vram.action.UnitActuator;
 import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
 import dev.gpuwarden.daemon.vram.kube.Advertiser;
+import dev.gpuwarden.daemon.vram.kube.OverBudgetReports;
 import dev.gpuwarden.daemon.vram.kube.PodBudgets;
 import dev.gpuwarden.daemon.vram.kube.PodControl;
 import dev.gpuwarden.daemon.vram.kube.VramKubeOptions;
@@ -220,6 +221,9 @@ public final class VramOptions {
         if (driverLimits != LimitMode.off) {
             parts.add(DriverLimits.start(
                     monitor::observed, sampler::cgroupLimits, paths.procfs(), driverLimits, mode == Mode.armed));
+        }
+        if (kube.wanted()) {
+            parts.add(OverBudgetReports.start(cluster, monitor::statuses));
         }
         return Optional.of(monitor);
     }

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.vram.kube;
 
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.api.v1.OverBudget;
 import java.time.Duration;
 import java.util.OptionalLong;
 
@@ -23,6 +24,9 @@ public interface PodControl {
     default void advertise(OptionalLong mib) {
         advertise(mib, OptionalLong.empty());
     }
+
+    /** Sets the pods above their budgets, where someone names them to pods that wait; otherwise it has no effect. Does not block. */
+    default void overBudget(OverBudget report) {}
 
     /**
      * Returns the way to end a pod.

@@ -4,6 +4,7 @@ import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.BudgetedPods;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.OverBudget;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.v1.VramAnswer;
 import dev.gpuwarden.core.model.Absence;
@@ -44,6 +45,7 @@ public final class VramRequests implements PodControl {
     private long number;
     private Optional<OptionalLong> advertised = Optional.empty();
     private OptionalLong largestCard = OptionalLong.empty();
+    private Optional<OverBudget> overBudget = Optional.empty();
     private String advertisedId = "";
     private Answer advertising = new Answer(false, "nothing is advertised yet");
     private final List<BudgetedPod> pages = new ArrayList<>();
@@ -89,6 +91,23 @@ public final class VramRequests implements PodControl {
     @Override
     public Actuator eviction(PodTerms terms, Duration mostGrace) {
         return new EvictActuator(this, terms, mostGrace);
+    }
+
+    /** Sends nothing if they are the same as before. */
+    @Override
+    public synchronized void overBudget(OverBudget report) {
+        if (!overBudget.equals(Optional.of(report))) {
+            overBudget = Optional.of(report);
+            sendOverBudget();
+        }
+    }
+
+    private void sendOverBudget() {
+        if (closed.isEmpty() && overBudget.isPresent()) {
+            unsent.removeIf(NodeReport::hasOverBudget);
+            unsent.add(NodeReport.newBuilder().setOverBudget(overBudget.get()).build());
+            wakeup.ifPresent(Wakeup::signal);
+        }
     }
 
     /** Returns the outcome of the value that was set last. */
@@ -143,6 +162,7 @@ public final class VramRequests implements PodControl {
         if (offered.equals(resource)) {
             closed = "";
             sendAdvertised();
+            sendOverBudget();
             return;
         }
         closed = offered.isEmpty()

@@ -12,6 +12,7 @@ import dev.gpuwarden.daemon.sink.Wakeup;
 import dev.gpuwarden.daemon.vram.kube.VramRequests.Answer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -116,6 +117,28 @@ class VramRequestsTest {
                 .isEqualTo(8000);
         requests.advertise(OptionalLong.empty());
         assertThat(requests.next().orElseThrow().getAdvertise().hasMib()).isFalse();
+    }
+
+    @Test
+    void podsAboveTheirBudgetsAreSentOnceAndAgainOnTheNextConnection() {
+        requests.overBudget(VramCodec.overBudgetUnknown());
+        requests.overBudget(VramCodec.overBudget(Map.of("u1", 128L)));
+        assertThat(requests.next()).isEmpty();
+        requests.welcome(RESOURCE, session);
+        assertThat(requests.next().orElseThrow().getOverBudget().getPods(0).getPodUid())
+                .isEqualTo("u1");
+        requests.overBudget(VramCodec.overBudget(Map.of("u1", 128L)));
+        assertThat(requests.next()).isEmpty();
+        requests.overBudget(VramCodec.overBudget(Map.of("u1", 256L)));
+        requests.overBudget(VramCodec.overBudget(Map.of("u1", 384L)));
+        assertThat(requests.next().orElseThrow().getOverBudget().getPods(0).getOverMib())
+                .isEqualTo(384);
+        assertThat(requests.next())
+                .as("the newest replaces one that was not sent")
+                .isEmpty();
+        requests.end();
+        requests.welcome(RESOURCE, session);
+        assertThat(requests.next().orElseThrow().hasOverBudget()).isTrue();
     }
 
     @Test
