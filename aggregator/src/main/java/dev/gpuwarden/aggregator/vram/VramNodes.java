@@ -92,24 +92,25 @@ public final class VramNodes implements VramPart, AutoCloseable {
     @Override
     public void received(String node, NodeLink link, NodeReport report) {
         JoinedNode there = nodes.get(node);
-        boolean served = there != null && there.link() == link;
-        if (report.hasOverBudget()) {
-            // It has no answer.
-            if (served) {
-                there.reports(report.getOverBudget());
-            }
-            return;
-        }
-        if (!served) {
-            String id = report.hasEvict()
-                    ? report.getEvict().getId()
-                    : report.getAdvertise().getId();
-            link.answer(VramCodec.answer(id, false, "the node's Hello does not name " + settings.resource()));
+        if (there == null || there.link() != link) {
+            refuse(link, report);
+        } else if (report.hasOverBudget()) {
+            there.reports(report.getOverBudget());
         } else if (report.hasEvict()) {
             removals.asked(node, link, report.getEvict());
         } else {
             there.wants(report.getAdvertise());
             values.add(node);
+        }
+    }
+
+    /** Answers a message of a node that is not served. A report of use has no answer. */
+    private void refuse(NodeLink link, NodeReport report) {
+        if (!report.hasOverBudget()) {
+            String id = report.hasEvict()
+                    ? report.getEvict().getId()
+                    : report.getAdvertise().getId();
+            link.answer(VramCodec.answer(id, false, "the node's Hello does not name " + settings.resource()));
         }
     }
 

@@ -27,6 +27,7 @@ public final class NodeApi {
     private static final Set<String> POD_SKIPPED =
             Set.of("managedFields", "env", "envFrom", "volumes", "volumeMounts", "command", "args", "conditions");
 
+    private static final JsonReader POD = JsonReader.ofDepth(JsonReader.DEEPEST).without(POD_SKIPPED);
 
     private final KubernetesNode node;
     private final KubeClient client;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.vram.kube;
 
+import dev.gpuwarden.api.v1.OverBudget;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.vram.Actuator;
-import dev.gpuwarden.api.v1.OverBudget;
 import java.time.Duration;
 import java.util.OptionalLong;
 
