@@ -76,6 +76,8 @@ sealed interface CardParameter {
         name.put("name", JsonTrees.text(metadata, "name"));
         // With the uid, the request cannot create a ConfigMap that was deleted.
         name.put("uid", JsonTrees.text(metadata, "uid"));
+        // With the version, it cannot replace the value that an operator wrote since the read.
+        name.put("resourceVersion", JsonTrees.text(metadata, "resourceVersion"));
         smallerSince.ifPresent(since -> name.put("annotations", Map.of(SMALLER_SINCE, since.toString())));
         return new Write(Map.of(
                 "apiVersion", "v1", "kind", "ConfigMap", "metadata", name, "data", Map.of(KEY, Long.toString(mib))));

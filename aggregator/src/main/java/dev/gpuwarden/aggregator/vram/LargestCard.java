@@ -63,11 +63,12 @@ final class LargestCard implements AutoCloseable {
     }
 
     private void reconcile() throws ApiException, InterruptedException {
+        // First, so that it does not replace the earlier time of a change.
+        queue.addAfter(TASK, EACH);
         OptionalLong mib = largest();
         if (mib.isPresent() && mib.getAsLong() > 0) {
             reconcile(mib.getAsLong());
         }
-        queue.addAfter(TASK, EACH);
     }
 
     private void reconcile(long mib) throws ApiException, InterruptedException {
@@ -94,8 +95,20 @@ final class LargestCard implements AutoCloseable {
         }
         foreign = why;
         if (plan instanceof CardParameter.Write write) {
+            write(path, write);
+        }
+    }
+
+    private void write(String path, CardParameter.Write write) throws ApiException, InterruptedException {
+        try {
             var unused = api.apply(path, CardParameter.MANAGER, write.body());
             LOG.log(Level.INFO, "ConfigMap " + CardParameter.CONFIG_MAP + ": " + write.text());
+        } catch (ApiException e) {
+            if (!e.conflict()) {
+                throw e;
+            }
+            // An operator or another replica wrote since the read.
+            queue.addAfter(TASK, settle);
         }
     }
 

@@ -26,7 +26,7 @@ class CardParameterTest {
      */
     private static Map<String, Object> configMap(String value, String owner, String since) throws Exception {
         return Json.readObject("""
-                {"metadata": {"name": "gpuwarden-vram", "uid": "u1", "annotations": {%s},
+                {"metadata": {"name": "gpuwarden-vram", "uid": "u1", "resourceVersion": "7", "annotations": {%s},
                   "managedFields": [{"manager": "%s", "fieldsV1": {"f:data": {"f:largest-card-mib": {}}}}]},
                  "data": {"resource": "%s", "largest-card-mib": "%s"}}""".formatted(
                         since.isEmpty() ? "" : "\"" + CardParameter.SMALLER_SINCE + "\": \"" + since + "\"",
@@ -41,7 +41,8 @@ class CardParameterTest {
 
     private static Write write(String value, String since) throws Exception {
         return new Write(Json.readObject("""
-                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gpuwarden-vram", "uid": "u1"%s},
+                {"apiVersion": "v1", "kind": "ConfigMap",
+                 "metadata": {"name": "gpuwarden-vram", "uid": "u1", "resourceVersion": "7"%s},
                  "data": {"largest-card-mib": "%s"}}""".formatted(
                         since.isEmpty()
                                 ? ""
