@@ -91,6 +91,7 @@ class ForeignClientsTest {
                     .containsExactly(
                             "datamodels.PlatformConnector",
                             "gpuwarden.v1.NodeService",
+                            "gpuwarden.v1.VramService",
                             "grpc.health.v1.Health",
                             "grpc.reflection.v1.ServerReflection",
                             "grpc.reflection.v1alpha.ServerReflection");
