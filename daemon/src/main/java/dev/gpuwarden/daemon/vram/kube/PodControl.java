@@ -25,7 +25,7 @@ public interface PodControl {
         advertise(mib, OptionalLong.empty());
     }
 
-    /** Sets the pods above their budgets, where someone names them to pods that wait; otherwise it has no effect. Does not block. */
+    /** Sets the pods above their budgets, where an aggregator names them to pods that wait; otherwise it has no effect. Does not block. */
     default void overBudget(OverBudget report) {}
 
     /**
