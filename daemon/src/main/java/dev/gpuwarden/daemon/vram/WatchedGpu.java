@@ -76,7 +76,8 @@ final class WatchedGpu {
 
     /**
      * Returns whether there is something to decide: a reading that differs, or one that shows that the same goes on. A
-     * calm GPU with equal memory and tenants is decided every five seconds, because equal readings add nothing.
+     * calm GPU with equal memory and tenants is decided every five seconds, because equal readings add nothing. If memory
+     * is low, they add up to pressure.
      */
     boolean isNew(GpuObservation seen, long nowNanos) {
         Decision before = last;
@@ -88,6 +89,7 @@ final class WatchedGpu {
             return age >= STANDSTILL_NANOS;
         }
         return before.verdict() != Verdict.CALM
+                || isLow()
                 || age >= EQUAL_NANOS
                 || seen.tenantsAtNanos() != before.seen().tenantsAtNanos()
                 || !seen.memory().equals(before.seen().memory());

@@ -1,0 +1,76 @@
+package dev.gpuwarden.daemon.vram;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.metrics.NodeFixture;
+import dev.gpuwarden.daemon.vram.Observations.Observed;
+import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.watchdog.decision.RecycleHistory;
+import dev.gpuwarden.watchdog.decision.Verdict;
+import dev.gpuwarden.watchdog.decision.WatchdogState;
+import dev.gpuwarden.watchdog.observation.GpuObservation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Which readings of a GPU are worth a decision. */
+class WatchedGpuTest {
+
+    private static final long ENOUGH = 8000;
+    private static final long BELOW_FLOOR = 1000;
+
+    private final GpuIdentity identity = NodeFixture.identity(0);
+    private final WatchedGpu gpu = new WatchedGpu(
+            identity.selector(),
+            WatchdogRules.DEFAULT,
+            new RecycleHistory(WatchdogRules.DEFAULT.recycle()),
+            WatchdogState.NONE);
+    private final long listedAtNanos = System.nanoTime();
+    private long sequence;
+
+    private GpuObservation reading(long freeMib) {
+        sequence++;
+        return new GpuObservation(
+                identity.selector(),
+                listedAtNanos + sequence,
+                sequence,
+                VramFixture.memory(freeMib),
+                Reading.of(List.of()),
+                listedAtNanos);
+    }
+
+    private Verdict decide(long freeMib) {
+        return gpu.decide(new Observed(identity, reading(freeMib)), Instant.EPOCH)
+                .verdict();
+    }
+
+    private boolean isNew(long freeMib) {
+        return gpu.isNew(reading(freeMib), System.nanoTime());
+    }
+
+    @Test
+    void equalReadingsOfACalmGpuAreDecidedEveryFiveSeconds() {
+        assertThat(isNew(ENOUGH)).isTrue();
+        assertThat(decide(ENOUGH)).isEqualTo(Verdict.CALM);
+        assertThat(isNew(ENOUGH)).isFalse();
+        assertThat(gpu.isNew(
+                        reading(ENOUGH),
+                        System.nanoTime() + Duration.ofSeconds(5).toNanos()))
+                .isTrue();
+        assertThat(isNew(ENOUGH - 1)).isTrue();
+    }
+
+    /** Pressure needs several readings below the floor, which are often equal. */
+    @Test
+    void equalReadingsBelowTheFloorAreEachDecided() {
+        assertThat(decide(ENOUGH)).isEqualTo(Verdict.CALM);
+        for (int i = 1; i < WatchdogRules.DEFAULT.pressure().least(); i++) {
+            assertThat(decide(BELOW_FLOOR)).isEqualTo(Verdict.CALM);
+            assertThat(isNew(BELOW_FLOOR)).isTrue();
+        }
+        assertThat(decide(BELOW_FLOOR)).isNotEqualTo(Verdict.CALM);
+    }
+}
