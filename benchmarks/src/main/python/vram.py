@@ -8,6 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -24,6 +25,7 @@ CALLS = 10000
 HOLDERS = 10
 RATES_HZ = (1, 4, 10)
 RUN_SECONDS = 5
+BREACHES = 20
 
 
 def row(what, passed, why):
@@ -202,6 +204,18 @@ def sampled(options, compute, question, hertz):
         driver.close()
 
 
+# ---- decision -----------------------------------------------------------------------------------
+
+
+def decision(options):
+    """The row of the time from a breached floor to the decision of a daemon in a dry run. It fills the first GPU."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vram_decision.py")
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([sys.executable, "-B", script, options.gpuwarden, str(2 if options.small else BREACHES), folder], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, universal_newlines=True, timeout=600, check=False)
+    yield row("breach of the floor to the decision", run.returncode == 0, (run.stdout + run.stderr).strip() or "it ended with %d" % run.returncode)
+
+
 # ---- main ---------------------------------------------------------------------------------------
 
 
@@ -219,7 +233,8 @@ def main(arguments):
     parser.add_argument("--cublas", default=os.environ.get("CUBLAS", ""), help="libcublas, for DGEMM")
     parser.add_argument("--small", action="store_true", help="memory of a simulated GPU is this machine's")
     options = parser.parse_args(arguments)
-    rows = collected("cost of sampling and attribution", lambda: with_holders(options)) + collected("slowdown", lambda: slowdowns(options))
+    rows = collected("cost of sampling and attribution", lambda: with_holders(options)) + collected("slowdown", lambda: slowdowns(options)) \
+        + collected("decision", lambda: decision(options))
     if options.small:
         # A simulated driver's calls and a simulated GPU's work cost this machine's time: no figure of them meets a goal or misses it.
         for each in rows:
