@@ -5,6 +5,7 @@ import dev.gpuwarden.api.v1.OverBudget;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.watchdog.observation.Tenant;
+import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,8 @@ import java.util.function.Supplier;
 
 /** Reports the pods above their budgets to the aggregator, which names them to pods that wait for VRAM. One thread. */
 public final class OverBudgetReports implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(OverBudgetReports.class.getName());
 
     private static final long EACH_SECONDS = 10;
 
@@ -37,8 +40,17 @@ public final class OverBudgetReports implements AutoCloseable {
     public static OverBudgetReports start(PodControl cluster, Supplier<List<VramStatus>> watchdog) {
         OverBudgetReports reports = new OverBudgetReports();
         var unused = reports.thread.scheduleWithFixedDelay(
-                () -> cluster.overBudget(of(watchdog.get())), 1, EACH_SECONDS, TimeUnit.SECONDS);
+                () -> report(cluster, watchdog), 1, EACH_SECONDS, TimeUnit.SECONDS);
         return reports;
+    }
+
+    /** Never throws, because an exception would end the task without a word. */
+    private static void report(PodControl cluster, Supplier<List<VramStatus>> watchdog) {
+        try {
+            cluster.overBudget(of(watchdog.get()));
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "pods above their VRAM budgets were not reported; this is a defect", e);
+        }
     }
 
     /** Returns the pods above their budgets. They are unknown if the tenants of a GPU are. */
