@@ -5,12 +5,15 @@ import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.audit.BudgetAudit;
+import dev.gpuwarden.daemon.vram.audit.BudgetPatch;
 import dev.gpuwarden.daemon.vram.audit.Fault;
 import dev.gpuwarden.daemon.vram.audit.WorkloadUse;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.Observations;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -34,13 +38,15 @@ import picocli.CommandLine.TypeConversionException;
         },
         exitCodeList = {
             "0:no fault",
-            "1:a budget or a setting contradicts the measured use",
+            "1:a budget or a setting contradicts the measured use; with --patch a workload without a patch",
             "2:wrong usage, or the file cannot be read",
             "3:no use was measured"
         })
 final class VramAuditCommand extends FileCommand {
 
     static final String SCHEMA = "gpuwarden.vram-audit/v1";
+
+    private final Supplier<InputStream> standardInput;
 
     @Parameters(paramLabel = "FILE", description = "A trace, or records of decisions.")
     Path file = Path.of("");
@@ -64,17 +70,50 @@ final class VramAuditCommand extends FileCommand {
             description = "Change a rule, for example floor=2GiB; may be repeated. 'gpuwarden vram rules' lists them.")
     Map<String, String> changes = Map.of();
 
+    @Option(
+            names = "--patch",
+            paramLabel = "MANIFEST",
+            description = "Write the proposed budgets as patches of a kustomization for these manifests, - for standard"
+                    + " input; may be repeated.")
+    List<String> manifests = List.of();
+
+    @Option(
+            names = "--resource",
+            paramLabel = "NAME",
+            defaultValue = "gpuwarden.dev/vram-mib",
+            description = "Name of the extended resource (default: ${DEFAULT-VALUE}).")
+    String resource = "";
+
+    VramAuditCommand(Supplier<InputStream> standardInput) {
+        this.standardInput = standardInput;
+    }
+
     @Override
     public Integer call() {
         BudgetAudit audit = new BudgetAudit(WatchdogRules.DEFAULT.with(changes));
         Observations.read(file, audit::add);
         List<WorkloadUse> uses = audit.uses();
+        if (!manifests.isEmpty()) {
+            return patches(uses);
+        }
         List<Fault> faults = audit.faults(Optional.ofNullable(advertised), sizes());
         show(tree(uses, faults), out -> print(uses, faults, out));
         if (uses.stream().allMatch(use -> use.samples() == 0)) {
             return ExitCode.UNDECIDED;
         }
         return faults.isEmpty() ? ExitCode.OK : ExitCode.NOT_FIT;
+    }
+
+    private int patches(List<WorkloadUse> uses) {
+        List<BudgetPatch> patches = BudgetPatch.of(
+                uses, ManifestFiles.read(manifests, resource, standardInput).workloads(), resource);
+        show(VramPatches.tree(patches), out -> VramPatches.print(patches, out));
+        if (patches.isEmpty()) {
+            return ExitCode.UNDECIDED;
+        }
+        return patches.stream().allMatch(patch -> patch.object() instanceof Reading.Present<?>)
+                ? ExitCode.OK
+                : ExitCode.NOT_FIT;
     }
 
     private Map<String, Long> sizes() {

@@ -42,7 +42,7 @@ public final class VramCommand {
         return new CommandLine(new VramCommand())
                 .addSubcommand(new VramTopCommand(provider))
                 .addSubcommand(new Holders(provider))
-                .addSubcommand(new VramAuditCommand())
+                .addSubcommand(new VramAuditCommand(() -> System.in))
                 .addSubcommand(new VramExplainCommand(ZoneId.systemDefault()))
                 .addSubcommand(new VramRecordCommand(provider, ShutdownSignal.onSignal()))
                 .addSubcommand(new VramReserveCommand())

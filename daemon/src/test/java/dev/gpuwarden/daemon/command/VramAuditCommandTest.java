@@ -39,7 +39,7 @@ class VramAuditCommandTest {
         return new Tenant(
                 "pod:" + name,
                 name,
-                "media/" + name,
+                "media/Deployment/" + name,
                 budget(budget),
                 Reading.of(usedMib * MIB),
                 Set.of(new ProcessKey(1, 1)),
@@ -82,12 +82,16 @@ class VramAuditCommandTest {
                 .containsPattern("floor_above_slack +GPU-t4 +14000 MiB advertised and a floor of 1536 MiB exceed the"
                         + " card's 15360 MiB by 176 MiB")
                 .containsPattern("two_totals +GPU-t4 +tts-gate assumes 16384 MiB, the driver reports 15360 MiB")
-                .containsPattern("swapped +media/immich-ml +its budget and that of media/immich-server \\(1800 MiB and"
-                        + " 3000 MiB\\) would fit each other's use of 1200 MiB and 2900 MiB")
-                .containsPattern("below_use +media/llama-swap +budget 5000 MiB, but it used more than 6996 MiB")
-                .containsPattern("over_at_rest +media/portal-stt +budget 1500 MiB, but it used 1536 MiB half")
-                .containsPattern("unreadable +media/frigate +no budget: '2k' is no quantity")
-                .containsPattern("GPU-t4 +media/llama-swap +5000 MiB +4455 MiB +6996 MiB +6996 MiB +7744 MiB");
+                .containsPattern(
+                        "swapped +media/Deployment/immich-ml +its budget and that of media/Deployment/immich-server \\(1800 MiB and"
+                                + " 3000 MiB\\) would fit each other's use of 1200 MiB and 2900 MiB")
+                .containsPattern(
+                        "below_use +media/Deployment/llama-swap +budget 5000 MiB, but it used more than 6996 MiB")
+                .containsPattern(
+                        "over_at_rest +media/Deployment/portal-stt +budget 1500 MiB, but it used 1536 MiB half")
+                .containsPattern("unreadable +media/Deployment/frigate +no budget: '2k' is no quantity")
+                .containsPattern(
+                        "GPU-t4 +media/Deployment/llama-swap +5000 MiB +4455 MiB +6996 MiB +6996 MiB +7744 MiB");
     }
 
     @Test
