@@ -9,11 +9,12 @@ import dev.gpuwarden.daemon.vram.Observations.Observed;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -93,24 +94,27 @@ public final class DriverLimits implements AutoCloseable {
         }
     }
 
-    /** Sets what differs from the budgets, and removes what no budget needs. */
+    /** Sets what differs from the budgets, and removes what no budget needs. Limits of a GPU that is not read now stay. */
     void reconcile() {
         Map<Group, Limit> wanted = new LinkedHashMap<>();
+        Set<String> read = new HashSet<>();
         for (Observed seen : gpus.get()) {
             Optional<String> uuid = seen.gpu().uuid().asOptional();
             LimitPlan plan =
                     LimitPlan.of(seen.observation(), mode == LimitMode.cap, process -> folders.of(process.pid()));
             String label = seen.gpu().label();
             plan.without().forEach((tenant, why) -> tell(label + " " + tenant, "no driver limit: " + why));
+            uuid.filter(any -> LimitPlan.isKnown(seen.observation())).ifPresent(read::add);
             uuid.ifPresent(gpu -> plan.limits().forEach((folder, limit) -> {
                 if (wanted.size() < MOST_LIMITS) {
                     wanted.put(new Group(gpu, folder), limit);
                 }
             }));
         }
-        List<Group> stale = new ArrayList<>(set.keySet());
-        stale.removeAll(wanted.keySet());
-        remove(stale);
+        remove(set.keySet().stream()
+                .filter(group -> !wanted.containsKey(group))
+                .filter(group -> read.contains(group.gpuUuid()) || !Files.exists(Path.of(group.folder())))
+                .toList());
         wanted.forEach((group, limit) -> {
             if (!limit.equals(set.get(group))) {
                 apply(group, limit);

@@ -10,7 +10,6 @@ import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -33,22 +32,22 @@ record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
 
     /**
      * Plans a limit for each tenant with a budget whose processes are all in one control group that no other tenant is in.
-     * There is no limit on a GPU whose memory or tenants are unknown, or whose budgets exceed its memory.
+     * There is no new limit on a GPU whose memory or tenants are unknown, and none if the budgets exceed its memory.
      *
      * @param capped whether a tenant must not have more than its budget
      * @param folderOf the folder of a process's control group
      */
     static LimitPlan of(GpuObservation seen, boolean capped, Function<ProcessKey, Reading<String>> folderOf) {
-        Optional<GpuBytes> memory = seen.memory().asOptional();
-        if (memory.isEmpty() || seen.tenants().asOptional().isEmpty()) {
+        if (!isKnown(seen)) {
             return NOTHING;
         }
+        GpuBytes memory = seen.memory().asOptional().orElseThrow();
         List<Placed> all = seen.tenants().asOptional().get().stream()
                 .map(tenant -> new Placed(
                         tenant, tenant.processes().stream().map(folderOf).collect(Collectors.toSet())))
                 .toList();
         List<Placed> held = all.stream().filter(Placed::isHeld).toList();
-        long room = memory.get().total() - memory.get().reserved();
+        long room = memory.total() - memory.reserved();
         long promised = held.stream().mapToLong(Placed::budget).sum();
         Map<String, Limit> limits = new LinkedHashMap<>();
         Map<String, String> without = new LinkedHashMap<>();
@@ -62,6 +61,12 @@ record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
             folder.asOptional().ifPresent(path -> limits.put(path, placed.limit(capped)));
         }
         return new LimitPlan(limits, without);
+    }
+
+    /** Returns whether memory and tenants of the GPU are known. Without them its plan is empty, which is no reason to remove a limit. */
+    static boolean isKnown(GpuObservation seen) {
+        return seen.memory().asOptional().isPresent()
+                && seen.tenants().asOptional().isPresent();
     }
 
     /** A tenant and the folders of its processes' control groups. */

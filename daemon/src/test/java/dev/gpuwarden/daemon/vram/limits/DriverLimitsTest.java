@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.vram.limits;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits;
@@ -49,6 +50,7 @@ class DriverLimitsTest {
     private SimulatedNode node;
     private Driver driver;
     private CgroupFolders folders;
+    private boolean blind;
     private List<Tenant> tenants = List.of();
 
     @BeforeEach
@@ -90,7 +92,8 @@ class DriverLimitsTest {
 
     private List<Observed> seen() {
         GpuIdentity gpu = driver.identify(0);
-        Reading<GpuBytes> memory = Reading.of(new GpuBytes(15360L * MIB, 0, 0, 15360L * MIB));
+        Reading<GpuBytes> memory =
+                blind ? Reading.absent(Absence.STALE) : Reading.of(new GpuBytes(15360L * MIB, 0, 0, 15360L * MIB));
         return List.of(new Observed(gpu, new GpuObservation(gpu.selector(), 1, 1, memory, Reading.of(tenants), 1)));
     }
 
@@ -140,6 +143,19 @@ class DriverLimitsTest {
         DriverLimits limits = limits(LimitMode.guarantee, true);
         limits.reconcile();
         assertThat(current()).contains(new Limit(3000L * MIB, OptionalLong.empty()));
+    }
+
+    @Test
+    void limitsOfAGpuThatIsNotReadStay() throws Exception {
+        DriverLimits limits = limits(LimitMode.guarantee, true);
+        limits.reconcile();
+        blind = true;
+        tenants = List.of();
+        limits.reconcile();
+        assertThat(current()).contains(new Limit(3000L * MIB, OptionalLong.empty()));
+        blind = false;
+        limits.reconcile();
+        assertThat(current()).isEmpty();
     }
 
     @Test
