@@ -12,7 +12,7 @@ import dev.gpuwarden.daemon.vram.audit.BudgetPatch;
 import dev.gpuwarden.daemon.vram.audit.Fault;
 import dev.gpuwarden.daemon.vram.audit.WorkloadUse;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
-import dev.gpuwarden.daemon.vram.trace.Observations;
+import dev.gpuwarden.daemon.vram.trace.ObservationFile;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -91,7 +91,7 @@ final class VramAuditCommand extends FileCommand {
     @Override
     public Integer call() {
         BudgetAudit audit = new BudgetAudit(WatchdogRules.DEFAULT.with(changes));
-        Observations.read(file, audit::add);
+        ObservationFile.read(file, audit::add);
         List<WorkloadUse> uses = audit.uses();
         if (!manifests.isEmpty()) {
             return patches(uses);

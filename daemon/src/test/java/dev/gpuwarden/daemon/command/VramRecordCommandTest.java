@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.vram.trace.Observations;
+import dev.gpuwarden.daemon.vram.trace.ObservationFile;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
@@ -31,7 +31,7 @@ class VramRecordCommandTest {
             assertThat(again.err()).contains("trace already exists");
         }
         List<GpuObservation> seen = new ArrayList<>();
-        Observations.read(Path.of(file), seen::add);
+        ObservationFile.read(Path.of(file), seen::add);
         List<GpuObservation> first = seen.stream()
                 .filter(each -> each.gpu().equals(seen.get(0).gpu()))
                 .toList();

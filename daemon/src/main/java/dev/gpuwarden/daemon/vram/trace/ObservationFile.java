@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The observations in a trace or in records. */
-public final class Observations {
+/** Reads the observations of a trace, or of records. */
+public final class ObservationFile {
 
-    private Observations() {}
+    private ObservationFile() {}
 
     /** @throws UserError that names file, line, expected and seen */
     public static void read(Path file, Consumer<GpuObservation> each) {
