@@ -12,28 +12,39 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Supplier;
+import picocli.CommandLine.Option;
 
-/** Reads files of Kubernetes manifests that a user names. */
+/** Reads files of Kubernetes manifests that a user names, with the option for the resource of their budgets. */
 final class ManifestFiles {
 
     private static final String STANDARD_INPUT = "-";
 
-    private ManifestFiles() {}
+    @Option(
+            names = "--resource",
+            paramLabel = "NAME",
+            defaultValue = "gpuwarden.dev/vram-mib",
+            description = "Name of the extended resource (default: ${DEFAULT-VALUE}).")
+    String resource = "";
+
+    private final Supplier<InputStream> standardInput;
+
+    ManifestFiles(Supplier<InputStream> standardInput) {
+        this.standardInput = standardInput;
+    }
 
     /**
      * Returns what the files have.
      *
      * @param files {@code -} is standard input
-     * @param resource name of the extended resource
      * @throws UserError that names the file, for one that cannot be read or is no manifest
      */
-    static Manifests read(List<String> files, String resource, Supplier<InputStream> standardInput) {
+    Manifests read(List<String> files) {
         Manifests manifests = new Manifests(resource);
-        files.forEach(file -> read(file, manifests, standardInput));
+        files.forEach(file -> read(file, manifests));
         return manifests;
     }
 
-    private static void read(String file, Manifests manifests, Supplier<InputStream> standardInput) {
+    private void read(String file, Manifests manifests) {
         if (file.equals(STANDARD_INPUT)) {
             YamlSection.readManifests("standard input", standardInput.get(), manifests::add);
             return;

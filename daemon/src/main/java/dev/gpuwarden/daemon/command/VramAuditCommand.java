@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -46,7 +47,8 @@ final class VramAuditCommand extends FileCommand {
 
     static final String SCHEMA = "gpuwarden.vram-audit/v1";
 
-    private final Supplier<InputStream> standardInput;
+    @Mixin
+    final ManifestFiles manifests;
 
     @Parameters(paramLabel = "FILE", description = "A trace, or records of decisions.")
     Path file = Path.of("");
@@ -75,17 +77,10 @@ final class VramAuditCommand extends FileCommand {
             paramLabel = "MANIFEST",
             description = "Write the proposed budgets as patches of a kustomization for these manifests, - for standard"
                     + " input; may be repeated.")
-    List<String> manifests = List.of();
-
-    @Option(
-            names = "--resource",
-            paramLabel = "NAME",
-            defaultValue = "gpuwarden.dev/vram-mib",
-            description = "Name of the extended resource (default: ${DEFAULT-VALUE}).")
-    String resource = "";
+    List<String> patched = List.of();
 
     VramAuditCommand(Supplier<InputStream> standardInput) {
-        this.standardInput = standardInput;
+        manifests = new ManifestFiles(standardInput);
     }
 
     @Override
@@ -93,7 +88,7 @@ final class VramAuditCommand extends FileCommand {
         BudgetAudit audit = new BudgetAudit(WatchdogRules.DEFAULT.with(changes));
         ObservationFile.read(file, audit::add);
         List<WorkloadUse> uses = audit.uses();
-        if (!manifests.isEmpty()) {
+        if (!patched.isEmpty()) {
             return patches(uses);
         }
         List<Fault> faults = audit.faults(Optional.ofNullable(advertised), sizes());
@@ -105,8 +100,7 @@ final class VramAuditCommand extends FileCommand {
     }
 
     private int patches(List<WorkloadUse> uses) {
-        List<BudgetPatch> patches = BudgetPatch.of(
-                uses, ManifestFiles.read(manifests, resource, standardInput).workloads(), resource);
+        List<BudgetPatch> patches = BudgetPatch.of(uses, manifests.read(patched).workloads(), manifests.resource);
         show(VramPatches.tree(patches), out -> VramPatches.print(patches, out));
         if (patches.isEmpty()) {
             return ExitCode.UNDECIDED;

@@ -39,20 +39,14 @@ import picocli.CommandLine.TypeConversionException;
         })
 final class VramLintCommand implements Callable<Integer> {
 
-    private final Supplier<InputStream> standardInput;
+    @Mixin
+    final ManifestFiles manifests;
 
     @Mixin
     Output output = new Output();
 
     @Parameters(arity = "1..*", paramLabel = "FILE", description = "Manifests, - for standard input.")
     List<String> files = List.of();
-
-    @Option(
-            names = "--resource",
-            paramLabel = "NAME",
-            defaultValue = "gpuwarden.dev/vram-mib",
-            description = "Name of the extended resource (default: ${DEFAULT-VALUE}).")
-    String resource = "";
 
     @Option(
             names = "--largest-card",
@@ -77,14 +71,14 @@ final class VramLintCommand implements Callable<Integer> {
     CommandSpec spec = CommandSpec.create();
 
     VramLintCommand(Supplier<InputStream> standardInput) {
-        this.standardInput = standardInput;
+        manifests = new ManifestFiles(standardInput);
     }
 
     @Override
     public Integer call() {
-        LintRules rules = new LintRules(resource, largestCard, measured());
-        Manifests manifests = ManifestFiles.read(files, resource, standardInput);
-        VramLintReport report = new VramLintReport(rules, manifests.workloads(), manifests.unread());
+        LintRules rules = new LintRules(manifests.resource, largestCard, measured());
+        Manifests read = manifests.read(files);
+        VramLintReport report = new VramLintReport(rules, read.workloads(), read.unread());
         output.write(spec.commandLine().getOut(), report.tree(), report::print);
         return !report.clean(strict) ? ExitCode.NOT_FIT : report.unread().isEmpty() ? ExitCode.OK : ExitCode.UNDECIDED;
     }

@@ -29,6 +29,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Shows the effect of one more tenant on each GPU of this node. */
@@ -48,17 +49,11 @@ final class VramWhatifCommand extends ClientCommand {
 
     static final String SCHEMA = "gpuwarden.vram-whatif/v1";
 
-    private final Supplier<InputStream> standardInput;
+    @Mixin
+    final ManifestFiles manifests;
 
     @ArgGroup(multiplicity = "1")
     Added added = new Added();
-
-    @Option(
-            names = "--resource",
-            paramLabel = "NAME",
-            defaultValue = "gpuwarden.dev/vram-mib",
-            description = "Name of the extended resource (default: ${DEFAULT-VALUE}).")
-    String resource = "";
 
     /** The tenant that is added. */
     static final class Added {
@@ -80,7 +75,7 @@ final class VramWhatifCommand extends ClientCommand {
     private record Line(VramView gpu, Reading<WhatIf> effect) {}
 
     VramWhatifCommand(Supplier<InputStream> standardInput) {
-        this.standardInput = standardInput;
+        manifests = new ManifestFiles(standardInput);
     }
 
     @Override
@@ -116,13 +111,13 @@ final class VramWhatifCommand extends ClientCommand {
             return added.bytes;
         }
         String file = Optional.ofNullable(added.file).orElseThrow();
-        List<Amount> budgets = ManifestFiles.read(List.of(file), resource, standardInput).workloads().stream()
+        List<Amount> budgets = manifests.read(List.of(file)).workloads().stream()
                 .map(workload -> workload.pod().budget(workload.label()).total())
                 .filter(amount -> amount.state() != State.NONE)
                 .toList();
         if (budgets.size() != 1) {
-            throw new UserError(
-                    Table.escape(file) + ": expected one workload with " + resource + ", seen " + budgets.size());
+            throw new UserError(Table.escape(file) + ": expected one workload with " + manifests.resource + ", seen "
+                    + budgets.size());
         }
         if (budgets.get(0).bytes() instanceof Reading.Absent<Long> none) {
             throw new UserError(Table.escape(file) + ": " + Table.escape(none.detail()));
