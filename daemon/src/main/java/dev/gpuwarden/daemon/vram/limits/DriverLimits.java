@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram.limits;
 
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.CgroupLimits.Limit;
@@ -99,17 +100,9 @@ public final class DriverLimits implements AutoCloseable {
         Map<Group, Limit> wanted = new LinkedHashMap<>();
         Set<String> read = new HashSet<>();
         for (Observed seen : gpus.get()) {
-            Optional<String> uuid = seen.gpu().uuid().asOptional();
-            LimitPlan plan =
+            Optional<LimitPlan> plan =
                     LimitPlan.of(seen.observation(), mode == LimitMode.cap, process -> folders.of(process.pid()));
-            String label = seen.gpu().label();
-            plan.without().forEach((tenant, why) -> tell(label + " " + tenant, "no driver limit: " + why));
-            uuid.filter(any -> LimitPlan.isKnown(seen.observation())).ifPresent(read::add);
-            uuid.ifPresent(gpu -> plan.limits().forEach((folder, limit) -> {
-                if (wanted.size() < MOST_LIMITS) {
-                    wanted.put(new Group(gpu, folder), limit);
-                }
-            }));
+            plan.ifPresent(known -> add(known, seen.gpu(), wanted, read));
         }
         remove(set.keySet().stream()
                 .filter(group -> !wanted.containsKey(group))
@@ -119,6 +112,18 @@ public final class DriverLimits implements AutoCloseable {
             if (!limit.equals(set.get(group))) {
                 apply(group, limit);
             }
+        });
+    }
+
+    private void add(LimitPlan plan, GpuIdentity gpu, Map<Group, Limit> wanted, Set<String> read) {
+        plan.without().forEach((tenant, why) -> tell(gpu.label() + " " + tenant, "no driver limit: " + why));
+        gpu.uuid().asOptional().ifPresent(uuid -> {
+            read.add(uuid);
+            plan.limits().forEach((folder, limit) -> {
+                if (wanted.size() < MOST_LIMITS) {
+                    wanted.put(new Group(uuid, folder), limit);
+                }
+            });
         });
     }
 

@@ -10,6 +10,7 @@ import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -23,8 +24,6 @@ import java.util.stream.Collectors;
  */
 record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
 
-    private static final LimitPlan NOTHING = new LimitPlan(Map.of(), Map.of());
-
     LimitPlan {
         limits = Map.copyOf(limits);
         without = Map.copyOf(without);
@@ -32,22 +31,22 @@ record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
 
     /**
      * Plans a limit for each tenant with a budget whose processes are all in one control group that no other tenant is in.
-     * There is no new limit on a GPU whose memory or tenants are unknown, and none if the budgets exceed its memory.
+     * There is no limit if the budgets exceed the GPU's memory. Returns empty if memory or tenants are unknown: the limits stay.
      *
      * @param capped whether a tenant must not have more than its budget
      * @param folderOf the folder of a process's control group
      */
-    static LimitPlan of(GpuObservation seen, boolean capped, Function<ProcessKey, Reading<String>> folderOf) {
-        if (!isKnown(seen)) {
-            return NOTHING;
+    static Optional<LimitPlan> of(GpuObservation seen, boolean capped, Function<ProcessKey, Reading<String>> folderOf) {
+        if (!(seen.memory() instanceof Reading.Present<GpuBytes> memory)
+                || !(seen.tenants() instanceof Reading.Present<List<Tenant>> tenants)) {
+            return Optional.empty();
         }
-        GpuBytes memory = seen.memory().asOptional().orElseThrow();
-        List<Placed> all = seen.tenants().asOptional().get().stream()
+        List<Placed> all = tenants.value().stream()
                 .map(tenant -> new Placed(
                         tenant, tenant.processes().stream().map(folderOf).collect(Collectors.toSet())))
                 .toList();
         List<Placed> held = all.stream().filter(Placed::isHeld).toList();
-        long room = memory.total() - memory.reserved();
+        long room = memory.value().total() - memory.value().reserved();
         long promised = held.stream().mapToLong(Placed::budget).sum();
         Map<String, Limit> limits = new LinkedHashMap<>();
         Map<String, String> without = new LinkedHashMap<>();
@@ -60,13 +59,7 @@ record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
             }
             folder.asOptional().ifPresent(path -> limits.put(path, placed.limit(capped)));
         }
-        return new LimitPlan(limits, without);
-    }
-
-    /** Returns whether memory and tenants of the GPU are known. Without them its plan is empty, which is no reason to remove a limit. */
-    static boolean isKnown(GpuObservation seen) {
-        return seen.memory().asOptional().isPresent()
-                && seen.tenants().asOptional().isPresent();
+        return Optional.of(new LimitPlan(limits, without));
     }
 
     /** A tenant and the folders of its processes' control groups. */

@@ -37,6 +37,10 @@ class LimitPlanTest {
     }
 
     private static LimitPlan plan(Reading<GpuBytes> memory, boolean capped, Tenant... tenants) {
+        return found(memory, capped, tenants).orElseThrow();
+    }
+
+    private static Optional<LimitPlan> found(Reading<GpuBytes> memory, boolean capped, Tenant... tenants) {
         GpuObservation seen = new GpuObservation("GPU-1", 1, 1, memory, Reading.of(List.of(tenants)), 1);
         return LimitPlan.of(
                 seen,
@@ -97,8 +101,8 @@ class LimitPlanTest {
     }
 
     @Test
-    void unknownMemoryGivesNoLimit() {
-        LimitPlan plan = plan(Reading.absent(Absence.STALE), false, tenant("a", Reading.of(GIB), 1));
-        assertThat(plan.limits()).isEmpty();
+    void unknownMemoryGivesNoPlan() {
+        assertThat(found(Reading.absent(Absence.STALE), false, tenant("a", Reading.of(GIB), 1)))
+                .isEmpty();
     }
 }
