@@ -23,7 +23,7 @@ final class VramPatches {
         List<Object> rows = new ArrayList<>();
         for (BudgetPatch patch : patches) {
             Map<String, Object> row = new LinkedHashMap<>();
-            row.put("workload", patch.workload());
+            row.put("workload", patch.use().workload());
             row.put("patch", Values.tree(patch.object()));
             rows.add(row);
         }
@@ -39,7 +39,7 @@ final class VramPatches {
             out.println("# no use was measured: the file has no reading in which a workload held memory");
         }
         for (BudgetPatch patch : patches) {
-            String name = Table.escape(patch.workload());
+            String name = Table.escape(patch.use().workload());
             if (patch.object() instanceof Reading.Absent<?> none) {
                 out.println("# no patch for " + name + ": " + Table.escape(none.detail()));
             } else {

@@ -10,15 +10,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
  * The proposed budget of a workload as a strategic merge patch, the form that `patches` of a kustomization takes.
  *
- * @param workload as observations name it
  * @param object the patch as a tree; absent with its reason where none can be made
  */
-public record BudgetPatch(String workload, WorkloadUse use, Reading<Map<String, Object>> object) {
+public record BudgetPatch(WorkloadUse use, Reading<Map<String, Object>> object) {
 
     private static final long MIB = 1L << 20;
 
@@ -45,22 +45,26 @@ public record BudgetPatch(String workload, WorkloadUse use, Reading<Map<String, 
                         .add(use));
         List<BudgetPatch> patches = new ArrayList<>();
         byWorkload.forEach((name, of) -> patches.add(new BudgetPatch(
-                name,
                 of.get(0),
                 of.size() > 1
                         ? none("it held memory of " + of.size()
                                 + " GPUs, and one number cannot name the amount of each")
-                        : object(of.get(0), manifests, resource))));
+                        : object(of.get(0), byWorkload.keySet(), manifests, resource))));
         return patches;
     }
 
-    private static Reading<Map<String, Object>> object(WorkloadUse use, List<Workload> manifests, String resource) {
+    /** @param all names of the workloads that held memory */
+    private static Reading<Map<String, Object>> object(
+            WorkloadUse use, Set<String> all, List<Workload> manifests, String resource) {
         List<Workload> found =
                 manifests.stream().filter(one -> is(one, use.workload())).toList();
         if (found.size() != 1) {
             return none("expected one manifest of it, seen " + found.size());
         }
         Workload workload = found.get(0);
+        if (all.stream().filter(name -> is(workload, name)).count() > 1) {
+            return none("its manifest names no namespace, and fits workloads of several");
+        }
         String apiVersion = API_VERSIONS.get(workload.kind());
         if (apiVersion == null) {
             return none("a " + workload.kind() + " takes no strategic merge patch");

@@ -83,4 +83,13 @@ class BudgetPatchTest {
                 .containsExactly("it held memory of 2 GPUs, and one number cannot name the amount of each");
         assertThat(patches(manifest, use("GPU-1", "other/Deployment/llama", 0))).isEmpty();
     }
+
+    @Test
+    void aManifestWithoutANamespaceFitsOneWorkload() {
+        String manifest =
+                "{kind: Deployment, metadata: {name: llama}, spec: {template: {spec: {containers: [{name: a}]}}}}";
+        assertThat(patches(
+                        manifest, use("GPU-1", "media/Deployment/llama", 9), use("GPU-1", "test/Deployment/llama", 9)))
+                .containsOnly("its manifest names no namespace, and fits workloads of several");
+    }
 }
