@@ -2,8 +2,10 @@ package dev.gpuwarden.aggregator.ingest;
 
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
@@ -14,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -92,6 +95,31 @@ class LargestCardClusterTest extends VramSetup {
         TimeUnit.MILLISECONDS.sleep(500);
         assertThat(card()).as("a value of an operator").isEqualTo("5000");
         amount(node, "null");
+    }
+
+    /** CardParameterTest shows that each write has the version that was read. */
+    @Test
+    void aWriteWithAnOldVersionIsAConflict() throws Exception {
+        plane.client().deleteNow(MAP);
+        plane.client().apply(SHIPPED);
+        plane.client().apply(Files.readString(COMPONENT.resolve("rights.yaml")));
+        String version = plane.client().find(MAP, ".metadata.resourceVersion");
+        plane.client().patch(MAP, "{\"data\": {\"largest-card-mib\": \"5000\"}}");
+        Map<String, Object> body = Map.of(
+                "apiVersion",
+                "v1",
+                "kind",
+                "ConfigMap",
+                "metadata",
+                Map.of("name", "gpuwarden-vram", "resourceVersion", version),
+                "data",
+                Map.of("largest-card-mib", "14000"));
+        KubeClient api = api();
+        assertThatThrownBy(() -> api.apply("/api/v1/namespaces/gpuwarden/configmaps/gpuwarden-vram", "test", body))
+                .isInstanceOfSatisfying(
+                        ApiException.class,
+                        e -> assertThat(e.conflict()).as(e.getMessage()).isTrue());
+        assertThat(card()).isEqualTo("5000");
     }
 
     @Test
