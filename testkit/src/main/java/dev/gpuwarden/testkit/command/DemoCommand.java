@@ -151,7 +151,16 @@ final class DemoCommand implements Callable<Integer> {
         if (keep) {
             linger(node, daemon, out);
         }
-        return missed == 0 && bounded && computed ? ExitCode.OK : ExitCode.NOT_FIT;
+        if (missed == 0 && bounded && computed) {
+            return ExitCode.OK;
+        }
+        // Again at the end, because a log often keeps no more.
+        printLine(
+                out,
+                "the demo failed: " + missed + " of " + NodeDemoStep.places() + " parts of the node's day not visible"
+                        + (bounded ? "" : ", the tenant over its budget not ended")
+                        + (computed ? "" : ", the GPUs that compute wrong or slowly not named"));
+        return ExitCode.NOT_FIT;
     }
 
     /** Plays a step and repeats its checks until they succeed or the limit is over. */
