@@ -66,7 +66,7 @@ def main():
     environment = dict(os.environ, GPUWARDEN_STORE_PATH=str(folder / "events.db"))
     library = cuda()
     allocate(library, free_mib(library) - LEFT_MIB)
-    arguments = ["daemon", "--web.listen-address=127.0.0.1:0", f"--vram.budgets={folder}/budgets.yaml", f"--vram.rules={RULES}"]
+    arguments = ["daemon", "--web.listen-address=127.0.0.1:0", "--grpc.socket=none", "--events.socket=none", f"--vram.budgets={folder}/budgets.yaml", f"--vram.rules={RULES}"]
     with open(folder / "log", "w", encoding="utf-8") as log:
         daemon = subprocess.Popen([program, *arguments], env=environment, stdout=log, stderr=log)
     try:
@@ -80,7 +80,7 @@ def main():
     quantile = lambda share: measured[min(len(measured) - 1, int(share * len(measured)))] * 1000
     print(f"{len(measured)} of {tries} breaches of the floor decided; time to the decision in ms:"
           f" p50 {quantile(0.5):.0f}, p90 {quantile(0.9):.0f}, p99 {quantile(0.99):.0f}, most {measured[-1] * 1000:.0f}")
-    if len(measured) < tries or measured[-1] > GOAL_SECONDS and quantile(0.99) > GOAL_SECONDS * 1000:
+    if len(measured) < tries or quantile(0.99) > GOAL_SECONDS * 1000:
         raise SystemExit("expected each breach decided, p99 at most 1000 ms")
 
 
