@@ -37,6 +37,9 @@ final class FreeGpus implements AutoCloseable {
     private static final long FOLLOW_MILLIS = 250;
     private static final long PODS_MILLIS = 1000;
 
+    /** The time in which the driver may still list a process that has ended. */
+    private static final Duration ENDED = Duration.ofSeconds(1);
+
     private final Supplier<NodeSnapshot> nodes;
     private final Supplier<Reading<GpuHolders>> pods;
     private final IntPredicate own;
@@ -44,6 +47,9 @@ final class FreeGpus implements AutoCloseable {
 
     /** Own processes since the last grant: the driver lists one that has ended for a moment, without its parent. */
     private final Set<Integer> seenOwn = ConcurrentHashMap.newKeySet();
+
+    /** Listed processes that this program cannot see, each with the time of its first listing. Read by the follower alone. */
+    private final Map<Integer, Long> unseen = new HashMap<>();
 
     private final Map<String, GpuReservations.Held> followed = new HashMap<>();
     private @Nullable Thread follower;
@@ -139,7 +145,7 @@ final class FreeGpus implements AutoCloseable {
                     GpuSnapshot gpu = gpus.get(grant.uuid());
                     Optional<Refusal> why = gpu == null
                             ? Optional.of(new Refusal(Occupancy.UNKNOWN, "the GPU is no longer listed"))
-                            : Occupancy.of(gpu, holders, this::isOwnOrWas);
+                            : Occupancy.of(gpu, holders, pid -> isOwnOrWas(pid) || mayHaveEnded(pid));
                     why.ifPresent(grant::withdraw);
                 }
             } catch (RuntimeException e) {
@@ -158,6 +164,7 @@ final class FreeGpus implements AutoCloseable {
         if (followed.isEmpty()) {
             follower = null;
             seenOwn.clear();
+            unseen.clear();
         }
         return List.copyOf(followed.values());
     }
@@ -173,6 +180,20 @@ final class FreeGpus implements AutoCloseable {
             seenOwn.add(pid);
         }
         return seenOwn.contains(pid);
+    }
+
+    /**
+     * Returns whether a listed process cannot be seen and was first listed less than a second ago. A child that crashes before
+     * its first turn here would otherwise appear as another program, and its crash would be lost.
+     */
+    private boolean mayHaveEnded(int pid) {
+        if (ProcessHandle.of(pid).isPresent()) {
+            unseen.remove(pid);
+            return false;
+        }
+        long now = System.nanoTime();
+        Long first = unseen.putIfAbsent(pid, now);
+        return first == null || now - first < ENDED.toNanos();
     }
 
     /** Returns whether a process is this one or was started by it, at any distance up to eight. */
