@@ -1,0 +1,33 @@
+package dev.gpuwarden.aggregator.maintenance;
+
+import dev.gpuwarden.aggregator.client.ResourceKind;
+
+/**
+ * The kinds of maintenance. A resource is in progress until its status has a {@code completionTime}. It succeeded if its
+ * {@link #doneCondition} is then True, and failed otherwise.
+ */
+public enum MaintenanceKind {
+    GPU_RESET("GPUReset", "gpuresets", "Complete"),
+    REBOOT_NODE("RebootNode", "rebootnodes", "NodeReady"),
+    TERMINATE_NODE("TerminateNode", "terminatenodes", "NodeTerminated");
+
+    /** The group of NVSentinel's janitor, so that programs which watch its resources find these. */
+    public static final String GROUP = "janitor.dgxc.nvidia.com";
+
+    private final ResourceKind resources;
+    private final String doneCondition;
+
+    MaintenanceKind(String kind, String plural, String doneCondition) {
+        this.resources = ResourceKind.ofCluster(GROUP, "v1alpha1", plural, kind);
+        this.doneCondition = doneCondition;
+    }
+
+    public ResourceKind resources() {
+        return resources;
+    }
+
+    /** Returns the type of the condition that shows the end. */
+    public String doneCondition() {
+        return doneCondition;
+    }
+}
