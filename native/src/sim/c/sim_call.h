@@ -1,7 +1,7 @@
 /*
  * The form of an exported call. A call's body receives a resolved device and may run more than once:
  * it runs again when the table changed underneath it, so that no answer mixes two states. Bodies
- * therefore only read the table and write the caller's buffers.
+ * therefore only read the table and write the caller's buffers, or do what has no second effect.
  */
 #ifndef GPUWARDEN_SIM_CALL_H
 #define GPUWARDEN_SIM_CALL_H

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "sim_call.h"
+#include "sim_held.h"
 
 static nvmlReturn_t count_gpus(const sim_call_t *call, unsigned *count)
 {
@@ -20,11 +21,21 @@ SIM_SYSTEM(nvmlDeviceGetCount, (unsigned *count), (count))
     return count_gpus(call, count);
 }
 
-static nvmlReturn_t give_slot(const sim_call_t *call, int slot, nvmlDevice_t *device)
+static nvmlReturn_t attach(const sim_call_t *call, int slot)
 {
     int64_t state = call->table->gpu[slot].state;
     if (state == SIM_STATE_LOST || state == SIM_STATE_HIDDEN) {
         return NVML_ERROR_GPU_IS_LOST;
+    }
+    sim_hold(call->table, slot, SIM_HELD_MAX);
+    return NVML_SUCCESS;
+}
+
+static nvmlReturn_t give_slot(const sim_call_t *call, int slot, nvmlDevice_t *device)
+{
+    nvmlReturn_t result = attach(call, slot);
+    if (result != NVML_SUCCESS) {
+        return result;
     }
     *device = sim_gpu_handle(slot);
     return NVML_SUCCESS;
@@ -47,7 +58,10 @@ SIM_SYSTEM(nvmlDeviceGetHandleByIndex, (unsigned index, nvmlDevice_t *device), (
     return by_index(call, index, device);
 }
 
-/* A MIG UUID gives the MIG device's handle. */
+/*
+ * A MIG UUID gives the MIG device's handle. NVIDIA's header: a search by UUID or serial number may attach other GPUs on its way, one by
+ * index or PCI address attaches the GPU that it finds.
+ */
 static nvmlReturn_t by_uuid(const sim_call_t *call, const char *uuid, nvmlDevice_t *device)
 {
     SIM_NEED(uuid)
@@ -55,6 +69,7 @@ static nvmlReturn_t by_uuid(const sim_call_t *call, const char *uuid, nvmlDevice
     for (int index = 0; index < sim_attached_count(); index++) {
         int slot = sim_attached_slot(index);
         const sim_gpu_t *gpu = &call->table->gpu[slot];
+        attach(call, slot);
         if (strcmp(gpu->uuid, uuid) == 0) {
             return give_slot(call, slot, device);
         }
@@ -92,6 +107,7 @@ SIM_SYSTEM(nvmlDeviceGetHandleBySerial, (const char *serial, nvmlDevice_t *devic
     SIM_NEED(device)
     for (int index = 0; index < sim_attached_count(); index++) {
         int slot = sim_attached_slot(index);
+        attach(call, slot);
         if (*serial && strcmp(call->table->gpu[slot].serial, serial) == 0) {
             return give_slot(call, slot, device);
         }

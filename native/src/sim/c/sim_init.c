@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim_call.h"
+#include "sim_held.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int init_count;
@@ -45,7 +46,21 @@ static void attach_gpus(const sim_table_t *table)
     attached_count = count;
 }
 
-static nvmlReturn_t first_init(void)
+static bool answers(const sim_gpu_t *gpu)
+{
+    return gpu->state == SIM_STATE_OK || gpu->state == SIM_STATE_RESET_REQUIRED;
+}
+
+static void hold_all(const sim_table_t *table)
+{
+    for (int index = 0; index < attached_count; index++) {
+        if (answers(&table->gpu[attached[index]])) {
+            sim_hold(table, attached[index], SIM_HELD_BY_INIT);
+        }
+    }
+}
+
+static nvmlReturn_t first_init(unsigned flags)
 {
     nvmlReturn_t result = sim_attach();
     if (result != NVML_SUCCESS) {
@@ -59,6 +74,9 @@ static nvmlReturn_t first_init(void)
     }
     if (result == NVML_SUCCESS) {
         attach_gpus(call.table);
+        if (!(flags & NVML_INIT_FLAG_NO_ATTACH)) {
+            hold_all(call.table);
+        }
     }
     return sim_done(&call, result);
 }
@@ -66,9 +84,8 @@ static nvmlReturn_t first_init(void)
 SIM_EXPORT nvmlReturn_t nvmlInitWithFlags(unsigned flags);
 nvmlReturn_t nvmlInitWithFlags(unsigned flags)
 {
-    (void)flags; /* no flag changes what the simulator shows */
     pthread_mutex_lock(&lock);
-    nvmlReturn_t result = init_count > 0 ? NVML_SUCCESS : first_init();
+    nvmlReturn_t result = init_count > 0 ? NVML_SUCCESS : first_init(flags);
     if (result == NVML_SUCCESS) {
         __atomic_add_fetch(&init_count, 1, __ATOMIC_RELEASE);
     }
@@ -93,8 +110,8 @@ SIM_EXPORT nvmlReturn_t nvmlShutdown(void);
 nvmlReturn_t nvmlShutdown(void)
 {
     pthread_mutex_lock(&lock);
-    if (init_count > 0) {
-        __atomic_sub_fetch(&init_count, 1, __ATOMIC_RELEASE);
+    if (init_count > 0 && __atomic_sub_fetch(&init_count, 1, __ATOMIC_RELEASE) == 0) {
+        sim_let_go();
     }
     pthread_mutex_unlock(&lock);
     return NVML_SUCCESS;

@@ -48,21 +48,41 @@ static nvmlReturn_t map_file(int fd)
     return NVML_SUCCESS;
 }
 
+static bool fits(int length, size_t bytes)
+{
+    return length > 0 && length < (int)bytes;
+}
+
 /* GPUWARDEN_SIM, else the file beside this library: so one process can hold several nodes. */
-static int open_table(void)
+static bool table_path(char *path, size_t bytes)
 {
     const char *named = getenv("GPUWARDEN_SIM");
-    if (named && *named) {
-        return open(named, O_RDWR | O_CLOEXEC);
-    }
     Dl_info self;
-    char path[PATH_MAX];
+    if (named && *named) {
+        return fits(snprintf(path, bytes, "%s", named), bytes);
+    }
     if (dladdr(&mapped, &self) == 0 || !self.dli_fname || !strrchr(self.dli_fname, '/')) {
-        return -1;
+        return false;
     }
     int folder = (int)(strrchr(self.dli_fname, '/') - self.dli_fname);
-    int length = snprintf(path, sizeof path, "%.*s/gpuwarden-sim.table", folder, self.dli_fname);
-    return length > 0 && length < (int)sizeof path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    return fits(snprintf(path, bytes, "%.*s/gpuwarden-sim.table", folder, self.dli_fname), bytes);
+}
+
+static int open_table(void)
+{
+    char path[PATH_MAX];
+    return table_path(path, sizeof path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+}
+
+bool sim_beside_table(const char *name, char *path, size_t bytes)
+{
+    if (!table_path(path, bytes)) {
+        return false;
+    }
+    char *slash = strrchr(path, '/');
+    char *at = slash ? slash + 1 : path;
+    size_t room = bytes - (size_t)(at - path);
+    return fits(snprintf(at, room, "%s", name), room);
 }
 
 nvmlReturn_t sim_attach(void)

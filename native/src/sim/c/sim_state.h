@@ -3,6 +3,7 @@
 #define GPUWARDEN_SIM_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "nvml_mirror.h"
@@ -16,6 +17,9 @@ nvmlReturn_t sim_attach(void);
 
 /* Opens the file again: an open file description of its own, for locks. -1 if it is not the mapped file any more. */
 int sim_open_mapped(void);
+
+/* Writes the path of another file in the table's folder. False where there is no table or the path is too long. */
+bool sim_beside_table(const char *name, char *path, size_t bytes);
 
 /* Waits until no change is under way; the value to give to sim_changed. */
 int64_t sim_begin_read(const sim_table_t *table);

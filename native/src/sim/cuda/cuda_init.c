@@ -1,5 +1,6 @@
 /* cuInit, the driver's version, and the fork of a process that uses libcuda. */
 #include "cuda_sim.h"
+#include "sim_held.h"
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised, forked;
@@ -39,6 +40,15 @@ static CUresult driver_state(nvmlReturn_t result)
     }
 }
 
+/* Until the process ends, also without a context. */
+static void hold(const sim_table_t *table, int slot)
+{
+    int64_t state = table->gpu[slot].state;
+    if (state == SIM_STATE_OK || state == SIM_STATE_RESET_REQUIRED) {
+        sim_hold(table, slot, SIM_HELD_BY_INIT);
+    }
+}
+
 static CUresult start(const sim_table_t *table)
 {
     CUresult result = driver_state((nvmlReturn_t)table->header->init_result);
@@ -46,6 +56,9 @@ static CUresult start(const sim_table_t *table)
         sim_begin_read(table);
         cu_find_devices(table);
         result = cu_device_count == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+    }
+    for (int i = 0; i < cu_device_count && result == CUDA_SUCCESS; i++) {
+        hold(table, cu_devices[i].slot);
     }
     return result;
 }

@@ -5,10 +5,12 @@
  * uses that to show that this test can.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +96,50 @@ static void fill(sim_table_t *table)
     }
 }
 
+static void in_folder(char path[128], const folder_t *folder, const char *name)
+{
+    snprintf(path, 128, "%s/%s", folder->root, name);
+}
+
+static const char *const folders[] = {"lib", "dev", "bin"};
+
+folder_t make_folder(const test_t *test)
+{
+    folder_t folder = {"/tmp/gpuwarden-node-XXXXXX"};
+    char path[128], other[128];
+    bool made = mkdtemp(folder.root) != NULL;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        in_folder(path, &folder, folders[i]);
+        made = made && mkdir(path, 0755) == 0;
+    }
+    for (char gpu[] = "nvidia0"; gpu[6] < '2'; gpu[6]++) {
+        snprintf(path, sizeof path, "%s/lib/%s", folder.root, gpu);
+        snprintf(other, sizeof other, "%s/dev/%s", folder.root, gpu);
+        int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+        made = made && fd >= 0 && close(fd) == 0 && link(path, other) == 0;
+    }
+    in_folder(path, &folder, "lib/gpuwarden-sim.table");
+    EXPECT("folder of a node", 1, made && link(test->path, path) == 0);
+    setenv("GPUWARDEN_SIM", path, 1);
+    return folder;
+}
+
+void remove_folder(const test_t *test, const folder_t *folder)
+{
+    char path[128];
+    static const char *const files[] = {"lib/nvidia0", "lib/nvidia1", "dev/nvidia0", "dev/nvidia1", "lib/gpuwarden-sim.table"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        in_folder(path, folder, files[i]);
+        unlink(path);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        in_folder(path, folder, folders[i]);
+        rmdir(path);
+    }
+    EXPECT("an empty folder", 0, rmdir(folder->root));
+    setenv("GPUWARDEN_SIM", test->path, 1);
+}
+
 typedef void (*case_t)(test_t *);
 
 static void run(test_t *test, const char *name, case_t body, const char *library)
@@ -151,6 +197,8 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"CUDA failures", test_cuda_failures}, {"CUDA fork", test_cuda_fork},
         {"CUDA modules", test_cuda_modules}, {"CUDA kernels", test_cuda_kernels},
         {"CUDA graphs", test_cuda_graphs},
+        {"files held by NVML", test_held_by_nvml}, {"files held without attaching", test_held_without_attaching},
+        {"files held by CUDA", test_held_by_cuda}, {"files held elsewhere", test_held_elsewhere},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(&test, cases[i].name, cases[i].body, library);

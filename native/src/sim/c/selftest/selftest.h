@@ -48,6 +48,17 @@ void *use_cuda(const test_t *test, int device);
 /* In a child process: opens libcuda, takes bytes on a device, writes the result to the pipe and waits for a signal. */
 int hold_in_child(const test_t *test, int device, uint64_t bytes, int *result);
 
+/* A node's folders, with the table of the case under another name: lib with the table and files of both GPUs, dev, bin. */
+typedef struct {
+    char root[64];
+} folder_t;
+folder_t make_folder(const test_t *test);
+void remove_folder(const test_t *test, const folder_t *folder);
+
+void test_held_by_nvml(test_t *test);
+void test_held_without_attaching(test_t *test);
+void test_held_by_cuda(test_t *test);
+void test_held_elsewhere(test_t *test);
 void test_cuda_devices(test_t *test);
 void test_cuda_visible(test_t *test);
 void test_cuda_account(test_t *test);

@@ -19,13 +19,15 @@ final class GpuControl {
     private final SimTable table;
     private final TableWriter writer;
     private final PciFiles pci;
+    private final GpuFiles devices;
     private final DriverLog driver;
     private final Reset reset;
 
-    GpuControl(SimTable table, TableWriter writer, PciFiles pci, DriverLog driver) {
+    GpuControl(SimTable table, TableWriter writer, PciFiles pci, GpuFiles devices, DriverLog driver) {
         this.table = table;
         this.writer = writer;
         this.pci = pci;
+        this.devices = devices;
         this.driver = driver;
         this.reset = new Reset(table);
     }
@@ -69,6 +71,10 @@ final class GpuControl {
                 }
             }
             case "on-bus" -> putOnBus(gpu, yes);
+            case "minor" -> {
+                writer.gpu(index, setting);
+                devices.create(table.number(gpu + ".minor"));
+            }
             case "reset" -> {
                 if (yes) {
                     reset.reset(index);

@@ -30,6 +30,7 @@ final class NodeBuilder {
     private final Partitions partitions;
     private final PciFiles pci;
     private final NicFiles nics;
+    private final GpuFiles devices;
 
     private NodeBuilder(Scenario scenario, NodeFolder folder, SimTable table) {
         this.scenario = scenario;
@@ -38,6 +39,7 @@ final class NodeBuilder {
         this.partitions = new Partitions(table);
         this.pci = new PciFiles(folder);
         this.nics = new NicFiles(folder, pci);
+        this.devices = new GpuFiles(folder);
     }
 
     static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
@@ -116,6 +118,7 @@ final class NodeBuilder {
         table.set(row + ".cpu_last", slot.lastCpu());
         partitions.write(row, seed, gpu);
         linksFirst(gpu.settings()).stream().filter(s -> !late(s)).forEach(setting -> writer.gpu(index, setting));
+        devices.create(table.number(row + ".minor"));
         pci.write(table, row, slot);
         if (!driverMissing()) {
             pci.bind(slot.address(), "nvidia");

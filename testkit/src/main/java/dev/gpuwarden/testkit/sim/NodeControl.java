@@ -50,7 +50,7 @@ public final class NodeControl {
         this.pci = new PciFiles(folder);
         this.nics = new NicFiles(folder, pci);
         this.driver = new DriverLog(table);
-        this.gpus = new GpuControl(table, writer, pci, driver);
+        this.gpus = new GpuControl(table, writer, pci, new GpuFiles(folder), driver);
         this.log = new KernelLog(folder, proc, clock);
     }
 

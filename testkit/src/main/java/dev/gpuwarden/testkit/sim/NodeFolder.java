@@ -21,6 +21,9 @@ final class NodeFolder {
 
     final Path proc;
     final Path sys;
+    /** The files of GPUs, and the kernel log. */
+    final Path dev;
+
     final Path kernelLog;
     /** The state of the kernel log's writers; locked while one writes. */
     final Path kernelLogState;
@@ -55,7 +58,8 @@ final class NodeFolder {
         hiddenNccl = root.resolve("hidden-libnccl.so.2");
         proc = root.resolve("proc");
         sys = root.resolve("sys");
-        kernelLog = root.resolve("dev/kmsg");
+        dev = root.resolve("dev");
+        kernelLog = dev.resolve("kmsg");
         kernelLogState = root.resolve("kernel-log.state");
         nics = root.resolve("nics.tsv");
         idleCounters = root.resolve("idle-counters");
