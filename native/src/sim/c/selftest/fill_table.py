@@ -18,7 +18,7 @@ class Table:
         self.fields, self.sizes, self.constants, self.functions = {}, {}, {}, {}
         for line in open(layout):
             c = line.rstrip("\n").split("\t")
-            if line.startswith("#"):
+            if line.startswith("#") or c[0] == "reset":
                 continue
             if c[0] == "const":
                 self.constants[c[1]] = int(c[2])

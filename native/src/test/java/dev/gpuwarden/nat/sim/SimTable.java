@@ -54,7 +54,7 @@ final class SimTable {
                     case "const", "function" -> names.put(c[1], Long.parseLong(c[2]));
                     case "size" -> size = c[1].equals("table") ? Integer.parseInt(c[3]) : size;
                     default -> {
-                        if (!line.startsWith("#")) {
+                        if (!line.startsWith("#") && !c[0].equals("reset")) {
                             structs.computeIfAbsent(c[0], s -> new LinkedHashMap<>())
                                     .put(
                                             c[1],

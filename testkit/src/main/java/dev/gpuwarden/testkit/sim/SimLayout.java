@@ -4,7 +4,9 @@ import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Vocabulary;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -38,12 +40,22 @@ public final class SimLayout {
     /** A field of the table with its offset. */
     record Target(int offset, Field field) {}
 
+    /**
+     * A value that a reset of a GPU ends.
+     *
+     * @param path of a number in the GPU's row; `link[*]` names each of its links
+     * @param value afterwards, where the GPU has this number
+     */
+    record Reset(String path, long value) {}
+
     private static final Pattern PART = Pattern.compile("(\\w+)(?:\\[(\\d+)])?");
 
     private final Map<String, Map<String, Field>> structs = new LinkedHashMap<>();
     private final Map<String, Integer> sizes = new LinkedHashMap<>();
     private final Map<String, Long> constants = new LinkedHashMap<>();
     private final Map<String, Integer> functions = new LinkedHashMap<>();
+
+    private final List<Reset> resets = new ArrayList<>();
 
     private SimLayout() {}
 
@@ -64,6 +76,7 @@ public final class SimLayout {
         switch (c[0]) {
             case "const" -> constants.put(c[1], Long.parseLong(c[2]));
             case "function" -> functions.put(c[1], Integer.parseInt(c[2]));
+            case "reset" -> resets.add(new Reset(c[1], Long.parseLong(c[2])));
             case "size" -> sizes.put(c[1], Integer.parseInt(c[3]));
             default -> {
                 long standard = c[6].isEmpty() ? 0 : Long.parseLong(c[6]);
@@ -72,6 +85,11 @@ public final class SimLayout {
                 structs.computeIfAbsent(c[0], k -> new LinkedHashMap<>()).put(c[1], field);
             }
         }
+    }
+
+    /** Returns what a reset of a GPU changes. */
+    List<Reset> resets() {
+        return resets;
     }
 
     int tableBytes() {
