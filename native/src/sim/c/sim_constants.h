@@ -10,7 +10,7 @@
 /* clang-format off */
 #define SIM_CONSTANTS(C)                                                              \
     C(MAGIC, 0x4d534757)                                                              \
-    C(LAYOUT_VERSION, 7)                                                              \
+    C(LAYOUT_VERSION, 8)                                                              \
     C(ALL, -1)                                                                        \
     C(GPU_MAX, 64)                                                                    \
     C(LINK_MAX, 36)                                                                   \
@@ -57,7 +57,13 @@
     C(WRONG_FRAGMENT, 3)        /* 16 by 16 elements are zero */                      \
     C(WRONG_LANE, 4)            /* a bit of each 32nd element of the SM is one */     \
     C(WRONG_NAN, 5)             /* one element is not a number */                     \
-    C(WRONG_NEIGHBOUR, 6)       /* one element has the next one's value */
+    C(WRONG_NEIGHBOUR, 6)       /* one element has the next one's value */            \
+    /* gpu.smi_reset */                                                               \
+    C(SMI_OK, 0)                                                                      \
+    C(SMI_HANG, 1)              /* begins, and goes on when this changes */           \
+    C(SMI_FAIL, 2)              /* fails, and nothing has changed */                  \
+    C(SMI_LIE, 3)               /* reports success, and nothing has changed */        \
+    C(SMI_LOST, 4)              /* fails, and the GPU has fallen off the bus */
 /* clang-format on */
 
 #define SIM_CONSTANT_ENUM(name, value) SIM_##name = (value),

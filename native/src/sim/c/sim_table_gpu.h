@@ -259,6 +259,12 @@
     I(nccl_wrong, 0)             /* so many first elements of its results are wrong */           \
     I(nccl_error, 0)             /* the ncclResult of its communicators; 0: none */
 
+/* The GPU in nvidia-smi: ../smi. */
+#define SIM_GPU_SMI(I, A, S, T)                                                                  \
+    I(smi_reset, SIM_SMI_OK)                                                                     \
+    I(smi_reset_us, 50000)       /* duration of a reset */                                       \
+    I(reset_together, 0)         /* 1: only with all GPUs of its NVSwitches */
+
 #define SIM_GPU(I, A, S, T)                                                                      \
     SIM_GPU_IDENTITY(I, A, S, T)                                                                 \
     SIM_GPU_LOAD(I, A, S, T)                                                                     \
@@ -266,6 +272,7 @@
     SIM_GPU_FAULTS(I, A, S, T)                                                                   \
     SIM_GPU_LINKS(I, A, S, T)                                                                    \
     SIM_GPU_CUDA(I, A, S, T)                                                                     \
-    SIM_GPU_NCCL(I, A, S, T)
+    SIM_GPU_NCCL(I, A, S, T)                                                                     \
+    SIM_GPU_SMI(I, A, S, T)
 
 #endif

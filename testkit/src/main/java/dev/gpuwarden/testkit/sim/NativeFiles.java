@@ -71,11 +71,16 @@ public final class NativeFiles {
         return require("NCCL", "libnccl.so.2");
     }
 
+    /** Returns the program `nvidia-smi`, which is one for all generations. */
+    Path smi() {
+        return require("nvidia-smi", "nvidia-smi");
+    }
+
     private Path require(String subject, String name) {
         Path library = folder.resolve("sim").resolve(name);
         if (!Files.isRegularFile(library)) {
-            throw new UserError(subject + ": expected its simulated library at " + library
-                    + "; build it with `make -C native sim`");
+            throw new UserError(
+                    subject + ": expected its simulated file at " + library + "; build it with `make -C native sim`");
         }
         return library;
     }

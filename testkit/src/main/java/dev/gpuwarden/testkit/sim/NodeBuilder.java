@@ -45,12 +45,14 @@ final class NodeBuilder {
     static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
         Tree.folder(folder.lib);
         Tree.folder(folder.run);
+        Tree.folder(folder.smi.getParent());
         Unchecked.run(() -> {
             // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
             // library.
             Files.copy(files.library(scenario.driver()), folder.library);
             Files.copy(files.cudaLibrary(), folder.cudaLibrary);
             Files.copy(files.ncclLibrary(), folder.ncclLibrary);
+            Files.copy(files.smi(), folder.smi);
             Files.copy(files.layoutFile(), folder.layout);
         });
         scenario.node().stream()

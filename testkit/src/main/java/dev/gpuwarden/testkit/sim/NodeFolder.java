@@ -16,6 +16,8 @@ final class NodeFolder {
     final Path ncclLibrary;
     /** The table, beside the libraries that read it. */
     final Path table;
+    /** The program that resets GPUs; in no PATH. */
+    final Path smi;
     /** A copy of the table's layout, so that any process can change the node. */
     final Path layout;
 
@@ -54,6 +56,7 @@ final class NodeFolder {
         cudaLibrary = lib.resolve("libcuda.so.1");
         ncclLibrary = lib.resolve("libnccl.so.2");
         table = lib.resolve("gpuwarden-sim.table");
+        smi = root.resolve("bin/nvidia-smi");
         layout = lib.resolve("sim-layout.tsv");
         hiddenNccl = root.resolve("hidden-libnccl.so.2");
         proc = root.resolve("proc");

@@ -88,6 +88,19 @@ public final class SimulatedNode implements AutoCloseable {
         return folder.library;
     }
 
+    /**
+     * Returns the absolute path of the program `nvidia-smi`, which lists the node's GPUs, sets their persistence mode and resets them. It
+     * needs no environment variables, and root or `GPUWARDEN_SIM_ROOT=1` for all but a list. It is in no PATH; a test may delete it.
+     */
+    public Path nvidiaSmi() {
+        return folder.smi;
+    }
+
+    /** Returns the folder with the files of the GPUs, `nvidiaN`, which processes hold open while they use a GPU, in place of /dev. */
+    public Path devices() {
+        return folder.dev;
+    }
+
     /** Returns the folder in place of /proc. */
     public Path procfs() {
         return folder.proc;

@@ -1,0 +1,65 @@
+/* Processes that use a GPU: they have its file open, whatever name they opened it by. */
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "smi.h"
+
+static bool has_open(const char *pid, const struct stat *file)
+{
+    char path[64];
+    struct stat status;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
+    DIR *fds = opendir(path); /* NULL: it has ended */
+    for (struct dirent *entry; fds && !found && (entry = readdir(fds));) {
+        found = entry->d_name[0] != '.' && fstatat(dirfd(fds), entry->d_name, &status, 0) == 0
+                && status.st_dev == file->st_dev && status.st_ino == file->st_ino;
+    }
+    if (fds) {
+        closedir(fds);
+    }
+    return found;
+}
+
+/* This program itself does not open the file. */
+static bool held(const sim_gpu_t *gpu)
+{
+    char name[32], path[PATH_MAX];
+    struct stat file;
+    bool found = false;
+    snprintf(name, sizeof name, "nvidia%lld", (long long)gpu->minor);
+    if (!sim_beside_table(name, path, sizeof path) || stat(path, &file) != 0) {
+        return false;
+    }
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
+        found = isdigit((unsigned char)entry->d_name[0]) && has_open(entry->d_name, &file);
+    }
+    if (processes) {
+        closedir(processes);
+    }
+    return found;
+}
+
+/* A process of the scenario lives while the node's own /proc has it. Memory without a process holds nothing. */
+static bool used_in_scenario(const sim_table_t *table, int slot)
+{
+    char name[64], path[PATH_MAX];
+    for (int64_t i = 0; i < table->header->process_count && i < SIM_PROCESS_MAX; i++) {
+        snprintf(name, sizeof name, "../proc/%lld", (long long)table->process[i].pid);
+        if (table->process[i].gpu == slot && sim_beside_table(name, path, sizeof path) && access(path, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool smi_in_use(const sim_table_t *table, int slot)
+{
+    return held(&table->gpu[slot]) || used_in_scenario(table, slot);
+}
