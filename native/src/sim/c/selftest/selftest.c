@@ -101,7 +101,7 @@ static void in_folder(char path[128], const folder_t *folder, const char *name)
     snprintf(path, 128, "%s/%s", folder->root, name);
 }
 
-static const char *const folders[] = {"lib", "dev", "bin"};
+static const char *const folders[] = {"lib", "dev"};
 
 folder_t make_folder(const test_t *test)
 {
@@ -173,12 +173,13 @@ static void run(test_t *test, const char *name, case_t body, const char *library
 static int run_generation(const char *sim, const char *symbols, const char *generation,
                           const char *library_generation)
 {
-    char library[4096], list[4096], cuda[4096];
+    char library[4096], list[4096], cuda[4096], smi[4096];
+    snprintf(smi, sizeof smi, "%s/nvidia-smi", sim);
     snprintf(cuda, sizeof cuda, "%s/libcuda.so.1", sim);
     snprintf(library, sizeof library, "%s/%s/libnvidia-ml.so.1", sim, library_generation);
     snprintf(list, sizeof list, "%s/%s.txt", symbols, generation);
     current_generation = generation;
-    test_t test = {.generation = generation, .symbols = list, .cuda_path = cuda};
+    test_t test = {.generation = generation, .symbols = list, .cuda_path = cuda, .smi_path = smi};
     static const struct {
         const char *name;
         case_t body;
@@ -199,6 +200,9 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"CUDA graphs", test_cuda_graphs},
         {"files held by NVML", test_held_by_nvml}, {"files held without attaching", test_held_without_attaching},
         {"files held by CUDA", test_held_by_cuda}, {"files held elsewhere", test_held_elsewhere},
+        {"nvidia-smi options", test_smi_options}, {"nvidia-smi rights", test_smi_rights},
+        {"nvidia-smi refusals", test_smi_refusals}, {"nvidia-smi reset", test_smi_clears},
+        {"nvidia-smi linked GPUs", test_smi_units}, {"nvidia-smi misbehaviour", test_smi_misbehaves},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         run(&test, cases[i].name, cases[i].body, library);

@@ -15,6 +15,7 @@ typedef struct {
     const char *path;    /* the table's file */
     void *library;
     const char *cuda_path;
+    const char *smi_path; /* the program nvidia-smi */
     void *cuda; /* libcuda, after begin_cuda() */
     sim_table_t *table;
     nvmlDevice_t gpu; /* index 0, after begin() */
@@ -48,7 +49,7 @@ void *use_cuda(const test_t *test, int device);
 /* In a child process: opens libcuda, takes bytes on a device, writes the result to the pipe and waits for a signal. */
 int hold_in_child(const test_t *test, int device, uint64_t bytes, int *result);
 
-/* A node's folders, with the table of the case under another name: lib with the table and files of both GPUs, dev, bin. */
+/* A node's folders, with the table of the case under another name: lib with the table and files of both GPUs, and dev. */
 typedef struct {
     char root[64];
 } folder_t;
@@ -59,6 +60,12 @@ void test_held_by_nvml(test_t *test);
 void test_held_without_attaching(test_t *test);
 void test_held_by_cuda(test_t *test);
 void test_held_elsewhere(test_t *test);
+void test_smi_options(test_t *test);
+void test_smi_rights(test_t *test);
+void test_smi_refusals(test_t *test);
+void test_smi_clears(test_t *test);
+void test_smi_units(test_t *test);
+void test_smi_misbehaves(test_t *test);
 void test_cuda_devices(test_t *test);
 void test_cuda_visible(test_t *test);
 void test_cuda_account(test_t *test);
