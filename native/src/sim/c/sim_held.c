@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,13 +32,38 @@ static file_t open_file(const char *path)
     return file;
 }
 
+/* True if a list names the GPU: its index, its UUID, or "all". */
+static bool named(const char *list, const sim_gpu_t *gpu, int slot)
+{
+    char index[16];
+    snprintf(index, sizeof index, "%d", slot);
+    const char *const names[] = {"all", index, gpu->uuid};
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (strlen(names[i]) == length && strncmp(list, names[i], length) == 0) {
+                return true;
+            }
+        }
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+/* A container runtime gives a container only the files of the GPUs that this variable names. Here the folder has all of them. */
+static bool in_container(const sim_table_t *table, int slot)
+{
+    const char *visible = getenv("NVIDIA_VISIBLE_DEVICES");
+    return !visible || !*visible || named(visible, &table->gpu[slot], slot);
+}
+
 void sim_hold(const sim_table_t *table, int slot, int times)
 {
     char name[32], path[PATH_MAX];
     int64_t minor = table->gpu[slot].minor;
     snprintf(name, sizeof name, "nvidia%lld", (long long)minor);
     pthread_mutex_lock(&lock);
-    if (held[slot].times < times && minor != SIM_NA && sim_beside_table(name, path, sizeof path)) {
+    if (held[slot].times < times && minor != SIM_NA && in_container(table, slot) && sim_beside_table(name, path, sizeof path)) {
         for (; held[slot].times < times; held[slot].times++) {
             held[slot].file[held[slot].times] = open_file(path);
         }

@@ -200,6 +200,7 @@ static int run_generation(const char *sim, const char *symbols, const char *gene
         {"CUDA graphs", test_cuda_graphs},
         {"files held by NVML", test_held_by_nvml}, {"files held without attaching", test_held_without_attaching},
         {"files held by CUDA", test_held_by_cuda}, {"files held elsewhere", test_held_elsewhere},
+        {"files held in a container", test_held_in_container},
         {"nvidia-smi options", test_smi_options}, {"nvidia-smi rights", test_smi_rights},
         {"nvidia-smi refusals", test_smi_refusals}, {"nvidia-smi reset", test_smi_clears},
         {"nvidia-smi linked GPUs", test_smi_units}, {"nvidia-smi misbehaviour", test_smi_misbehaves},

@@ -59,6 +59,7 @@ void remove_folder(const test_t *test, const folder_t *folder);
 void test_held_by_nvml(test_t *test);
 void test_held_without_attaching(test_t *test);
 void test_held_by_cuda(test_t *test);
+void test_held_in_container(test_t *test);
 void test_held_elsewhere(test_t *test);
 void test_smi_options(test_t *test);
 void test_smi_rights(test_t *test);

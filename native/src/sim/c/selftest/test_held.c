@@ -60,6 +60,25 @@ void test_held_by_nvml(test_t *test)
     remove_folder(test, &folder);
 }
 
+void test_held_in_container(test_t *test)
+{
+    static const struct {
+        const char *visible;
+        int first, second;
+    } cases[] = {{"", 1, 1}, {"all", 1, 1}, {"void", 0, 0}, {"1", 0, 1}, {"GPU-00000000-0000-0000-0000-000000000000", 1, 0},
+                 {"GPU-00000000-0000-0000-0000-000000000001,0", 1, 1}};
+    folder_t folder = make_folder(test);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("NVIDIA_VISIBLE_DEVICES", cases[i].visible, 1);
+        EXPECT("init", 0, CALL(nvmlInit_v2));
+        EXPECT(cases[i].visible, cases[i].first, holds(&folder, getpid(), 0));
+        EXPECT(cases[i].visible, cases[i].second, holds(&folder, getpid(), 1));
+        CALL(nvmlShutdown);
+    }
+    unsetenv("NVIDIA_VISIBLE_DEVICES");
+    remove_folder(test, &folder);
+}
+
 static void begin_without_attaching(const test_t *test, const folder_t *folder)
 {
     CALL(nvmlShutdown);

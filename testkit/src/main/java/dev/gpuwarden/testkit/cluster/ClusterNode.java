@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own kube-proxy, own namespaces
  * for processes, mounts, network and name, own cgroups. On it, and so for hostPath volumes, /run/simulated-gpus holds the folders `lib`,
- * `proc`, `sys`, `pods` and `dev` of the {@link SimulatedNode}. Pods ask for GPUs as `nvidia.com/gpu`; {@link DevicePlugin}
+ * `proc`, `sys`, `pods`, `dev` and `bin` of the {@link SimulatedNode}. Pods ask for GPUs as `nvidia.com/gpu`; {@link DevicePlugin}
  * describes what a container gets.
  *
  * <p>Thread-safe.

@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Offers a node's simulated GPUs to its kubelet as `nvidia.com/gpu`: ids are UUIDs, a GPU is healthy while the table contains no
  * fault of it. A container gets the variable `NVIDIA_VISIBLE_DEVICES`, and the node's simulated driver where
- * `LD_LIBRARY_PATH` points; the driver lists all of the node's GPUs.
+ * `LD_LIBRARY_PATH` points; the driver lists all of the node's GPUs, and holds the files of the container's alone.
  *
  * <p>It runs in this process; its socket is in the node.
  */

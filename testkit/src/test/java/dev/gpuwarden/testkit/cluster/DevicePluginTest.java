@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.testkit.Await;
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.DevicePlugin.GpuService;
 import dev.gpuwarden.testkit.deviceplugin.Mount;
 import dev.gpuwarden.testkit.sim.NodeControl;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +28,14 @@ class DevicePluginTest {
             import ctypes
             nvml, count = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_uint()
             print(nvml.nvmlInit_v2(), nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)), count.value)
+            """;
+
+    /** Prints the inodes of the GPUs' files that it has open. */
+    private static final String HOLDS = """
+            import ctypes, glob, os
+            assert ctypes.CDLL("libnvidia-ml.so.1").nvmlInit_v2() == 0 and ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+            files = [os.readlink(fd) for fd in glob.glob("/proc/self/fd/*") if os.path.exists(fd)]
+            print(*[os.stat(file).st_ino for file in files if "/nvidia" in file and "table" not in file])
             """;
 
     @BeforeEach
@@ -45,11 +57,19 @@ class DevicePluginTest {
         awaitAllocatable("node-2", "8");
         Cluster.shared().controlPlane().apply(withPython(asking("asks-for-one", 1)));
         kubectl("wait", "--for=condition=Ready", "pod/asks-for-one", "--timeout=2m");
-        assertThat(kubectl("exec", "asks-for-one", "--", "sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES")
-                        .strip())
-                .isIn(uuids(1));
+        String uuid = kubectl("exec", "asks-for-one", "--", "sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES")
+                .strip();
+        assertThat(uuid).isIn(uuids(1));
         assertThat(kubectl("exec", "asks-for-one", "--", "python3", "-c", COUNTS))
                 .isEqualTo("0 0 8\n");
+        SimulatedNode node = Cluster.shared().nodes().get(1).gpus();
+        long inode = inode(node.devices().resolve("nvidia" + uuids(1).indexOf(uuid)));
+        assertThat(kubectl("exec", "asks-for-one", "--", "python3", "-c", HOLDS))
+                .isEqualTo(inode + " " + inode + "\n");
+    }
+
+    private static long inode(Path file) {
+        return Unchecked.get(() -> (Long) Files.getAttribute(file, "unix:ino"));
     }
 
     @Test
