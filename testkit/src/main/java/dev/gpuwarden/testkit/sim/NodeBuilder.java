@@ -45,7 +45,7 @@ final class NodeBuilder {
     static NodeControl build(Scenario scenario, NodeFolder folder, NativeFiles files, Clock clock) {
         Tree.folder(folder.lib);
         Tree.folder(folder.run);
-        Tree.folder(folder.smi.getParent());
+        Tree.folder(folder.bin);
         Unchecked.run(() -> {
             // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
             // library.

@@ -16,7 +16,9 @@ final class NodeFolder {
     final Path ncclLibrary;
     /** The table, beside the libraries that read it. */
     final Path table;
-    /** The program that resets GPUs; in no PATH. */
+    /** Programs of the node; in no PATH. */
+    final Path bin;
+    /** The program that resets GPUs. */
     final Path smi;
     /** A copy of the table's layout, so that any process can change the node. */
     final Path layout;
@@ -56,7 +58,8 @@ final class NodeFolder {
         cudaLibrary = lib.resolve("libcuda.so.1");
         ncclLibrary = lib.resolve("libnccl.so.2");
         table = lib.resolve("gpuwarden-sim.table");
-        smi = root.resolve("bin/nvidia-smi");
+        bin = root.resolve("bin");
+        smi = bin.resolve("nvidia-smi");
         layout = lib.resolve("sim-layout.tsv");
         hiddenNccl = root.resolve("hidden-libnccl.so.2");
         proc = root.resolve("proc");
