@@ -54,6 +54,9 @@ public final class GpuAnswers {
                         "was there before, and the driver no longer lists it",
                         "search the kernel log for it; drain the node and reboot",
                         RecommendedAction.RESTART_BM);
+            case RELEASED ->
+                Finding.skipped(
+                        "gpu-released", Subject.of(gpu.identity()), label + ": gpuwarden does not read it" + detail);
         };
     }
 

@@ -28,7 +28,9 @@ public enum Absence {
     /** The driver has no such data now (nvmlReturn 6, 21, 27). */
     NO_DATA("no data"),
     /** A setting disables the reading. */
-    OFF("switched off by a setting");
+    OFF("switched off by a setting"),
+    /** The daemon let go of the GPU, for example for its reset. */
+    RELEASED("the GPU is released");
 
     private static final Absence[] VALUES = values();
 

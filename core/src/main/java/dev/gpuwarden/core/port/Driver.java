@@ -53,6 +53,13 @@ public interface Driver extends AutoCloseable {
      */
     Reading<Boolean> reinitialise();
 
+    /**
+     * Shuts the library down and initialises it again with these GPUs alone. The process then holds no other GPU open until the
+     * next {@link #reinitialise}. Indexes stay those of the given identities; calls for another GPU return RELEASED. A GPU
+     * without a PCI address cannot be kept.
+     */
+    Reading<Boolean> reinitialiseWith(List<GpuIdentity> kept);
+
     /** Returns a sampler for the GPU with this index. It is not thread-safe: use one per worker thread. */
     Sampler sampler(int gpuIndex);
 

@@ -12,7 +12,9 @@ public enum GpuState {
     /** The driver reports that the GPU needs a reset before it answers (nvmlReturn 16). */
     RESET_REQUIRED,
     /** The driver listed the GPU before and no longer does. */
-    GONE;
+    GONE,
+    /** The daemon let go of the GPU, for example for its reset, and does not read it. */
+    RELEASED;
 
     /** Returns the state in lower case with underscores, for labels and JSON. */
     public String label() {

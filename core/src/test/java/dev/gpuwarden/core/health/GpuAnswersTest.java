@@ -25,6 +25,7 @@ class GpuAnswersTest {
         switch (state) {
             case ANSWERING -> assertThat(finding.outcome()).isEqualTo(Outcome.PASS);
             case STARTING -> assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
+            case RELEASED -> assertThat(finding.outcome()).isEqualTo(Outcome.SKIPPED);
             case HUNG, LOST, RESET_REQUIRED, GONE -> {
                 assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
                 assertThat(finding.subject().label()).isEqualTo("GPU 0 (0000:10:00.0)");

@@ -186,6 +186,7 @@ record StatusReport(
             case GPU_STATE_LOST -> "lost";
             case GPU_STATE_RESET_REQUIRED -> "reset_required";
             case GPU_STATE_GONE -> "gone";
+            case GPU_STATE_RELEASED -> "released";
             case GPU_STATE_UNSPECIFIED, UNRECOGNIZED -> "unknown";
         };
     }

@@ -12,7 +12,9 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.node.PciBus;
 import java.lang.System.Logger.Level;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -41,6 +43,12 @@ final class DriverManager implements Runnable {
     /** The driver call under way; null if there is none. */
     private volatile @Nullable Call call;
 
+    /** The request for GPUs to let go of. */
+    private volatile Release release = new Release(Map.of());
+
+    /** The GPUs that are let go of now, by index. */
+    private Map<Integer, String> released = Map.of();
+
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
     private long inventoryDue;
@@ -48,6 +56,16 @@ final class DriverManager implements Runnable {
     private boolean busChanged;
 
     private record Call(String what, long startedNanos) {}
+
+    /**
+     * @param gpus the reasons by index; continues "released for"
+     * @param done completed with the cause of a failure; empty after success
+     */
+    private record Release(Map<Integer, String> gpus, CompletableFuture<Optional<String>> done) {
+        Release(Map<Integer, String> gpus) {
+            this(gpus, new CompletableFuture<>());
+        }
+    }
 
     DriverManager(DriverProvider provider, PciBus pciBus, Sampling sampling) {
         this.provider = provider;
@@ -73,6 +91,11 @@ final class DriverManager implements Runnable {
     /** Takes one step. Returns the time of the next one. */
     long step() {
         SamplingSettings settings = sampling.settings();
+        applyRelease();
+        if (!released.isEmpty()) {
+            // An inventory or a recovery would open the GPUs again.
+            return clock.getAsLong() + settings.recoveryInterval.toNanos();
+        }
         if (driver == null) {
             open();
             if (driver == null) {
@@ -203,6 +226,72 @@ final class DriverManager implements Runnable {
         }
         list(open, true);
         inventoryDue = clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
+    }
+
+    /**
+     * Lets go of these GPUs and no others: the process holds none of them open afterwards. The other GPUs are read again as soon as
+     * the library has started.
+     *
+     * @param gpus the reasons by index; continues "released for". Empty: all GPUs are read again
+     * @return the cause of a failure, after which nothing has changed; empty after success. Completed by the manager's thread
+     */
+    CompletableFuture<Optional<String>> release(Map<Integer, String> gpus) {
+        Release next = new Release(Map.copyOf(gpus));
+        release.done().complete(Optional.of("another request came first"));
+        release = next;
+        LockSupport.unpark(thread);
+        return next.done();
+    }
+
+    private void applyRelease() {
+        Release asked = release;
+        if (asked.done().isDone()) {
+            return;
+        }
+        Driver open = driver;
+        Optional<String> failure =
+                open == null || asked.gpus().equals(released) ? Optional.empty() : letGo(open, asked.gpus());
+        if (failure.isEmpty()) {
+            released = asked.gpus();
+        }
+        asked.done().complete(failure);
+    }
+
+    private Optional<String> letGo(Driver open, Map<Integer, String> gpus) {
+        sampling.gate().close();
+        try {
+            if (!workersOutside()) {
+                return Optional.of("a call into the driver has not returned, and only the end of this process ends it");
+            }
+            sampling.counters().reinitialisations.incrementAndGet();
+            for (GpuMonitor monitor : monitors.all()) {
+                String reason = gpus.get(monitor.binding().identity().index());
+                if (reason != null) {
+                    monitor.release(reason);
+                }
+            }
+            List<GpuIdentity> kept = monitors.all().stream()
+                    .map(monitor -> monitor.binding().identity())
+                    .filter(gpu -> !gpus.containsKey(gpu.index()))
+                    .toList();
+            Reading<Boolean> done = gpus.isEmpty()
+                    ? calling("taking GPUs again", open::reinitialise)
+                    : calling("letting go of GPUs", () -> open.reinitialiseWith(kept));
+            if (done instanceof Reading.Absent<Boolean> failed) {
+                abandon(open, failed);
+                return Optional.of("the driver library did not start again: " + failed.text());
+            }
+        } finally {
+            sampling.gate().open();
+        }
+        if (gpus.isEmpty()) {
+            list(open, true);
+            inventoryDue =
+                    clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
+        } else {
+            monitors.takeAgain(open, gpus.keySet());
+        }
+        return Optional.empty();
     }
 
     /** Drops a driver whose library could be shut down but not initialised; the next step opens it again. */

@@ -36,6 +36,9 @@ final class GpuMonitor {
     private long processesAt;
     private long refused;
     private boolean gone;
+    /** Why the daemon let go of the GPU; null while it has not. Implies that it is gone for the workers. */
+    private @Nullable String released;
+
     private boolean broken;
     private volatile boolean needsIdentity = true;
     private boolean identified;
@@ -129,6 +132,7 @@ final class GpuMonitor {
         indexUnsure = false;
         if (gone) {
             gone = false;
+            released = null;
             seen = GpuState.STARTING;
             workers.begin(launch(""));
         }
@@ -138,6 +142,16 @@ final class GpuMonitor {
     synchronized void leave() {
         gone = true;
         workers.dismiss();
+    }
+
+    /** Ends the reading of the GPU until it is bound again. */
+    synchronized void release(String reason) {
+        leave();
+        released = reason;
+    }
+
+    synchronized boolean isReleased() {
+        return released != null;
     }
 
     synchronized void stop() {
@@ -267,7 +281,7 @@ final class GpuMonitor {
 
     synchronized GpuState state(long nowNanos) {
         if (gone) {
-            return GpuState.GONE;
+            return released == null ? GpuState.GONE : GpuState.RELEASED;
         }
         boolean hung = workers.hungIn(Work.FAST, nowNanos) != null || workers.hungIn(Work.SLOW, nowNanos) != null;
         return hung ? GpuState.HUNG : seen;
@@ -284,6 +298,7 @@ final class GpuMonitor {
             case LOST -> "the driver returns 15, GPU is lost";
             case RESET_REQUIRED -> "the driver returns 16, reset required";
             case GONE -> "the driver no longer lists it";
+            case RELEASED -> "released for " + released;
         };
     }
 

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -100,9 +101,20 @@ final class GpuRegistry {
         fresh.forEach(GpuMonitor::start);
     }
 
+    /** Reads GPUs again that were released and are not among these indexes. */
+    void takeAgain(Driver driver, Set<Integer> released) {
+        for (GpuMonitor monitor : all) {
+            GpuIdentity gpu = monitor.binding().identity();
+            if (monitor.isReleased() && !released.contains(gpu.index())) {
+                monitor.bind(new GpuBinding(driver, gpu));
+            }
+        }
+    }
+
     private void rebind(GpuMonitor monitor, Driver driver, GpuIdentity identity, boolean handlesChanged) {
         GpuBinding bound = monitor.binding();
-        boolean gone = monitor.state(sampling.clock().getAsLong()) == GpuState.GONE;
+        GpuState state = monitor.state(sampling.clock().getAsLong());
+        boolean gone = state == GpuState.GONE || state == GpuState.RELEASED;
         if (handlesChanged || gone || bound.driver() != driver || !identity.equals(bound.identity())) {
             monitor.bind(new GpuBinding(driver, identity));
         }

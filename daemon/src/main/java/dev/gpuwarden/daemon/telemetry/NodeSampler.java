@@ -18,6 +18,9 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -185,6 +188,16 @@ public final class NodeSampler implements AutoCloseable {
     public void useIdentities(GpuIdentityStore memory) {
         names = memory;
         remembers = true;
+    }
+
+    /**
+     * Lets go of these GPUs and no others, for example for their reset. The other GPUs are read on.
+     *
+     * @param gpus the reasons by the driver's index; continues "released for". Empty: all GPUs are read again
+     * @return the cause of a failure, after which nothing has changed; empty after success. A later call completes it too
+     */
+    public CompletableFuture<Optional<String>> release(Map<Integer, String> gpus) {
+        return manager.release(gpus);
     }
 
     public SamplerStats stats() {

@@ -103,7 +103,7 @@ class ExpositionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"starting", "answering", "hung", "lost", "reset_required", "gone"})
+    @ValueSource(strings = {"starting", "answering", "hung", "lost", "reset_required", "gone", "released"})
     void exactlyOneStateIsOn(String state) {
         GpuSnapshot gpu =
                 NodeFixture.gpu(0, GpuState.valueOf(state.toUpperCase(Locale.ROOT)), NodeFixture.frame(), List.of());

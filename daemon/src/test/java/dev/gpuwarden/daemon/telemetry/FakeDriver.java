@@ -115,6 +115,13 @@ final class FakeDriver implements Driver {
     }
 
     @Override
+    public Reading<Boolean> reinitialiseWith(List<GpuIdentity> kept) {
+        calls.add("reinitialise with " + kept.stream().map(GpuIdentity::index).toList());
+        duringReinitialise.run();
+        return reinitialised;
+    }
+
+    @Override
     public Sampler sampler(int gpuIndex) {
         openSamplers++;
         return new Sampler() {

@@ -18,11 +18,19 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -188,5 +196,59 @@ class SimulatedSamplingTest {
             sampler.close();
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         }
+    }
+
+    @Test
+    void releasedGpuIsHeldByNoFileWhileTheOthersAreRead() throws Exception {
+        try (SimulatedNode node = SimulatedNode.start("l4x4");
+                NodeSampler sampler = sampler(node)) {
+            await(sampler, answering(4));
+            assertThat(openFiles(node)).containsExactlyInAnyOrder("nvidia0", "nvidia1", "nvidia2", "nvidia3");
+            assertThat(sampler.release(Map.of(2, "a reset")).get(10, TimeUnit.SECONDS))
+                    .isEmpty();
+            NodeSnapshot during = await(sampler, state(2, GpuState.RELEASED).and(answering(3)));
+            assertThat(during.gpus().get(2).detail()).isEqualTo("released for a reset");
+            await(sampler, seen -> seen.gpus().get(3).frame().calls() > 0 && fresh(seen, 3));
+            assertThat(openFiles(node)).containsExactlyInAnyOrder("nvidia0", "nvidia1", "nvidia3");
+            assertThat(verdict(sampler.snapshot())).isEqualTo(Verdict.FIT);
+            assertThat(sampler.release(Map.of(0, "a reset", 2, "a reset")).get(10, TimeUnit.SECONDS))
+                    .isEmpty();
+            await(sampler, answering(2));
+            assertThat(openFiles(node)).containsExactlyInAnyOrder("nvidia1", "nvidia3");
+            assertThat(sampler.release(Map.of(0, "a reset")).get(10, TimeUnit.SECONDS))
+                    .isEmpty();
+            await(sampler, answering(3));
+            assertThat(sampler.release(Map.of()).get(10, TimeUnit.SECONDS)).isEmpty();
+            await(sampler, answering(4));
+            assertThat(openFiles(node)).hasSize(4);
+        }
+    }
+
+    private static boolean fresh(NodeSnapshot node, int gpu) {
+        return node.gpus()
+                .get(gpu)
+                .ageNanos()
+                .asOptional()
+                .filter(age -> age < 200_000_000)
+                .isPresent();
+    }
+
+    /** Returns the files of GPUs of this node that this process holds open. */
+    private static Set<String> openFiles(SimulatedNode node) throws IOException {
+        Set<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path link : open) {
+                try {
+                    Path file = Files.readSymbolicLink(link);
+                    if (file.startsWith(node.root())
+                            && file.getFileName().toString().matches("nvidia\\d+")) {
+                        names.add(file.getFileName().toString());
+                    }
+                } catch (NoSuchFileException e) {
+                    // Closed since the listing.
+                }
+            }
+        }
+        return names;
     }
 }

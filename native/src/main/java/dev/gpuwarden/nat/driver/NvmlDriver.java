@@ -14,6 +14,7 @@ import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import dev.gpuwarden.nat.nvml.GpuReader;
+import dev.gpuwarden.nat.nvml.KeptGpus;
 import dev.gpuwarden.nat.nvml.NvmlCgroupLimits;
 import dev.gpuwarden.nat.nvml.NvmlEvents;
 import dev.gpuwarden.nat.nvml.NvmlLibrary;
@@ -91,7 +92,18 @@ final class NvmlDriver implements Driver {
 
     @Override
     public Reading<Boolean> reinitialise() {
-        int code = session.restart();
+        return started(session.restart());
+    }
+
+    @Override
+    public Reading<Boolean> reinitialiseWith(List<GpuIdentity> kept) {
+        if (!library.has(NvmlSymbol.INIT_WITH_FLAGS) || !library.has(NvmlSymbol.HANDLE_BY_PCI)) {
+            return Reading.absent(Absence.NO_SYMBOL, 0, NvmlSymbol.HANDLE_BY_PCI.symbol());
+        }
+        return started(session.restartWith(KeptGpus.of(kept)));
+    }
+
+    private Reading<Boolean> started(int code) {
         return code == NvmlReturn.SUCCESS
                 ? Reading.of(true)
                 : Reading.absent(Absence.ofNvmlReturn(code), code, "starting " + library.path() + " again");

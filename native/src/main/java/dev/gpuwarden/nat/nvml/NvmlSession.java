@@ -1,8 +1,11 @@
 package dev.gpuwarden.nat.nvml;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The library between its start and its end. It may start several times, since only a new start sees GPUs that came
@@ -13,8 +16,17 @@ public final class NvmlSession {
     // nvml.h 13.3, NVML_INIT_FLAG_NO_GPUS: a node that has lost all its GPUs still starts, and then reports zero GPUs.
     private static final int NO_GPUS = 1;
 
+    /**
+     * nvml.h 13.3, NVML_INIT_FLAG_NO_ATTACH. Measured with driver 580.159.04: without it, the start opens the device file of
+     * every GPU until the shutdown. With it, a handle opens the file of its own GPU.
+     */
+    private static final int NO_ATTACH = 2;
+
     private final NvmlLibrary library;
     private volatile int generation;
+    /** Null while all GPUs are open. */
+    private volatile @Nullable KeptGpus kept;
+
     private boolean running;
 
     public NvmlSession(NvmlLibrary library) {
@@ -43,7 +55,15 @@ public final class NvmlSession {
     /** Ends the library and starts it again. */
     public synchronized int restart() {
         stop();
+        kept = null;
         return start();
+    }
+
+    /** Ends the library and starts it again, so that it opens these GPUs alone. Without any, it stays ended. */
+    public synchronized int restartWith(KeptGpus gpus) {
+        stop();
+        kept = gpus;
+        return gpus.byIndex().isEmpty() ? NvmlReturn.SUCCESS : start();
     }
 
     public synchronized void stop() {
@@ -54,14 +74,26 @@ public final class NvmlSession {
     }
 
     public Reading<Long> handle(int index) {
-        return handle(NvmlSymbol.HANDLE_BY_INDEX, "up", index);
+        KeptGpus only = kept;
+        return only == null ? handle(NvmlSymbol.HANDLE_BY_INDEX, "up", index) : keptHandle(only.pci(index));
     }
 
     public Reading<Long> handle(String uuid) {
-        byte[] text = uuid.getBytes(StandardCharsets.UTF_8);
+        KeptGpus only = kept;
+        // The search by UUID opens the GPUs that come before.
+        return only == null ? handle(NvmlSymbol.HANDLE_BY_UUID, uuid) : keptHandle(only.pci(uuid));
+    }
+
+    private Reading<Long> keptHandle(Optional<String> pci) {
+        return pci.map(address -> handle(NvmlSymbol.HANDLE_BY_PCI, address))
+                .orElseGet(() -> Reading.absent(Absence.RELEASED));
+    }
+
+    private Reading<Long> handle(NvmlSymbol symbol, String name) {
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
         try (NativeMemory memory = NativeMemory.allocate(text.length + 1)) {
             memory.buffer().put(0, text);
-            return handle(NvmlSymbol.HANDLE_BY_UUID, "pp", memory.address());
+            return handle(symbol, "pp", memory.address());
         }
     }
 
@@ -79,6 +111,9 @@ public final class NvmlSession {
     }
 
     private int initialise() {
+        if (kept != null) {
+            return library.call(NvmlSymbol.INIT_WITH_FLAGS, "u", NO_GPUS | NO_ATTACH);
+        }
         int code = library.call(NvmlSymbol.INIT_WITH_FLAGS, "u", NO_GPUS);
         boolean unknown = code == NvmlReturn.FUNCTION_NOT_FOUND || code == NvmlReturn.INVALID_ARGUMENT;
         return unknown ? library.call(NvmlSymbol.INIT_V2, "") : code;

@@ -18,6 +18,7 @@ public enum NvmlSymbol {
 
     COUNT("nvmlDeviceGetCount_v2", "finding the GPUs"),
     HANDLE_BY_INDEX("nvmlDeviceGetHandleByIndex_v2", "finding the GPUs"),
+    HANDLE_BY_PCI("nvmlDeviceGetHandleByPciBusId_v2", "letting go of one GPU while others are read"),
     HANDLE_BY_UUID("nvmlDeviceGetHandleByUUID", "following a GPU whose index changes"),
     UUID("nvmlDeviceGetUUID", "GPU UUID"),
     NAME("nvmlDeviceGetName", "product name"),

@@ -6,7 +6,6 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -23,8 +22,8 @@ public record BudgetedCard(String name, Reading<Long> totalBytes, Reading<Long> 
     private static final Set<Absence> NOT_STATED = Set.of(Absence.NOT_SUPPORTED, Absence.NO_SYMBOL);
 
     /** Causes for which a card has no memory to share, in contrast to a memory that is not known yet. */
-    private static final Set<Absence> WITHOUT_MEMORY =
-            Set.of(Absence.GPU_LOST, Absence.RESET_REQUIRED, Absence.NOT_SUPPORTED, Absence.NO_SYMBOL);
+    private static final Set<Absence> WITHOUT_MEMORY = Set.of(
+            Absence.GPU_LOST, Absence.RESET_REQUIRED, Absence.RELEASED, Absence.NOT_SUPPORTED, Absence.NO_SYMBOL);
 
     /** Returns the cards of a node. Partitions stand for their GPU; a GPU in MIG mode without any has no memory to share. */
     public static List<BudgetedCard> of(NodeSnapshot node) {
@@ -40,12 +39,12 @@ public record BudgetedCard(String name, Reading<Long> totalBytes, Reading<Long> 
     }
 
     private static BudgetedCard of(String name, GpuSnapshot gpu, GpuFrame frame) {
-        boolean gone = gpu.state() == GpuState.LOST || gpu.state() == GpuState.GONE;
-        Reading<Long> total = gone
-                ? Reading.absent(Absence.GPU_LOST, 0, gpu.detail())
-                : gpu.state() == GpuState.RESET_REQUIRED
-                        ? Reading.absent(Absence.RESET_REQUIRED, 0, gpu.detail())
-                        : frame.reading(GpuMetric.MEMORY_TOTAL);
+        Reading<Long> total = switch (gpu.state()) {
+            case LOST, GONE -> Reading.absent(Absence.GPU_LOST, 0, gpu.detail());
+            case RESET_REQUIRED -> Reading.absent(Absence.RESET_REQUIRED, 0, gpu.detail());
+            case RELEASED -> Reading.absent(Absence.RELEASED, 0, gpu.detail());
+            case STARTING, ANSWERING, HUNG -> frame.reading(GpuMetric.MEMORY_TOTAL);
+        };
         return new BudgetedCard(name, total, frame.reading(GpuMetric.MEMORY_RESERVED));
     }
 
