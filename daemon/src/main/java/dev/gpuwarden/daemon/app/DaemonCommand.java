@@ -22,6 +22,7 @@ import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.access.GpuReleases;
 import dev.gpuwarden.daemon.access.GpuReservations;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.checkpoint.CheckpointOptions;
@@ -209,6 +210,7 @@ public final class DaemonCommand implements Callable<Integer> {
             RecentKernelLines lines = new RecentKernelLines(Clock.systemUTC());
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
             GpuReservations gpus = parts.add(wanted.access(sampler, store, events.path(), paths));
+            GpuReleases releases = parts.add(new GpuReleases(gpus, sampler, paths.devices()));
             WorkDrivers work = new WorkDrivers(sampling, collective, events);
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
@@ -228,8 +230,8 @@ public final class DaemonCommand implements Callable<Integer> {
             Optional<LocalCalls> local = vram.map(VramMonitor::calls);
             Supplier<Map<String, String>> unreached = () -> EventForwarding.unreached(sending.get(), cluster);
             Optional<GrpcServer> calls = grpc.wanted()
-                    ? Optional.of(parts.add(
-                            GrpcServer.start(grpc, sources(sampler, memory, tenancy, local, store, runner, unreached))))
+                    ? Optional.of(parts.add(GrpcServer.start(
+                            grpc, sources(sampler, memory, tenancy, local, releases, store, runner, unreached))))
                     : Optional.empty();
             NodePage page = new NodePage(node.get(), sampler, history, memory, tenancy, runner, store, lines);
             WebStats stats = new WebStats();
@@ -280,6 +282,7 @@ public final class DaemonCommand implements Callable<Integer> {
             NodeMemory memory,
             Supplier<List<VramStatus>> tenancy,
             Optional<LocalCalls> calls,
+            GpuReleases releases,
             EventStore store,
             CheckRegistry runner,
             Supplier<Map<String, String>> unreached) {
@@ -290,6 +293,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 memory::attribute,
                 tenancy,
                 () -> calls,
+                releases::open,
                 store,
                 store,
                 runner,

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
+import dev.gpuwarden.api.v1.MaintenanceServiceGrpc;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.VramServiceGrpc;
 import dev.gpuwarden.cli.UserError;
@@ -195,6 +196,10 @@ public final class GrpcServer implements AutoCloseable {
             services.add(
                     VramServiceGrpc.SERVICE_NAME,
                     () -> RequestGuard.before(new VramService(sources, access, reading, loop.executor())));
+            services.add(
+                    MaintenanceServiceGrpc.SERVICE_NAME,
+                    () -> RequestGuard.before(
+                            new MaintenanceService(sources.releases(), access, reading, loop.executor())));
         }
         return services;
     }

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
+import dev.gpuwarden.daemon.access.GpuReleases;
 import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import java.time.Clock;
@@ -23,6 +24,7 @@ import java.util.function.Supplier;
  * @param memory returns the owners of the memory of a snapshot's GPUs; reads /proc
  * @param vram the VRAM watchdog's state by GPU, from memory; empty where it is off
  * @param calls requests for GPU memory and notices; empty where the VRAM watchdog is off
+ * @param releases requests that the daemon lets go of GPUs
  * @param storing true while the store takes events; from memory
  * @param unreached the receivers that take no events of this node now, and why; from memory
  * @param recordings returns the flight recorder's recording of an event, by its id; reads the store
@@ -33,6 +35,7 @@ public record NodeSources(
         Function<NodeSnapshot, List<GpuMemoryUse>> memory,
         Supplier<List<VramStatus>> vram,
         Supplier<Optional<LocalCalls>> calls,
+        GpuReleases.Desk releases,
         EventWriter intake,
         EventReader events,
         CheckRegistry checks,

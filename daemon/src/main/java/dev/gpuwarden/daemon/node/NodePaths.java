@@ -35,6 +35,13 @@ public final class NodePaths {
                     "The kubelet's PodResources socket, which lists the GPUs of each pod (default: ${DEFAULT-VALUE}).")
     Path podResources = Path.of("/var/lib/kubelet/pod-resources/kubelet.sock");
 
+    @Option(
+            names = "--path.devices",
+            defaultValue = "/dev",
+            paramLabel = "DIR",
+            description = "The node's /dev, which has the files of its GPUs (default: ${DEFAULT-VALUE}).")
+    Path devices = Path.of("/dev");
+
     /** For tests and for commands without options. */
     public static NodePaths of(Path procfs, Path sysfs, Path podLogs) {
         NodePaths paths = new NodePaths();
@@ -61,6 +68,10 @@ public final class NodePaths {
 
     public Path podLogs() {
         return podLogs;
+    }
+
+    public Path devices() {
+        return devices;
     }
 
     public Path podResources() {

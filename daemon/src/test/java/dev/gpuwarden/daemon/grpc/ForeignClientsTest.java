@@ -90,6 +90,7 @@ class ForeignClientsTest {
             assertThat(grpcurl(node.socket, "", "list").lines())
                     .containsExactly(
                             "datamodels.PlatformConnector",
+                            "gpuwarden.v1.MaintenanceService",
                             "gpuwarden.v1.NodeService",
                             "gpuwarden.v1.VramService",
                             "grpc.health.v1.Health",

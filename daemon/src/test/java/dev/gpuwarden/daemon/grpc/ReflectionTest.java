@@ -30,6 +30,7 @@ class ReflectionTest {
                     .extracting(ServiceResponse::getName)
                     .containsExactlyInAnyOrder(
                             "datamodels.PlatformConnector",
+                            "gpuwarden.v1.MaintenanceService",
                             "gpuwarden.v1.NodeService",
                             "gpuwarden.v1.VramService",
                             "grpc.health.v1.Health",

@@ -20,6 +20,7 @@ import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryAttribution;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
+import dev.gpuwarden.daemon.access.GpuReleases;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
@@ -38,6 +39,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -65,6 +67,8 @@ final class ServedNode implements AutoCloseable {
     final AtomicReference<List<VramStatus>> vram = new AtomicReference<>(List.of());
     /** Without one the watchdog is off. */
     volatile @Nullable LocalCalls calls;
+
+    final List<GpuReleases.Request> released = new CopyOnWriteArrayList<>();
 
     final AtomicInteger memoryLooks = new AtomicInteger();
     /** Makes the store refuse writes, like a full disk. */
@@ -117,6 +121,7 @@ final class ServedNode implements AutoCloseable {
                 this::memory,
                 vram::get,
                 () -> Optional.ofNullable(calls),
+                this::release,
                 new Intake(),
                 store,
                 checks,
@@ -124,6 +129,12 @@ final class ServedNode implements AutoCloseable {
                 () -> Map.of("webhook", "the server answers 503"),
                 store::recording,
                 Clock.systemUTC());
+    }
+
+    private Runnable release(GpuReleases.Request request, Consumer<GpuReleases.Progress> listener) {
+        released.add(request);
+        listener.accept(new GpuReleases.Progress(GpuReleases.State.RELEASED, ""));
+        return () -> released.remove(request);
     }
 
     /** Each GPU is held by one pod with two processes. */

@@ -86,6 +86,7 @@ final class NodeFolder {
         environment.put("GPUWARDEN_PATH_PROCFS", proc.toString());
         environment.put("GPUWARDEN_PATH_SYSFS", sys.toString());
         environment.put("GPUWARDEN_PATH_PODLOGS", pods.toString());
+        environment.put("GPUWARDEN_PATH_DEVICES", dev.toString());
         environment.put("GPUWARDEN_SIM_NODE", root.toString());
         environment.put("GPUWARDEN_STORE_PATH", store.toString());
         environment.put("GPUWARDEN_GRPC_SOCKET", run.resolve("gpuwarden.sock").toString());
