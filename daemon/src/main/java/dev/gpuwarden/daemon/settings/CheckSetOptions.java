@@ -61,12 +61,13 @@ public final class CheckSetOptions {
 
     @Option(
             names = "--check.isolation",
-            defaultValue = "auto",
+            defaultValue = "child",
             paramLabel = "WHERE",
-            description = "Process in which the daemon's checks work on GPUs: ${COMPLETION-CANDIDATES}; auto is its own"
-                    + " until a CUDA context was spoiled, a check crashed, or its memory limit leaves too little"
-                    + " (default: ${DEFAULT-VALUE}).")
-    Isolation.Mode isolation = Isolation.Mode.auto;
+            description =
+                    "Process in which the daemon's checks work on GPUs: ${COMPLETION-CANDIDATES}. Its own keeps the GPUs"
+                            + " open, so none can be reset. auto is its own until a CUDA context was spoiled, a check crashed, or"
+                            + " its memory limit leaves too little (default: ${DEFAULT-VALUE}).")
+    Isolation.Mode isolation = Isolation.Mode.child;
 
     static final class LoadConverter implements ITypeConverter<GpuLoad> {
         @Override
