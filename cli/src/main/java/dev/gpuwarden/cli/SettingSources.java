@@ -34,6 +34,7 @@ public record SettingSources(Map<String, String> environment, Path defaultFile) 
             "GPUWARDEN_RUN",
             "GPUWARDEN_SIM",
             "GPUWARDEN_SIM_NODE",
+            "GPUWARDEN_SIM_ROOT",
             "GPUWARDEN_SIM_TRACE",
             "GPUWARDEN_SYSFS",
             "GPUWARDEN_TOOLS");

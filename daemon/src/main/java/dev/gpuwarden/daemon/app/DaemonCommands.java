@@ -9,6 +9,8 @@ import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.command.CheckCommand;
 import dev.gpuwarden.daemon.command.DoctorCommand;
 import dev.gpuwarden.daemon.command.EventsCommand;
+import dev.gpuwarden.daemon.command.GpuResetCommand;
+import dev.gpuwarden.daemon.command.ReleaseDriverCommand;
 import dev.gpuwarden.daemon.command.ScanCommand;
 import dev.gpuwarden.daemon.command.SetHealthyCommand;
 import dev.gpuwarden.daemon.command.StatusCommand;
@@ -39,6 +41,8 @@ public final class DaemonCommands implements CommandGroup {
                         "doctor",
                         () -> new DoctorCommand(
                                 DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
+                new NamedCommand("gpu-reset", () -> new GpuResetCommand(DaemonCommands::driver)),
+                new NamedCommand("release-driver", ReleaseDriverCommand::new),
                 new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),
                 new NamedCommand("xid", () -> XidCommand.create()));
     }

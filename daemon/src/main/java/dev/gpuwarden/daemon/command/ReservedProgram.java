@@ -2,9 +2,10 @@ package dev.gpuwarden.daemon.command;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** A program that runs while its memory is reserved, with this process's input and output. */
+/** A program that runs while the daemon keeps something for it, with this process's input and output. */
 final class ReservedProgram {
 
     private static final String VISIBLE = "CUDA_VISIBLE_DEVICES";
@@ -20,12 +21,12 @@ final class ReservedProgram {
     /**
      * Starts it.
      *
-     * @param uuid the GPU that it sees, unless its environment names others
+     * @param uuid the GPU that it sees, unless its environment names others; empty for all
      * @throws IOException if there is no such program, or it cannot be run
      */
-    static ReservedProgram start(List<String> command, String uuid) throws IOException {
+    static ReservedProgram start(List<String> command, Optional<String> uuid) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-        builder.environment().putIfAbsent(VISIBLE, uuid);
+        uuid.ifPresent(gpu -> builder.environment().putIfAbsent(VISIBLE, gpu));
         ReservedProgram program = new ReservedProgram(builder.start());
         Runtime.getRuntime().addShutdownHook(program.onSignal);
         return program;

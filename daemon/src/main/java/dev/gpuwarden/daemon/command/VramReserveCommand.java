@@ -19,6 +19,7 @@ import java.io.PrintWriter;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -197,7 +198,7 @@ final class VramReserveCommand extends ClientCommand {
     private int run(String uuid) {
         ReservedProgram program;
         try {
-            program = ReservedProgram.start(command, uuid);
+            program = ReservedProgram.start(command, Optional.of(uuid));
         } catch (IOException e) {
             complain(command.get(0) + ": expected a program: " + e.getMessage());
             return NOT_RUN;

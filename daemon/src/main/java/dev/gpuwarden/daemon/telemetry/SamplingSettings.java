@@ -6,6 +6,7 @@ import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -119,6 +120,11 @@ public final class SamplingSettings {
                 default -> throw new TypeConversionException("expected auto, jni or jna, but was '" + text + "'");
             };
         }
+    }
+
+    /** Searches the driver's library in these folders too, after those that the user names. */
+    public void searchIn(List<String> folders) {
+        libraryPaths = Stream.concat(libraryPaths.stream(), folders.stream()).toList();
     }
 
     public DriverOptions driverOptions() {

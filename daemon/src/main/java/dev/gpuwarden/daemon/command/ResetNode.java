@@ -1,0 +1,157 @@
+package dev.gpuwarden.daemon.command;
+
+import com.google.protobuf.Duration;
+import dev.gpuwarden.api.v1.ReleaseGpusRequest;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.ProcessFacts;
+import dev.gpuwarden.daemon.process.OpenFiles;
+import dev.gpuwarden.daemon.process.ProcessOwners;
+import dev.gpuwarden.daemon.reset.GpuReset;
+import dev.gpuwarden.daemon.view.OwnerView;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** This node, for a reset of its GPUs. */
+final class ResetNode implements GpuReset.Node {
+
+    private static final long HOLD_SECONDS = 3600;
+    private static final String ERROR_LEVEL = "<3>";
+
+    private final Optional<Path> socket;
+    private final Set<Path> files;
+    private final ProcessOwners owners;
+    private final Path kernelLog;
+    private final Function<List<String>, List<String>> defects;
+
+    /**
+     * @param socket the daemon's; empty if it has none
+     * @param files of the GPUs
+     * @param kernelLog takes the acknowledgement, /dev/kmsg
+     * @param defects returns what is wrong with these GPUs
+     */
+    ResetNode(
+            Optional<Path> socket,
+            Set<Path> files,
+            ProcessOwners owners,
+            Path kernelLog,
+            Function<List<String>, List<String>> defects) {
+        this.socket = socket;
+        this.files = Set.copyOf(files);
+        this.owners = owners;
+        this.kernelLog = kernelLog;
+        this.defects = defects;
+    }
+
+    @Override
+    public Reading<GpuReset.Release> release(List<String> uuids) throws InterruptedException {
+        if (socket.isEmpty()) {
+            return Reading.of(new NoDaemon("--grpc.socket=none: no daemon was asked"));
+        }
+        Reading<ReleaseCall> call = ReleaseCall.open(
+                socket.get(),
+                ReleaseGpusRequest.newBuilder()
+                        .addAllGpuUuids(uuids)
+                        .setReason("a reset")
+                        .setHold(Duration.newBuilder().setSeconds(HOLD_SECONDS))
+                        .build());
+        if (call instanceof Reading.Present<ReleaseCall> open) {
+            return Reading.of(new Daemon(open.value()));
+        }
+        Reading.Absent<ReleaseCall> absent = (Reading.Absent<ReleaseCall>) call;
+        return absent.cause() == Absence.NO_DATA
+                ? Reading.of(new NoDaemon(absent.detail()))
+                : Reading.absent(absent.cause(), 0, absent.detail());
+    }
+
+    private record Daemon(ReleaseCall call) implements GpuReset.Release {
+        @Override
+        public String text() {
+            return "the daemon holds none of the GPUs";
+        }
+
+        @Override
+        public Optional<String> lost() {
+            return call.lost();
+        }
+
+        @Override
+        public void close() {
+            call.close();
+        }
+    }
+
+    /** Without a daemon, the search for open files still finds one that does not answer. */
+    private record NoDaemon(String text) implements GpuReset.Release {
+        @Override
+        public Optional<String> lost() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Override
+    public Reading<List<String>> holders() {
+        Optional<String> hidden = owners.hiddenBecause();
+        if (hidden.isPresent()) {
+            return Reading.absent(Absence.NO_PERMISSION, 0, hidden.get());
+        }
+        Reading<Set<Integer>> pids = OpenFiles.holders(files);
+        if (pids instanceof Reading.Absent<Set<Integer>> absent) {
+            return Reading.absent(absent.cause(), absent.code(), absent.detail());
+        }
+        Map<Integer, Long> found = new HashMap<>();
+        pids.asOptional().orElseThrow().forEach(pid -> found.put(pid, 0L));
+        List<String> names = new ArrayList<>();
+        owners.lookUp(found).forEach((pid, facts) -> names.add(name(pid, facts)));
+        if (!OpenFiles.ofThisProcess(files).isEmpty()) {
+            names.add("this command, whose call into the driver has not returned");
+        }
+        names.sort(null);
+        return Reading.of(names);
+    }
+
+    private static String name(int pid, ProcessFacts facts) {
+        return "process " + pid
+                + facts.command()
+                        .asOptional()
+                        .or(() -> command(pid))
+                        .map(command -> " (" + command + ")")
+                        .orElse("")
+                + " of " + OwnerView.text(facts.owner());
+    }
+
+    private static Optional<String> command(int pid) {
+        return ProcessHandle.of(pid).flatMap(handle -> handle.info().command());
+    }
+
+    @Override
+    public List<String> defects(List<String> uuids) {
+        return defects.apply(uuids);
+    }
+
+    /** Writes the line as one record; only root may, and the daemon believes it of root alone. */
+    @Override
+    public Optional<String> acknowledge(String line) {
+        try {
+            Files.write(
+                    kernelLog, (ERROR_LEVEL + line + "\n").getBytes(StandardCharsets.UTF_8), StandardOpenOption.WRITE);
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of(
+                    kernelLog + " cannot be written: " + e.getClass().getSimpleName() + " " + e.getMessage());
+        }
+    }
+}

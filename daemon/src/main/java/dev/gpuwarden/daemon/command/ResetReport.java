@@ -1,0 +1,115 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Table;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.reset.GpuReset;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The result of a reset, or its plan, as text and as gpuwarden.reset/v1 (docs/reference/reset-json.md).
+ *
+ * @param outcome "dry-run", "reset" or "failed"
+ */
+record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> steps) {
+
+    private static final String SCHEMA = "gpuwarden.reset/v1";
+    private static final String PLANNED = "dry-run";
+
+    /** @param holders the processes that hold the GPUs now */
+    static ResetReport plan(ResetTargets targets, String command, Reading<List<String>> holders) {
+        List<GpuReset.Step> steps = new ArrayList<>();
+        steps.add(planned("release", "the daemon lets go of " + targets.text()));
+        steps.add(planned("unused", holding(holders)));
+        steps.add(planned("persistence-off", "nvidia-smi -pm 0 for each GPU"));
+        steps.add(planned("reset", command));
+        steps.add(planned("verify", "the GPU answers, and every passive check of it passes"));
+        steps.add(planned("persistence-on", "where it was on"));
+        steps.add(planned("acknowledge", "a line in the kernel log for each GPU"));
+        return new ResetReport(targets, PLANNED, steps);
+    }
+
+    private static String holding(Reading<List<String>> holders) {
+        if (holders instanceof Reading.Present<List<String>> present) {
+            return present.value().isEmpty()
+                    ? "no process holds the GPUs now"
+                    : "the daemon excepted, the reset fails while held by " + String.join(", ", present.value());
+        }
+        return "the processes that hold the GPUs could not be found: " + ((Reading.Absent<?>) holders).text();
+    }
+
+    private static GpuReset.Step planned(String name, String detail) {
+        return new GpuReset.Step(name, false, detail, Duration.ZERO);
+    }
+
+    static ResetReport of(ResetTargets targets, GpuReset.Outcome outcome) {
+        return new ResetReport(targets, outcome.success() ? "reset" : "failed", outcome.steps());
+    }
+
+    private boolean isPlan() {
+        return outcome.equals(PLANNED);
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("schema", SCHEMA);
+        tree.put("outcome", outcome);
+        tree.put("success", outcome.equals("reset"));
+        tree.put("gpus", targets.gpus().stream().map(ResetReport::gpu).toList());
+        tree.put("steps", steps.stream().map(this::step).toList());
+        return tree;
+    }
+
+    private static Map<String, Object> gpu(GpuIdentity gpu) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("index", gpu.index());
+        tree.put("uuid", gpu.selector());
+        gpu.pci().asOptional().ifPresent(pci -> tree.put("pci", pci.toString()));
+        return tree;
+    }
+
+    private Map<String, Object> step(GpuReset.Step step) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("name", step.name());
+        tree.put("done", step.done());
+        tree.put("detail", step.detail());
+        if (!isPlan()) {
+            tree.put("seconds", step.time().toMillis() / 1000.0);
+        }
+        return tree;
+    }
+
+    void print(PrintWriter out) {
+        Table table = isPlan() ? new Table("STEP", "DETAIL") : new Table("STEP", "RESULT", "TIME", "DETAIL");
+        for (GpuReset.Step step : steps) {
+            if (isPlan()) {
+                table.row(step.name(), step.detail());
+            } else {
+                table.row(
+                        step.name(),
+                        Table.styled(step.done() ? Table.Style.GOOD : Table.Style.BAD, step.done() ? "done" : "failed"),
+                        Durations.text(Duration.ofMillis(step.time().toMillis())),
+                        step.detail());
+            }
+        }
+        table.print(out);
+        if (isPlan()) {
+            out.println("Nothing was changed. With --arm, " + targets.text() + " is reset.");
+        }
+    }
+
+    /** Returns one line for the log. */
+    String text() {
+        return steps.stream()
+                .filter(step -> !step.done())
+                .findFirst()
+                .map(step -> targets.text() + ": the reset failed at the step " + step.name() + ": " + step.detail())
+                .orElse(targets.text() + ": reset, and healthy");
+    }
+}

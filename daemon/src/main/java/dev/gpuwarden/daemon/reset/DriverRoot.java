@@ -1,0 +1,79 @@
+package dev.gpuwarden.daemon.reset;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The place of the driver's programs. In a container it is below the host's root, because a broken GPU keeps the runtime from
+ * mounting them.
+ *
+ * @param program nvidia-smi, as its own root names it
+ * @param root the root with which it runs; "/" for this one
+ * @param libraries the folder that it needs for its libraries; empty where its own root has them in the usual place
+ */
+public record DriverRoot(Path program, Path root, Optional<Path> libraries) {
+
+    private static final Path HOST = Path.of("/host");
+
+    /** The GPU operator's driver container, and the host itself. */
+    private static final List<String> ROOTS = List.of("run/nvidia/driver", "");
+
+    private static final List<String> PROGRAMS = List.of("usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi");
+
+    private static final List<String> LIBRARIES =
+            List.of("usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/lib");
+
+    /** GKE's place on its own operating system (facts of NVSentinel's issue 1681). */
+    private static final String GKE = "home/kubernetes/bin/nvidia";
+
+    /** Returns a program that the user named. */
+    public static DriverRoot of(Path program) {
+        return new DriverRoot(program, Path.of("/"), Optional.empty());
+    }
+
+    /** Searches below the host's root where it is mounted, else below this root. Empty if nvidia-smi is at no known place. */
+    public static Optional<DriverRoot> find() {
+        return find(Files.isDirectory(HOST) ? HOST : Path.of("/"));
+    }
+
+    static Optional<DriverRoot> find(Path base) {
+        Path gke = base.resolve(GKE);
+        Stream<DriverRoot> usual = ROOTS.stream()
+                .map(base::resolve)
+                .flatMap(root -> PROGRAMS.stream()
+                        .filter(name -> Files.isExecutable(root.resolve(name)))
+                        .map(name -> new DriverRoot(Path.of("/" + name), root, Optional.empty())));
+        Stream<DriverRoot> google = Files.isExecutable(gke.resolve("bin/nvidia-smi"))
+                ? Stream.of(
+                        new DriverRoot(gke.resolve("bin/nvidia-smi"), Path.of("/"), Optional.of(gke.resolve("lib64"))))
+                : Stream.empty();
+        return Stream.concat(usual, google).findFirst();
+    }
+
+    /** Returns the folders that may have the driver's libraries, for a program outside this root; none where it is our own. */
+    public List<String> libraryFolders() {
+        return root.equals(Path.of("/"))
+                ? libraries.stream().map(Path::toString).toList()
+                : LIBRARIES.stream()
+                        .map(root::resolve)
+                        .filter(Files::isDirectory)
+                        .map(Path::toString)
+                        .toList();
+    }
+
+    /** Returns the command line for these arguments. */
+    List<String> command(List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        if (!root.equals(Path.of("/"))) {
+            command.addAll(List.of("chroot", root.toString()));
+        }
+        libraries.ifPresent(folder -> command.addAll(List.of("env", "LD_LIBRARY_PATH=" + folder)));
+        command.add(program.toString());
+        command.addAll(arguments);
+        return command;
+    }
+}

@@ -1,0 +1,160 @@
+package dev.gpuwarden.daemon.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.cli.JsonReader;
+import dev.gpuwarden.daemon.app.ChildJvm;
+import dev.gpuwarden.daemon.app.RunningDaemon;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Resets with a real daemon, real processes and the simulated nvidia-smi. */
+@Tag("programs")
+@Timeout(120)
+class GpuResetCommandTest {
+
+    @TempDir
+    Path folder;
+
+    private SimulatedNode node;
+    private Path kernelLog;
+
+    @BeforeEach
+    void begin() throws IOException {
+        node = SimulatedNode.start("l4x4");
+        kernelLog = Files.createFile(folder.resolve("kmsg"));
+    }
+
+    @AfterEach
+    void end() {
+        node.close();
+    }
+
+    private record Ended(int code, Map<String, Object> report, String err) {
+        String step(String name) {
+            return steps().stream()
+                    .filter(step -> name.equals(step.get("name")))
+                    .map(step -> (Boolean.TRUE.equals(step.get("done")) ? "done: " : "failed: ") + step.get("detail"))
+                    .findFirst()
+                    .orElse("missing");
+        }
+
+        @SuppressWarnings("unchecked")
+        private List<Map<String, Object>> steps() {
+            return (List<Map<String, Object>>) report.getOrDefault("steps", List.of());
+        }
+    }
+
+    private Ended reset(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("gpu-reset", "--output=json", "--check.only=gpu-state"));
+        command.add("--reset.nvidia-smi=" + node.nvidiaSmi());
+        command.add("--reset.kernel-log=" + kernelLog);
+        command.addAll(List.of(arguments));
+        command.add("--grpc.socket=" + node.root().resolve("gpuwarden.sock"));
+        ProcessBuilder builder = ChildJvm.gpuwarden(command);
+        builder.environment().putAll(node.environment());
+        builder.environment().put("GPUWARDEN_SIM_ROOT", "1");
+        Path err = folder.resolve("err");
+        Process process = builder.redirectError(err.toFile()).start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int code = process.waitFor();
+        return new Ended(
+                code, out.isEmpty() ? Map.of() : JsonReader.ofDepth(16).readObject(out), Files.readString(err));
+    }
+
+    private RunningDaemon daemon() throws IOException, InterruptedException {
+        RunningDaemon daemon = RunningDaemon.start(node, "--path.devices=" + node.devices(), "--check.only=gpu-state");
+        daemon.awaitReady();
+        return daemon;
+    }
+
+    private String uuid(int gpu) {
+        return node.control().table().text("gpu[" + gpu + "].uuid");
+    }
+
+    private void awaitState(RunningDaemon daemon, int gpu, String state) throws IOException, InterruptedException {
+        String row = "gpuwarden_gpu_state{gpu=\"" + gpu + "\",state=\"" + state + "\",uuid=\"" + uuid(gpu) + "\"} 1.0";
+        daemon.awaitMetrics(metrics -> metrics.contains(row));
+    }
+
+    @Test
+    void daemonLetsGoAndTakesTheRepairedGpuAgain() throws Exception {
+        RunningDaemon daemon = daemon();
+        node.set("gpu.2.state", "reset-required");
+        awaitState(daemon, 2, "reset_required");
+        Ended plan = reset("2");
+        assertThat(plan.code()).as(plan.err()).isZero();
+        assertThat(plan.report()).containsEntry("outcome", "dry-run");
+        assertThat(plan.step("unused"))
+                .contains("held by process " + daemon.process().pid());
+        assertThat(node.control().gpus().get(2).fit()).isFalse();
+
+        Ended ended = reset("2", "--arm");
+        assertThat(ended.code()).as(ended.report() + ended.err()).isZero();
+        assertThat(ended.report()).containsEntry("outcome", "reset").containsEntry("success", true);
+        assertThat(ended.steps())
+                .extracting(step -> step.get("name"))
+                .containsExactly(
+                        "release", "unused", "persistence-off", "reset", "verify", "persistence-on", "acknowledge");
+        assertThat(node.control().table().number("gpu[2].persistence")).isEqualTo(1);
+        assertThat(Files.readString(kernelLog)).isEqualTo("<3>GPU reset occurred: " + uuid(2) + "\n");
+        awaitState(daemon, 2, "answering");
+        daemon.stop();
+    }
+
+    @Test
+    void processThatHoldsTheGpuIsNamedAndNothingIsChanged() throws Exception {
+        Process holder = new ProcessBuilder("sleep", "600")
+                .redirectInput(node.devices().resolve("nvidia1").toFile())
+                .start();
+        try {
+            Ended ended = reset("1", "--arm", "--patience=1s");
+            assertThat(ended.code()).isEqualTo(1);
+            assertThat(ended.step("release")).startsWith("done: no daemon answers on ");
+            assertThat(ended.step("unused")).startsWith("failed: ").contains("process " + holder.pid(), "sleep");
+            assertThat(ended.step("persistence-off")).isEqualTo("missing");
+            assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+            assertThat(Files.size(kernelLog)).isZero();
+            assertThat(ended.err()).contains("the reset failed at the step unused");
+        } finally {
+            holder.destroy();
+        }
+    }
+
+    @Test
+    void gpuOfAnotherNodeIsRefused() throws Exception {
+        Ended absent = reset("GPU-00000000-0000-0000-0000-000000000000", "--arm");
+        assertThat(absent.code()).isEqualTo(2);
+        assertThat(absent.err()).contains("is not on this node; expected one of 0 = " + uuid(0));
+        assertThat(Files.size(kernelLog)).isZero();
+    }
+
+    @Test
+    void driverIsReleasedWhileAProgramRuns() throws Exception {
+        RunningDaemon daemon = daemon();
+        Path seen = folder.resolve("seen");
+        String open = "ls -l /proc/" + daemon.process().pid() + "/fd | grep -c nvidia > " + seen + "; exit 7";
+        ProcessBuilder builder = ChildJvm.gpuwarden(List.of(
+                "release-driver", "--grpc.socket=" + node.root().resolve("gpuwarden.sock"), "--", "sh", "-c", open));
+        builder.environment().putAll(node.environment());
+        Process process = builder.inheritIO().start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(7);
+        assertThat(Files.readString(seen).strip()).isEqualTo("0");
+        awaitState(daemon, 0, "answering");
+        daemon.stop();
+    }
+}

@@ -1,0 +1,196 @@
+package dev.gpuwarden.daemon.reset;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.process.OpenFiles;
+import dev.gpuwarden.daemon.reset.GpuReset.Outcome;
+import dev.gpuwarden.daemon.reset.GpuReset.Release;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Resets by the simulated nvidia-smi, with open files of real processes. */
+@Tag("programs")
+@Timeout(60)
+class GpuResetTest {
+
+    @TempDir
+    Path folder;
+
+    private SimulatedNode node;
+    private FakeNode around;
+
+    /** The daemon and the driver of the test: what they answer is set, the files and nvidia-smi are real. */
+    private final class FakeNode implements GpuReset.Node {
+        private final List<String> log = new ArrayList<>();
+        private Optional<String> refusal = Optional.empty();
+        private Optional<String> lost = Optional.empty();
+        private Optional<String> kernelLog = Optional.empty();
+
+        @Override
+        public Reading<Release> release(List<String> uuids) {
+            if (refusal.isPresent()) {
+                return Reading.absent(Absence.FAILED, 0, refusal.get());
+            }
+            log.add("released");
+            return Reading.of(new Release() {
+                @Override
+                public String text() {
+                    return "";
+                }
+
+                @Override
+                public Optional<String> lost() {
+                    return lost;
+                }
+
+                @Override
+                public void close() {
+                    log.add("taken again");
+                }
+            });
+        }
+
+        @Override
+        public Reading<List<String>> holders() {
+            Reading<java.util.Set<Integer>> pids =
+                    OpenFiles.holders(List.of(node.devices().resolve("nvidia3")));
+            return pids instanceof Reading.Present<java.util.Set<Integer>> present
+                    ? Reading.of(present.value().stream()
+                            .map(pid -> "process " + pid)
+                            .toList())
+                    : Reading.absent(Absence.NO_DATA, 0, ((Reading.Absent<?>) pids).text());
+        }
+
+        @Override
+        public List<String> defects(List<String> uuids) {
+            return node.control().gpus().get(3).fit() ? List.of() : List.of("GPU 3 is reset_required");
+        }
+
+        @Override
+        public Optional<String> acknowledge(String line) {
+            log.add(line);
+            return kernelLog;
+        }
+    }
+
+    @BeforeEach
+    void begin() {
+        node = SimulatedNode.start("l4x4");
+        node.set("gpu.3.state", "reset-required");
+        around = new FakeNode();
+    }
+
+    @AfterEach
+    void end() {
+        node.close();
+    }
+
+    private Outcome reset() throws IOException, InterruptedException {
+        return reset(node.nvidiaSmi());
+    }
+
+    /** As an ordinary user too, whom NVIDIA's program refuses. */
+    private Outcome reset(Path program) throws IOException, InterruptedException {
+        Path smi = folder.resolve("nvidia-smi");
+        Files.writeString(smi, "#!/bin/sh\nGPUWARDEN_SIM_ROOT=1 exec " + program + " \"$@\"\n");
+        Files.setPosixFilePermissions(smi, PosixFilePermissions.fromString("rwxr-xr-x"));
+        NvidiaSmi runs = new NvidiaSmi(DriverRoot.of(smi), Duration.ofSeconds(1));
+        return new GpuReset(around, runs, Duration.ZERO, line -> {}).run(List.of(uuid()));
+    }
+
+    private String uuid() {
+        return node.control().table().text("gpu[3].uuid");
+    }
+
+    private static String failure(Outcome outcome) {
+        assertThat(outcome.success()).isFalse();
+        return outcome.failure().map(step -> step.name() + ": " + step.detail()).orElseThrow();
+    }
+
+    private boolean persistent() {
+        return node.control().table().number("gpu[3].persistence") == 1;
+    }
+
+    @Test
+    void acknowledgesAfterPersistenceModeIsBackAndTheDaemonReads() throws Exception {
+        assertThat(reset().success()).isTrue();
+        assertThat(around.log).containsExactly("released", "taken again", "GPU reset occurred: " + uuid());
+        assertThat(persistent()).isTrue();
+    }
+
+    @Test
+    void persistenceModeThatWasOffStaysOff() throws Exception {
+        node.set("gpu.3.persistence", "off");
+        assertThat(reset().success()).isTrue();
+        assertThat(persistent()).isFalse();
+    }
+
+    @Test
+    void resetThatFailsLiesOrHangsIsReported() throws Exception {
+        String line = "GPU reset executed: " + uuid() + ", success: false";
+        node.set("gpu.3.smi.reset", "fail");
+        assertThat(failure(reset()))
+                .startsWith("reset: nvidia-smi ended with code ")
+                .contains("Unknown Error");
+        node.set("gpu.3.smi.reset", "lie");
+        assertThat(failure(reset())).isEqualTo("verify: GPU 3 is reset_required");
+        node.set("gpu.3.smi.reset", "hang");
+        assertThat(failure(reset())).startsWith("reset: nvidia-smi ");
+        assertThat(around.log)
+                .containsExactly(
+                        "released",
+                        "taken again",
+                        line,
+                        "released",
+                        "taken again",
+                        line,
+                        "released",
+                        "taken again",
+                        line);
+        assertThat(persistent()).isTrue();
+    }
+
+    @Test
+    void nothingIsChangedWhereTheResetCannotBegin() throws Exception {
+        around.refusal = Optional.of("the daemon is too old");
+        assertThat(failure(reset())).isEqualTo("release: the daemon is too old");
+        around.refusal = Optional.empty();
+        around.lost = Optional.of("the daemon reads the GPUs again");
+        assertThat(failure(reset())).isEqualTo("released: the daemon reads the GPUs again");
+        around.lost = Optional.empty();
+        assertThat(failure(reset(folder.resolve("none"))))
+                .startsWith("persistence-off: nvidia-smi ended with code 127");
+        Process holder = new ProcessBuilder("sleep", "60")
+                .redirectInput(node.devices().resolve("nvidia3").toFile())
+                .start();
+        try {
+            assertThat(failure(reset())).startsWith("unused: ").contains("process " + holder.pid());
+        } finally {
+            holder.destroy();
+        }
+        assertThat(around.log).containsOnly("released", "taken again");
+        assertThat(persistent()).isTrue();
+        assertThat(node.control().gpus().get(3).fit()).isFalse();
+    }
+
+    @Test
+    void resetWithoutAnAcknowledgementIsNoSuccess() throws Exception {
+        around.kernelLog = Optional.of("/dev/kmsg cannot be written");
+        assertThat(failure(reset())).isEqualTo("acknowledge: /dev/kmsg cannot be written");
+    }
+}
