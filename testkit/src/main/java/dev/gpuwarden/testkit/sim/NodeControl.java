@@ -124,7 +124,12 @@ public final class NodeControl {
 
     /** Writes lines to the kernel log. */
     public void log(boolean user, List<String> texts) {
-        log.append(texts.stream().map(text -> line(user, text, 1)).toList());
+        log(texts.stream().map(text -> line(user, text, 1)).toList());
+    }
+
+    /** Writes lines to the kernel log as they are. */
+    void log(List<KernelLine> lines) {
+        log.append(lines);
         proc.uptime(clock.instant());
     }
 

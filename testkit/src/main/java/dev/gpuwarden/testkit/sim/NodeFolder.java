@@ -29,6 +29,8 @@ final class NodeFolder {
     final Path dev;
 
     final Path kernelLog;
+    /** A FIFO: the writable side of the kernel log. */
+    final Path kernelLogInput;
     /** The state of the kernel log's writers; locked while one writes. */
     final Path kernelLogState;
     /** The list of the node's network devices. */
@@ -66,6 +68,7 @@ final class NodeFolder {
         sys = root.resolve("sys");
         dev = root.resolve("dev");
         kernelLog = dev.resolve("kmsg");
+        kernelLogInput = dev.resolve("kmsg-in");
         kernelLogState = root.resolve("kernel-log.state");
         nics = root.resolve("nics.tsv");
         idleCounters = root.resolve("idle-counters");

@@ -33,15 +33,17 @@ public final class SimulatedNode implements AutoCloseable {
     private final Scenario scenario;
     private final NodeFolder folder;
     private final NodeControl control;
+    private final KernelLogInput input;
     private final List<CompletableFuture<Void>> storms = new ArrayList<>();
     private int nextStep;
     private boolean closed;
     private @Nullable ScheduledExecutorService player;
 
-    private SimulatedNode(Scenario scenario, NodeFolder folder, NodeControl control) {
+    private SimulatedNode(Scenario scenario, NodeFolder folder, NodeControl control, KernelLogInput input) {
         this.scenario = scenario;
         this.folder = folder;
         this.control = control;
+        this.input = input;
     }
 
     /**
@@ -67,7 +69,8 @@ public final class SimulatedNode implements AutoCloseable {
         NodeFolder folder = new NodeFolder(root.toAbsolutePath());
         try {
             NodeControl control = NodeBuilder.build(scenario, folder, NativeFiles.find(), Clock.systemUTC());
-            return new SimulatedNode(scenario, folder, control);
+            return new SimulatedNode(
+                    scenario, folder, control, KernelLogInput.open(folder.kernelLogInput, control::log));
         } catch (RuntimeException e) {
             Tree.delete(root);
             throw e;
@@ -119,6 +122,14 @@ public final class SimulatedNode implements AutoCloseable {
     /** Returns the file in place of /dev/kmsg, with records as the device delivers them. */
     public Path kernelLog() {
         return folder.kernelLog;
+    }
+
+    /**
+     * Returns the file that programs write as they write /dev/kmsg, a FIFO: each line becomes a record of user space, with the level of
+     * `<N>` before it. Of more than 200 lines a second the rest is counted in one line.
+     */
+    public Path kernelLogInput() {
+        return folder.kernelLogInput;
     }
 
     /** Writes a line of the kernel to its log; `<3>` before the text is the level. */
@@ -221,6 +232,7 @@ public final class SimulatedNode implements AutoCloseable {
         if (player != null) {
             player.shutdownNow();
         }
+        input.close();
         control.release();
         Tree.delete(folder.root);
     }
