@@ -97,6 +97,8 @@ final class NodeFolder {
                 "GPUWARDEN_EVENTS_SOCKET", run.resolve("nvsentinel.sock").toString());
         environment.put("GPUWARDEN_KERNEL_LOG_SOURCE", "kmsg");
         environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog.toString());
+        environment.put("GPUWARDEN_RESET_KERNEL_LOG", kernelLogInput.toString());
+        environment.put("GPUWARDEN_RESET_NVIDIA_SMI", smi.toString());
         return environment;
     }
 
