@@ -76,6 +76,11 @@ public final class NativeFiles {
         return require("nvidia-smi", "nvidia-smi");
     }
 
+    /** Returns the program `gpu-service`, which uses all GPUs of a node. */
+    Path service() {
+        return require("gpu-service", "gpu-service");
+    }
+
     private Path require(String subject, String name) {
         Path library = folder.resolve("sim").resolve(name);
         if (!Files.isRegularFile(library)) {

@@ -53,6 +53,7 @@ final class NodeBuilder {
             Files.copy(files.cudaLibrary(), folder.cudaLibrary);
             Files.copy(files.ncclLibrary(), folder.ncclLibrary);
             Files.copy(files.smi(), folder.smi);
+            Files.copy(files.service(), folder.service);
             Files.copy(files.layoutFile(), folder.layout);
         });
         scenario.node().stream()

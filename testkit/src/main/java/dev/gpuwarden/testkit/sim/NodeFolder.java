@@ -20,6 +20,8 @@ final class NodeFolder {
     final Path bin;
     /** The program that resets GPUs. */
     final Path smi;
+    /** A program that uses all GPUs. */
+    final Path service;
     /** A copy of the table's layout, so that any process can change the node. */
     final Path layout;
 
@@ -62,6 +64,7 @@ final class NodeFolder {
         table = lib.resolve("gpuwarden-sim.table");
         bin = root.resolve("bin");
         smi = bin.resolve("nvidia-smi");
+        service = bin.resolve("gpu-service");
         layout = lib.resolve("sim-layout.tsv");
         hiddenNccl = root.resolve("hidden-libnccl.so.2");
         proc = root.resolve("proc");

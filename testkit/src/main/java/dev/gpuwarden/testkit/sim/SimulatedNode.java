@@ -99,6 +99,14 @@ public final class SimulatedNode implements AutoCloseable {
         return folder.smi;
     }
 
+    /**
+     * Returns the absolute path of the program `gpu-service`, which uses all GPUs of the node, as a service of a GPU operator does, from
+     * its first line of output until SIGTERM. Its argument is a name.
+     */
+    public Path gpuService() {
+        return folder.service;
+    }
+
     /** Returns the folder with the files of the GPUs, `nvidiaN`, which processes hold open while they use a GPU, in place of /dev. */
     public Path devices() {
         return folder.dev;
