@@ -165,6 +165,14 @@ public final class SimulatedNode implements AutoCloseable {
         control.set(key, value);
     }
 
+    /**
+     * Restarts the node: another boot id, an uptime of a minute, a new kernel log, no processes of the scenario, and GPUs without what a
+     * restart heals. Real processes that use the node go on.
+     */
+    public void reboot() {
+        control.set("node.reboot", "yes");
+    }
+
     /** Sets all timestamps of the driver to this time from now on, so that outputs can be compared byte by byte. */
     public void freezeTime(Instant time) {
         control.set("node.frozen-time", time.toString());

@@ -185,8 +185,11 @@ class KernelLogTest {
     void rebootReplacesTheLog() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("h100x8")) {
             node.set("gpu.4.state", "lost");
+            node.set("gpu.5.xid", "95");
+            node.set("gpu.5.state", "reset-required");
+            node.set("gpu.5.recovery-action", "node-reboot");
             String boot = Files.readString(node.procfs().resolve("sys/kernel/random/boot_id"));
-            node.set("node.reboot", "yes");
+            node.reboot();
             assertThat(node.procfs().resolve("sys/kernel/random/boot_id"))
                     .content()
                     .isNotEqualTo(boot);
@@ -194,7 +197,12 @@ class KernelLogTest {
             assertThat(texts(node, "Xid")).isEmpty();
             assertThat(texts(node, "NVRM: GPU at PCI:")).hasSize(8);
             assertThat(node.control().table().number("gpu[4].state")).isZero();
+            assertThat(node.control().gpus()).allMatch(NodeControl.Gpu::fit);
+            assertThat(node.control().table().number("gpu[5].recovery_action")).isZero();
             assertThat(node.control().table().number("header.process_count")).isZero();
+            assertThat(Double.parseDouble(
+                            Files.readString(node.procfs().resolve("uptime")).split(" ")[0]))
+                    .isBetween(60.0, 180.0);
             assertThat(node.procfs().resolve("41001")).doesNotExist();
             assertThat(node.procfs().resolve("1/comm")).exists();
             node.logKernel("later");
