@@ -1,0 +1,95 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The request of the faults that one event raised.
+ *
+ * @param fault identity of the fault, the same for the same faults since the same time
+ * @param name check and code, for operators
+ * @param subjects UUIDs of the GPUs at fault; the name of the check if no GPU is named
+ * @param since time at which the youngest of the faults was raised
+ * @param group group of the action; empty if no resource carries it out
+ * @param person task for an operator, if there is no group; empty if the fault requests nothing
+ */
+record Demand(
+        String fault,
+        String name,
+        RecommendedAction action,
+        Set<String> subjects,
+        Instant since,
+        Optional<RepairGroup> group,
+        String person) {
+
+    /**
+     * Returns the requests of a node's faults, the oldest first.
+     *
+     * @param faults current faults of a trusted report
+     * @param holding keys of the faults that hold the node in quarantine
+     */
+    static List<Demand> of(List<Fault> faults, Collection<FaultKey> holding) {
+        Set<FaultKey> held = Set.copyOf(holding);
+        Map<HealthEvent, List<Fault>> byCause = new LinkedHashMap<>();
+        faults.stream()
+                .filter(fault -> held.contains(fault.key()))
+                .sorted(Comparator.comparing(Fault::since).thenComparing(Fault::key, FaultKey.ORDER))
+                .forEach(fault -> byCause.computeIfAbsent(fault.cause(), any -> new ArrayList<>())
+                        .add(fault));
+        List<Demand> demands = new ArrayList<>();
+        byCause.forEach((cause, raised) -> demands.add(of(cause, raised)));
+        return demands;
+    }
+
+    private static Demand of(HealthEvent cause, List<Fault> raised) {
+        Set<String> gpus = new TreeSet<>();
+        for (Fault fault : raised) {
+            Entity entity = fault.key().entity();
+            if (entity.type().equals(Entity.GPU_UUID) && !entity.value().isEmpty()) {
+                gpus.add(entity.value());
+            }
+        }
+        Instant since =
+                raised.stream().map(Fault::since).max(Instant::compareTo).orElseThrow();
+        String codes = String.join(",", cause.errorCodes());
+        String name = cause.checkName() + (codes.isEmpty() ? "" : " " + codes);
+        Optional<RepairGroup> group = group(cause, gpus);
+        return new Demand(
+                RepairText.digest(raised),
+                name,
+                cause.action(),
+                gpus.isEmpty() ? Set.of(cause.checkName()) : gpus,
+                since,
+                group,
+                group.isPresent() ? "" : RepairText.task(cause, gpus));
+    }
+
+    private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus) {
+        if (cause.drain().skip()) {
+            // No drain shows that its GPU is free.
+            return Optional.empty();
+        }
+        return switch (cause.action()) {
+            case RESTART_VM, RESTART_BM -> Optional.of(RepairGroup.RESTART);
+            case COMPONENT_RESET ->
+                gpus.size() == 1 && gpus.stream().allMatch(RepairText::isGpu)
+                        ? Optional.of(RepairGroup.reset(gpus))
+                        : Optional.empty();
+            case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->
+                Optional.empty();
+        };
+    }
+}

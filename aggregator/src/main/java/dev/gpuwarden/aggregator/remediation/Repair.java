@@ -1,0 +1,113 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * An attempt to repair a node, as the Node records it.
+ *
+ * @param resource name of its resource
+ * @param subjects GPUs, or names of checks, for whose faults it was made
+ * @param at time of the decision
+ * @param result empty until the resource has ended
+ */
+record Repair(
+        String resource,
+        RepairGroup group,
+        String action,
+        String fault,
+        Set<String> subjects,
+        Instant at,
+        Optional<Result> result) {
+
+    enum Outcome {
+        SUCCEEDED,
+        FAILED,
+        /** The resource is gone, and had not ended. */
+        DELETED
+    }
+
+    /** @param at time of the end */
+    record Result(Outcome outcome, Instant at, String why) {}
+
+    Repair {
+        subjects = new TreeSet<>(subjects);
+    }
+
+    Repair ended(Result how) {
+        return new Repair(resource, group, action, fault, subjects, at, Optional.of(how));
+    }
+
+    boolean inProgress() {
+        return result.isEmpty();
+    }
+
+    /** Returns true if the attempt is of the group, and was made for one of the subjects within the time before now. */
+    boolean counts(RepairGroup other, Set<String> of, Duration within, Instant now) {
+        return group.equals(other) && of.stream().anyMatch(subjects::contains) && at.isAfter(now.minus(within));
+    }
+
+    Map<String, Object> tree() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("resource", resource);
+        tree.put("kind", group.kind().resources().kind());
+        if (!group.gpus().isEmpty()) {
+            tree.put("gpus", List.copyOf(group.gpus()));
+        }
+        tree.put("action", action);
+        tree.put("fault", fault);
+        tree.put("subjects", List.copyOf(subjects));
+        tree.put("at", at.toString());
+        result.ifPresent(how -> {
+            tree.put("result", how.outcome().name().toLowerCase(Locale.ROOT));
+            tree.put("ended", how.at().toString());
+            if (!how.why().isEmpty()) {
+                tree.put("why", how.why());
+            }
+        });
+        return tree;
+    }
+
+    /** @throws IOException if the tree has another form; also {@link java.time.DateTimeException} for a wrong time */
+    static Repair read(Map<String, Object> tree) throws IOException {
+        String kind = JsonTrees.text(tree, "kind");
+        MaintenanceKind known = Stream.of(MaintenanceKind.values())
+                .filter(each -> each.resources().kind().equals(kind))
+                .findFirst()
+                .orElseThrow(() -> new IOException("expected the kind of a repair, found \"" + kind + "\""));
+        String result = JsonTrees.text(tree, "result");
+        return new Repair(
+                JsonTrees.text(tree, "resource"),
+                new RepairGroup(known, new TreeSet<>(JsonTrees.textList(tree, "gpus"))),
+                JsonTrees.text(tree, "action"),
+                JsonTrees.text(tree, "fault"),
+                Set.copyOf(JsonTrees.textList(tree, "subjects")),
+                Instant.parse(JsonTrees.text(tree, "at")),
+                result.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(new Result(
+                                outcome(result),
+                                Instant.parse(JsonTrees.text(tree, "ended")),
+                                JsonTrees.text(tree, "why"))));
+    }
+
+    private static Outcome outcome(String name) throws IOException {
+        for (Outcome each : Outcome.values()) {
+            if (each.name().toLowerCase(Locale.ROOT).equals(name)) {
+                return each;
+            }
+        }
+        throw new IOException("expected the result of a repair, found \"" + name + "\"");
+    }
+}

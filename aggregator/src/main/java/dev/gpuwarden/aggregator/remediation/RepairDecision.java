@@ -1,0 +1,154 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
+import dev.gpuwarden.aggregator.remediation.Repair.Result;
+import dev.gpuwarden.aggregator.remediation.RepairRecord.Person;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The decision about the repair of a node in quarantine. Pure.
+ *
+ * @param why reason, for operators
+ * @param record new state of the Node
+ * @param create attempts whose resources must exist now
+ * @param again time of the next decision if nothing changes before; empty if there is none
+ */
+record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> create, Optional<Instant> again) {
+
+    enum Kind {
+        /** Nothing is requested. */
+        NONE,
+        /** A reason outside the node forbids any action. */
+        BLOCKED,
+        /** Something is under way that ends by itself. */
+        WAIT,
+        /** All pods must leave before the action. */
+        DRAIN,
+        /** An action waits for its approval. */
+        APPROVAL,
+        /** Only an operator can continue. */
+        PERSON,
+        /** A resource is made. */
+        ACT
+    }
+
+    RepairDecision {
+        create = List.copyOf(create);
+    }
+
+    static RepairDecision decide(RepairFacts facts) {
+        if (facts.obstacle().isPresent()) {
+            return new RepairDecision(
+                    Kind.BLOCKED, facts.obstacle().get(), facts.record(), List.of(), Optional.empty());
+        }
+        RepairFacts current = results(facts);
+        List<Repair> create =
+                unmade(current).filter(repair -> wanted(current, repair)).toList();
+        RepairDecision next = RepairSteps.of(current).decide();
+        List<Repair> all = new ArrayList<>(create);
+        all.addAll(next.create);
+        return new RepairDecision(next.kind, next.why, next.record, all, next.again);
+    }
+
+    /** Returns the facts with the results of all resources that have ended or are gone. */
+    private static RepairFacts results(RepairFacts facts) {
+        RepairRecord record = facts.record();
+        for (Repair repair : facts.record().history()) {
+            Optional<MaintenanceResource> resource = resource(facts, repair);
+            if (!repair.inProgress()) {
+                continue;
+            }
+            if (resource.isPresent()) {
+                record = record.withMade(repair.resource());
+                Optional<Result> result = resource.get().ended().map(at -> result(resource.get(), at));
+                if (result.isPresent()) {
+                    record = record.withResult(repair, result.get());
+                }
+            } else if (record.made().contains(repair.resource())
+                    || !record.session().contains(repair.resource())) {
+                record = record.withResult(repair, gone(facts, "its resource was deleted before its end"));
+            }
+        }
+        RepairFacts seen = with(facts, record);
+        for (Repair repair : unmade(seen).toList()) {
+            if (!wanted(facts, repair)) {
+                record = record.withResult(repair, gone(facts, "the fault was over before its resource was made"));
+            }
+        }
+        return with(facts, record);
+    }
+
+    private static Result gone(RepairFacts facts, String why) {
+        return new Result(Outcome.DELETED, second(facts.now()), why);
+    }
+
+    private static RepairFacts with(RepairFacts facts, RepairRecord record) {
+        return new RepairFacts(
+                facts.node(),
+                facts.uid(),
+                facts.demands(),
+                facts.drain(),
+                facts.resources(),
+                record,
+                facts.obstacle(),
+                facts.approved(),
+                facts.policy(),
+                facts.now());
+    }
+
+    private static Result result(MaintenanceResource resource, Instant at) {
+        return resource.succeeded()
+                ? new Result(Outcome.SUCCEEDED, at, "")
+                : new Result(Outcome.FAILED, at, resource.why().isEmpty() ? "without a message" : resource.why());
+    }
+
+    /** Returns the recorded attempts whose resource was never made, as after the end of a leader. */
+    private static Stream<Repair> unmade(RepairFacts facts) {
+        return facts.record()
+                .inSession()
+                .filter(repair -> repair.inProgress() && !facts.record().made().contains(repair.resource()));
+    }
+
+    /** Returns true while a fault for which the attempt was made is still reported. */
+    private static boolean wanted(RepairFacts facts, Repair repair) {
+        return facts.demands().stream()
+                .anyMatch(demand -> demand.subjects().stream().anyMatch(repair.subjects()::contains));
+    }
+
+    private static Optional<MaintenanceResource> resource(RepairFacts facts, Repair repair) {
+        return facts.resources().stream()
+                .filter(each ->
+                        each.kind() == repair.group().kind() && each.name().equals(repair.resource()))
+                .findFirst();
+    }
+
+    static Instant second(Instant time) {
+        return time.truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    static RepairDecision of(Kind kind, String why, RepairRecord record, Optional<Instant> again) {
+        return new RepairDecision(kind, why, record, List.of(), again);
+    }
+
+    static Optional<Person> person(RepairRecord record, List<String> tasks, Instant now) {
+        if (tasks.isEmpty()) {
+            return Optional.empty();
+        }
+        String task = String.join("; ", new TreeSet<>(tasks));
+        return record.person()
+                .filter(before -> before.task().equals(task))
+                .or(() -> Optional.of(new Person(task, second(now))));
+    }
+
+    static Set<String> subjects(List<Demand> demands) {
+        return demands.stream().flatMap(demand -> demand.subjects().stream()).collect(Collectors.toSet());
+    }
+}

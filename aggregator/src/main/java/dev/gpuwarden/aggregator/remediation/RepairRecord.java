@@ -1,0 +1,85 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The repairs of a node as its annotations store them. No other state is kept.
+ *
+ * @param history attempts of this quarantine and earlier ones, the oldest first, at most {@link #MOST}
+ * @param session names of the resources of this quarantine
+ * @param made names of those whose resource was seen
+ * @param drain reason why all pods have to leave; empty if the faults alone request the drain
+ * @param next attempt that waits for an approval
+ * @param person wait for an operator
+ */
+record RepairRecord(
+        List<Repair> history,
+        Set<String> session,
+        Set<String> made,
+        Optional<String> drain,
+        Optional<Repair> next,
+        Optional<Person> person) {
+
+    /** The longest history. Attempts of this quarantine stay in any case. */
+    static final int MOST = 16;
+
+    static final RepairRecord NONE =
+            new RepairRecord(List.of(), Set.of(), Set.of(), Optional.empty(), Optional.empty(), Optional.empty());
+
+    /**
+     * @param task task of the operator
+     * @param since time since which the node waits for it
+     */
+    record Person(String task, Instant since) {}
+
+    RepairRecord {
+        history = List.copyOf(history);
+        session = Set.copyOf(session);
+        made = Set.copyOf(made);
+    }
+
+    /** Returns the last attempt of this quarantine for a group. */
+    Optional<Repair> last(RepairGroup group) {
+        return inSession().filter(repair -> repair.group().equals(group)).reduce((a, b) -> b);
+    }
+
+    java.util.stream.Stream<Repair> inSession() {
+        return history.stream().filter(repair -> session.contains(repair.resource()));
+    }
+
+    RepairRecord with(Repair begun) {
+        List<Repair> all = new ArrayList<>(history);
+        all.add(begun);
+        Set<String> of = new HashSet<>(session);
+        of.add(begun.resource());
+        while (all.size() > MOST && !of.contains(all.get(0).resource())) {
+            all.remove(0);
+        }
+        return new RepairRecord(all, of, made, drain, Optional.empty(), Optional.empty());
+    }
+
+    RepairRecord withResult(Repair of, Repair.Result result) {
+        List<Repair> all = new ArrayList<>(history);
+        all.replaceAll(each -> each.equals(of) ? each.ended(result) : each);
+        return new RepairRecord(all, session, made, drain, next, person);
+    }
+
+    RepairRecord withMade(String resource) {
+        Set<String> more = new HashSet<>(made);
+        more.add(resource);
+        return new RepairRecord(history, session, more, drain, next, person);
+    }
+
+    RepairRecord drainingAll(String why) {
+        return new RepairRecord(history, session, made, Optional.of(drain.orElse(why)), next, person);
+    }
+
+    RepairRecord waitingFor(Optional<Repair> approval, Optional<Person> operator) {
+        return new RepairRecord(history, session, made, drain, approval, operator);
+    }
+}

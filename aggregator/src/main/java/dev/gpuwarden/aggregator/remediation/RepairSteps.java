@@ -1,0 +1,273 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
+import dev.gpuwarden.aggregator.remediation.Repair.Result;
+import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The rules of a decision: the next step for each request, and for the node the step that goes before the others. Pure. */
+final class RepairSteps {
+
+    /** The next step for one request. */
+    private sealed interface Step {
+
+        /** @param escalated reason why the action is another than the requested one; empty if it is the same */
+        record Act(Demand demand, RepairGroup group, String escalated) implements Step {}
+
+        /** @param until latest end of the wait; empty if an event ends it */
+        record Wait(String why, Optional<Instant> until) implements Step {}
+
+        record Person(String task) implements Step {}
+
+        record Nothing(String why) implements Step {}
+    }
+
+    private final RepairFacts facts;
+    private final RepairRecord record;
+
+    private RepairSteps(RepairFacts facts) {
+        this.facts = facts;
+        this.record = facts.record();
+    }
+
+    static RepairSteps of(RepairFacts facts) {
+        return new RepairSteps(facts);
+    }
+
+    RepairDecision decide() {
+        List<Step> steps = facts.demands().stream().map(this::step).toList();
+        List<Step.Act> acts = of(steps, Step.Act.class);
+        List<Step.Act> restarts =
+                acts.stream().filter(act -> act.group().restarts()).toList();
+        if (!restarts.isEmpty()) {
+            return act(List.of(restarts));
+        }
+        if (!acts.isEmpty()) {
+            return act(List.copyOf(acts.stream()
+                    .collect(Collectors.groupingBy(Step.Act::group, LinkedHashMap::new, Collectors.toList()))
+                    .values()));
+        }
+        List<Step.Wait> waits = of(steps, Step.Wait.class);
+        if (!waits.isEmpty()) {
+            Optional<Instant> again =
+                    waits.stream().flatMap(wait -> wait.until().stream()).min(Instant::compareTo);
+            String why = waits.stream().map(Step.Wait::why).distinct().collect(Collectors.joining("; "));
+            return RepairDecision.of(Kind.WAIT, why, record.waitingFor(Optional.empty(), Optional.empty()), again);
+        }
+        List<String> tasks =
+                of(steps, Step.Person.class).stream().map(Step.Person::task).toList();
+        var person = RepairDecision.person(record, tasks, facts.now());
+        String why = person.map(RepairRecord.Person::task)
+                .orElseGet(() -> of(steps, Step.Nothing.class).stream()
+                        .map(Step.Nothing::why)
+                        .findFirst()
+                        .orElse("no fault that holds the node is reported now"));
+        return RepairDecision.of(
+                person.isPresent() ? Kind.PERSON : Kind.NONE,
+                why,
+                record.waitingFor(Optional.empty(), person),
+                Optional.empty());
+    }
+
+    private static <T extends Step> List<T> of(List<Step> steps, Class<T> type) {
+        return steps.stream().filter(type::isInstance).map(type::cast).toList();
+    }
+
+    // ---- one request ----
+
+    private Step step(Demand demand) {
+        if (demand.group().isEmpty()) {
+            return demand.person().isEmpty()
+                    ? new Step.Nothing(demand.name() + " requests no action: the node waits for its end")
+                    : new Step.Person(demand.name() + ": " + demand.person());
+        }
+        RepairGroup group = demand.group().get();
+        return group.restarts() ? restart(demand, "") : reset(demand, group);
+    }
+
+    /** Cases 2 and 4 of the specification, and the escalation of a reset. */
+    private Step reset(Demand demand, RepairGroup group) {
+        Optional<String> busy = restarting().or(() -> resetting(group));
+        if (busy.isPresent()) {
+            return wait(demand, busy.get());
+        }
+        Optional<Repair> reset = record.last(group);
+        Optional<Repair> last = Stream.concat(reset.stream(), record.last(RepairGroup.RESTART).stream())
+                .max(java.util.Comparator.comparing(Repair::at));
+        Optional<Result> ended = last.flatMap(Repair::result);
+        if (ended.isPresent() && ended.get().outcome() != Outcome.SUCCEEDED) {
+            return last.equals(reset) && ended.get().outcome() == Outcome.FAILED
+                    ? restart(demand, group.what() + " failed: " + ended.get().why())
+                    : broken(demand, last.get(), ended.get());
+        }
+        Optional<Step> settling = settling(demand, last, ended);
+        if (settling.isPresent()) {
+            return settling.get();
+        }
+        long times = times(group, demand);
+        return times >= facts.policy().attempts()
+                ? restart(demand, group.what() + " did not help " + times + " times")
+                : new Step.Act(demand, group, "");
+    }
+
+    /** Cases 1 and 3 of the specification: a reset in progress does not delay a reboot. */
+    private Step restart(Demand demand, String escalated) {
+        Optional<String> busy = restarting();
+        if (busy.isPresent()) {
+            return wait(demand, busy.get());
+        }
+        Optional<Repair> last = record.last(RepairGroup.RESTART);
+        Optional<Result> ended = last.flatMap(Repair::result);
+        if (ended.isPresent() && ended.get().outcome() != Outcome.SUCCEEDED) {
+            return broken(demand, last.get(), ended.get());
+        }
+        Optional<Step> settling = settling(demand, last, ended);
+        if (settling.isPresent()) {
+            return settling.get();
+        }
+        long times = times(RepairGroup.RESTART, demand);
+        return times >= facts.policy().attempts()
+                ? new Step.Person(demand.name() + ": repair or replace "
+                        + String.join(", ", new java.util.TreeSet<>(demand.subjects())) + ": the node was rebooted "
+                        + times + " times for it within "
+                        + facts.policy().memory().toHours() + " h")
+                : new Step.Act(demand, RepairGroup.RESTART, escalated);
+    }
+
+    private static Step wait(Demand demand, String why) {
+        return new Step.Wait(demand.name() + " waits: " + why, Optional.empty());
+    }
+
+    /** Returns the wait for the report that a repair has helped. A fault that is younger than its end is a new one. */
+    private Optional<Step> settling(Demand demand, Optional<Repair> last, Optional<Result> ended) {
+        return ended.filter(result -> !demand.since().isAfter(result.at()))
+                .map(result -> result.at().plus(facts.policy().settle()))
+                .filter(until -> until.isAfter(facts.now()))
+                .map(until -> new Step.Wait(
+                        demand.name() + " waits: the "
+                                + last.orElseThrow().group().what() + " has succeeded, and the node has until " + until
+                                + " to report that the fault is over",
+                        Optional.of(until)));
+    }
+
+    private static Step broken(Demand demand, Repair repair, Result ended) {
+        String how = ended.outcome() == Outcome.FAILED ? "failed: " : "did not end: ";
+        return new Step.Person(demand.name() + ": repair the node by hand: the "
+                + repair.group().what() + " (" + repair.resource() + ") " + how + ended.why());
+    }
+
+    private long times(RepairGroup group, Demand demand) {
+        return record.history().stream()
+                .filter(repair ->
+                        repair.counts(group, demand.subjects(), facts.policy().memory(), facts.now()))
+                .count();
+    }
+
+    /** Returns the reboot or termination that is in progress. */
+    private Optional<String> restarting() {
+        return facts.resources().stream()
+                .filter(each -> each.inProgress() && each.kind() != MaintenanceKind.GPU_RESET)
+                .map(each -> each.kind().resources().kind() + " " + each.name() + " is in progress")
+                .findFirst()
+                .or(() -> begun(RepairGroup.RESTART));
+    }
+
+    private Optional<String> resetting(RepairGroup group) {
+        return facts.resources().stream()
+                .filter(each -> each.inProgress() && each.resets(group.gpus()))
+                .map(each -> "GPUReset " + each.name() + " is in progress")
+                .findFirst()
+                .or(() -> begun(group));
+    }
+
+    private Optional<String> begun(RepairGroup group) {
+        return record.last(group)
+                .filter(Repair::inProgress)
+                .map(repair -> group.kind().resources().kind() + " " + repair.resource() + " is in progress");
+    }
+
+    // ---- the node ----
+
+    /** @param groups acts of each group, those of the oldest request first */
+    private RepairDecision act(List<List<Step.Act>> groups) {
+        RepairRecord next = record;
+        List<Repair> create = new ArrayList<>();
+        Map<Kind, List<String>> texts = new LinkedHashMap<>();
+        Optional<Repair> approval = Optional.empty();
+        for (List<Step.Act> acts : groups) {
+            Repair repair = repair(acts);
+            RepairGroup group = repair.group();
+            String what = group.what() + " for " + names(acts);
+            if (facts.policy().armed() && !facts.drain().covers(group)) {
+                Optional<String> escalated = acts.stream()
+                        .map(Step.Act::escalated)
+                        .filter(why -> !why.isEmpty())
+                        .findFirst();
+                if (group.restarts() && !facts.drain().full() && escalated.isPresent()) {
+                    next = next.drainingAll(escalated.get());
+                    add(texts, Kind.DRAIN, what + " needs a drain of all pods: " + escalated.get());
+                } else {
+                    add(texts, Kind.WAIT, what + " waits for the drain");
+                }
+            } else if (facts.policy().manual() && !facts.approved().equals(repair.resource())) {
+                approval = approval.or(() -> record.next()
+                        .filter(before -> before.resource().equals(repair.resource()))
+                        .or(() -> Optional.of(repair)));
+                add(texts, Kind.APPROVAL, what + " waits for gpuwarden approve " + facts.node());
+            } else {
+                next = next.with(repair);
+                create.add(repair);
+                add(texts, Kind.ACT, what + reasons(acts));
+            }
+        }
+        Kind kind = Stream.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.WAIT)
+                .filter(texts::containsKey)
+                .findFirst()
+                .orElseThrow();
+        String why = String.join("; ", texts.getOrDefault(kind, List.of()));
+        return new RepairDecision(kind, why, next.waitingFor(approval, Optional.empty()), create, Optional.empty());
+    }
+
+    private Repair repair(List<Step.Act> acts) {
+        Step.Act first = acts.get(0);
+        String fault = first.demand().fault();
+        int attempt = 1
+                + (int) record.history().stream()
+                        .filter(before -> before.group().equals(first.group())
+                                && before.fault().equals(fault))
+                        .count();
+        return new Repair(
+                RepairText.resource(facts.node(), facts.uid(), first.group(), fault, attempt),
+                first.group(),
+                first.demand().action().name(),
+                fault,
+                RepairDecision.subjects(acts.stream().map(Step.Act::demand).toList()),
+                RepairDecision.second(facts.now()),
+                Optional.empty());
+    }
+
+    private static void add(Map<Kind, List<String>> texts, Kind kind, String text) {
+        texts.computeIfAbsent(kind, any -> new ArrayList<>()).add(text);
+    }
+
+    private static String names(List<Step.Act> acts) {
+        return acts.stream().map(act -> act.demand().name()).distinct().collect(Collectors.joining(", "));
+    }
+
+    private static String reasons(List<Step.Act> acts) {
+        String why = acts.stream()
+                .map(Step.Act::escalated)
+                .filter(text -> !text.isEmpty())
+                .distinct()
+                .collect(Collectors.joining("; "));
+        return why.isEmpty() ? "" : ", because the " + why;
+    }
+}

@@ -1,0 +1,119 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
+import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** A node with faults, resources and a clock, whose repair is decided step by step. */
+final class RepairScene {
+
+    static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
+    static final String GPU_A = "GPU-aaaaaaaa-2051-db6c-0430-ffc457bff834";
+    static final String GPU_B = "GPU-bbbbbbbb-2051-db6c-0430-ffc457bff834";
+
+    Instant now = NOW;
+    RepairRecord record = RepairRecord.NONE;
+    DrainStanding drain = new DrainStanding(true, true, Set.of());
+    Policy policy = Policy.DEFAULT;
+    String approved = "";
+    Optional<String> obstacle = Optional.empty();
+    final List<Fault> faults = new ArrayList<>();
+    final List<MaintenanceResource> resources = new ArrayList<>();
+
+    RepairScene fault(RecommendedAction action, String check, String... gpus) {
+        HealthEvent cause = HealthEvent.of("a", "GPU", check)
+                .nodeName("n")
+                .fatal(true)
+                .errorCodes(List.of("48"))
+                .action(action)
+                .entities(List.of(gpus).stream().map(Entity::gpu).toList())
+                .build();
+        return fault(cause);
+    }
+
+    RepairScene fault(HealthEvent cause) {
+        for (FaultKey key : cause.keys()) {
+            faults.add(new Fault(key, cause, 1, now, now, 1));
+        }
+        return this;
+    }
+
+    static HealthEvent skipping(RecommendedAction action, String gpu) {
+        return HealthEvent.of("a", "GPU", "Xid")
+                .nodeName("n")
+                .fatal(true)
+                .action(action)
+                .entities(List.of(Entity.gpu(gpu)))
+                .drain(new Overrides(false, true))
+                .build();
+    }
+
+    List<Demand> demands() {
+        return Demand.of(faults, faults.stream().map(Fault::key).toList());
+    }
+
+    RepairDecision decide() {
+        RepairDecision decision = RepairDecision.decide(
+                new RepairFacts("n", "u", demands(), drain, resources, record, obstacle, approved, policy, now));
+        record = decision.record();
+        return decision;
+    }
+
+    /** Decides, and makes the resources. */
+    List<String> act() {
+        List<Repair> create = decide().create();
+        for (Repair repair : create) {
+            resources.add(new MaintenanceResource(
+                    repair.group().kind(),
+                    repair.resource(),
+                    "n",
+                    "u",
+                    repair.group().gpus(),
+                    List.of(),
+                    true,
+                    Optional.empty(),
+                    false,
+                    ""));
+        }
+        return create.stream().map(repair -> repair.group().name()).toList();
+    }
+
+    /** Makes a resource by hand. */
+    void byHand(MaintenanceKind kind, String name, String... gpus) {
+        resources.add(new MaintenanceResource(
+                kind, name, "n", "", Set.of(gpus), List.of(), false, Optional.empty(), false, ""));
+    }
+
+    /** Ends the resources of a kind that are in progress. */
+    void end(MaintenanceKind kind, boolean succeeded) {
+        resources.replaceAll(each -> each.kind() == kind && each.inProgress()
+                ? new MaintenanceResource(
+                        kind,
+                        each.name(),
+                        "n",
+                        each.nodeUid(),
+                        each.gpus(),
+                        each.finalizers(),
+                        each.ours(),
+                        Optional.of(now),
+                        succeeded,
+                        succeeded ? "" : "the GPU is in use")
+                : each);
+    }
+
+    RepairScene later(long seconds) {
+        now = now.plusSeconds(seconds);
+        return this;
+    }
+}
