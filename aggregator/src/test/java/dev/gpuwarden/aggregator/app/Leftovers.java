@@ -17,12 +17,18 @@ final class Leftovers {
     private static final List<String> OF_AGGREGATORS = List.of("configmaps/gpuwarden", "leases/gpuwarden");
 
     private static final List<String> OF_CLUSTER = List.of(
+            "gpuresets",
+            "rebootnodes",
+            "terminatenodes",
             "nodes",
             "nodehealths",
             "monitorpolicies",
             "quarantinerulesets",
             "validatingadmissionpolicies",
             "validatingadmissionpolicybindings");
+
+    /** Their controller keeps them until it has cleaned up. */
+    private static final List<String> WITH_FINALIZERS = List.of("gpuresets", "rebootnodes", "terminatenodes");
 
     private static final List<String> ROLES = List.of("clusterroles", "clusterrolebindings");
 
@@ -43,6 +49,11 @@ final class Leftovers {
         }
         for (String resource : OF_CLUSTER) {
             client.delete(resource);
+        }
+        for (String resource : WITH_FINALIZERS) {
+            for (Map<String, Object> object : items(client, resource)) {
+                client.patch(resource + "/" + name(object), "{\"metadata\": {\"finalizers\": null}}");
+            }
         }
         OF_AGGREGATORS.forEach(client::delete);
         OF_CLUSTER.forEach(resource -> gone(client, resource));

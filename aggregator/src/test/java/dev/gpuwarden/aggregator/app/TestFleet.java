@@ -84,9 +84,12 @@ public final class TestFleet implements AutoCloseable {
         this.shared = shared;
         if (!shared || !prepared) {
             for (String manifest : List.of(
+                    "crds/gpuresets.janitor.dgxc.nvidia.com.yaml",
                     "crds/monitorpolicies.gpuwarden.dev.yaml",
                     "crds/nodehealths.gpuwarden.dev.yaml",
                     "crds/quarantinerulesets.gpuwarden.dev.yaml",
+                    "crds/rebootnodes.janitor.dgxc.nvidia.com.yaml",
+                    "crds/terminatenodes.janitor.dgxc.nvidia.com.yaml",
                     "gpuwarden-aggregator.yaml",
                     "components/quarantine-armed/rights.yaml",
                     "components/drain-armed/rights.yaml")) {
