@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.aggregator.vram.VramPart;
 import dev.gpuwarden.aggregator.vram.VramSettings;
@@ -118,16 +119,21 @@ public final class AggregatorCommand implements Callable<Integer> {
         ingest.validate();
         Optional<QuarantineSettings> settings = options.settings();
         Optional<DrainReconciler.Settings> drains = options.drains();
+        Optional<RepairReconciler.Settings> repairs = options.repairs();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
         Optional<VramSettings> budgets = vram.settings(options.breaker::namespace);
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             KubeClient api = parts.add(cluster.connect());
-            ArmedRights.check(api, settings, drains, budgets);
+            ArmedRights.check(api, settings, drains, repairs, budgets);
             Decisions decisions = new Decisions();
             AuditLog audits = parts.add(AuditLog.open(options.auditFile, decisions));
             Optional<Controllers> controllers = settings.map(set -> parts.add(Controllers.start(
-                    api, set, audits, drains.map(drain -> new Controllers.Draining(drain, audits::drain)))));
+                    api,
+                    set,
+                    audits,
+                    drains.map(drain -> new Controllers.Draining(drain, audits::drain)),
+                    repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)))));
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
@@ -157,7 +163,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             ProbeHandler probes = new ProbeHandler(new Readiness(api, server, unknown)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);
             announce(pages);
-            announceControllers(settings, drains);
+            announceControllers(settings, drains.isPresent(), repairs.isPresent());
             LOG.log(
                     System.Logger.Level.INFO,
                     "VRAM budgets: "
@@ -186,15 +192,14 @@ public final class AggregatorCommand implements Callable<Integer> {
         return false;
     }
 
-    private void announceControllers(Optional<QuarantineSettings> settings, Optional<DrainReconciler.Settings> drains) {
+    private void announceControllers(Optional<QuarantineSettings> settings, boolean drains, boolean repairs) {
         LOG.log(
                 System.Logger.Level.INFO,
                 settings.map(set -> "quarantine: " + options.mode + ", as " + set.identity() + " in namespace "
                                 + set.namespace())
                         .orElse("quarantine: off"));
-        LOG.log(
-                System.Logger.Level.INFO,
-                drains.map(drain -> "drain: " + options.drain.mode).orElse("drain: off"));
+        LOG.log(System.Logger.Level.INFO, "drain: " + (drains ? options.drain.mode : "off"));
+        LOG.log(System.Logger.Level.INFO, "remediation: " + (repairs ? options.remediation.mode : "off"));
     }
 
     private void announce(WebServer pages) {

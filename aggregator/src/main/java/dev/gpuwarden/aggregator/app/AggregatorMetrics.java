@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorMetrics;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.objectmonitor.PolicyStatus;
+import dev.gpuwarden.aggregator.remediation.RepairMetrics;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.aggregator.vram.VramMetrics;
 import dev.gpuwarden.aggregator.vram.VramNodes;
@@ -99,6 +100,7 @@ record AggregatorMetrics(
         all.seconds(
                 "gpuwarden_aggregator_decision_seconds", controllers.metrics().micros());
         controllers.drains().ifPresent(drains -> addDrains(all, drains));
+        controllers.repairs().ifPresent(repairs -> addRepairs(all, repairs.metrics()));
     }
 
     private static void addDrains(MetricFamilies all, DrainReconciler drains) {
@@ -113,6 +115,13 @@ record AggregatorMetrics(
                 "gpuwarden_aggregator_drain_pods", "outcome", drains.metrics().pods());
         all.seconds(
                 "gpuwarden_aggregator_drain_finish_seconds", drains.metrics().micros());
+    }
+
+    private static void addRepairs(MetricFamilies all, RepairMetrics metrics) {
+        all.gauge("gpuwarden_aggregator_repair_nodes", "stage", metrics.stages(), Long::doubleValue);
+        all.counter("gpuwarden_aggregator_repair_decisions", "decision", metrics.decisions());
+        all.counter("gpuwarden_aggregator_repairs", "result", metrics.results());
+        all.seconds("gpuwarden_aggregator_repair_seconds", metrics.micros());
     }
 
     /** Adds the results of the object monitor, and their cost. Only the leader reports policies and kinds. */

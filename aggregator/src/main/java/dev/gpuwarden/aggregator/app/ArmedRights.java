@@ -8,7 +8,9 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import java.util.ArrayList;
@@ -33,6 +35,9 @@ public final class ArmedRights {
             new Right("list", "", "pods"),
             new Right("watch", "", "pods"));
     private static final Right EVICT = new Right("create", "", "pods/eviction");
+    private static final List<Right> REPAIR = List.of(
+            new Right("create", MaintenanceKind.GROUP, "gpuresets"),
+            new Right("create", MaintenanceKind.GROUP, "rebootnodes"));
     private static final Right DELETE = new Right("delete", "", "pods");
 
     /**
@@ -67,6 +72,7 @@ public final class ArmedRights {
             KubeClient api,
             Optional<QuarantineSettings> quarantine,
             Optional<DrainReconciler.Settings> drains,
+            Optional<RepairReconciler.Settings> repairs,
             Optional<VramSettings> vram)
             throws InterruptedException {
         AccessReviewer rights = new AccessReviewer(api);
@@ -76,6 +82,7 @@ public final class ArmedRights {
         }
         drains.filter(DrainReconciler.Settings::armed)
                 .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
+        repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> needs.add(Need.armed("remediation", REPAIR)));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {
             List<String> missing = missing(rights, needs);

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
+import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.web.FleetView.Decisions;
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
@@ -65,6 +66,11 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
 
     /** Writes a record of a drain. The dry run of a drain sends each record once. */
     synchronized void drain(DrainAudit audit) {
+        write(audit.toTree());
+    }
+
+    /** Writes a record of a repair. The dry run of a repair sends each record once. */
+    synchronized void repair(RepairAudit audit) {
         write(audit.toTree());
     }
 

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.command.BreakerOptions;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Option;
 /** The options for quarantine: its mode, its limits and its audit log. */
 final class ControllerOptions {
 
-    /** The mode of quarantine, and of drains. */
+    /** The mode of quarantine, of drains and of repairs. */
     enum Mode {
         /** No decision is made. */
         off,
@@ -56,6 +57,9 @@ final class ControllerOptions {
     DrainOptions drain = new DrainOptions();
 
     @Mixin
+    RemediationOptions remediation = new RemediationOptions();
+
+    @Mixin
     BreakerOptions breaker = new BreakerOptions();
 
     @Option(
@@ -83,6 +87,11 @@ final class ControllerOptions {
     /** Returns the settings of drains; empty if nodes are not drained. Throws {@link UserError} for invalid options. */
     Optional<DrainReconciler.Settings> drains() {
         return drain.settings(mode == Mode.armed);
+    }
+
+    /** Returns the settings of repairs; empty if nodes are not repaired. Throws {@link UserError} for invalid options. */
+    Optional<RepairReconciler.Settings> repairs() {
+        return remediation.settings(mode == Mode.armed, drain.mode == Mode.armed);
     }
 
     /**

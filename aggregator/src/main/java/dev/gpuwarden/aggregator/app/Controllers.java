@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.app.RepairController.Repairing;
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
 import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
@@ -14,6 +15,7 @@ import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
+import dev.gpuwarden.aggregator.drain.DrainEvents;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
@@ -22,6 +24,7 @@ import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
 import dev.gpuwarden.aggregator.quarantine.NodeFilter;
+import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
@@ -39,9 +42,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
- * The controllers of this replica and their wiring: quarantine, node status, drain, the ConfigMap of the breaker and the status
+ * The controllers of this replica and their wiring: quarantine, node status, drain, repair, the ConfigMap of the breaker and the status
  * of rule sets. When the replica begins to lead, all nodes are reconciled once, and from then on each node that changes.
  */
 public final class Controllers implements AutoCloseable {
@@ -82,11 +86,16 @@ public final class Controllers implements AutoCloseable {
     private final Optional<WorkQueue> drained;
 
     private final Optional<DrainReconciler> drains;
+    private final Optional<RepairController> repairs;
     private final WorkQueue chores;
     private final ResourceInformer healths;
 
     private Controllers(
-            KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits, Optional<Draining> draining) {
+            KubeClient api,
+            QuarantineSettings settings,
+            Consumer<AuditRecord> audits,
+            Optional<Draining> draining,
+            Optional<Repairing> repairing) {
         this.settings = settings;
         this.manager = new Manager(api);
         BreakerPolicy policy = new BreakerPolicy(settings.pools());
@@ -139,6 +148,8 @@ public final class Controllers implements AutoCloseable {
                 this::changed)));
         drains.ifPresent(manager::onLeading);
         this.drained = drains.map(all -> manager.controller("drain of node", DRAINING_THREADS, all));
+        this.repairs =
+                repairing.map(set -> new RepairController(manager, api, cache, breaker, set, clock, this::changed));
         this.work = new NodeReconciler(
                 api,
                 settings.mode(),
@@ -150,13 +161,14 @@ public final class Controllers implements AutoCloseable {
                 clock,
                 metrics,
                 () -> Controllers.this.healths.watching(),
-                name -> drains.flatMap(all -> all.rehearsal(name)));
+                this::rehearsals);
         this.nodes = manager.controller("node", THREADS, name -> {
             try {
                 work.decide(name);
             } finally {
                 statuses.add(name);
                 queueDrain(name);
+                repairs.ifPresent(all -> all.add(name));
             }
         });
         this.chores = manager.controller("chore", 2, name -> {
@@ -191,19 +203,24 @@ public final class Controllers implements AutoCloseable {
         public void end() {}
     }
 
-    /** Starts the controllers, without drains. Does not wait for the cluster. */
+    /** Starts the controllers, without drains and repairs. Does not wait for the cluster. */
     public static Controllers start(KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits) {
-        return start(api, settings, audits, Optional.empty());
+        return start(api, settings, audits, Optional.empty(), Optional.empty());
     }
 
     /**
      * Starts the controllers. Does not wait for the cluster.
      *
      * @param draining the settings of drains; empty if nodes are not drained
+     * @param repairing the settings of repairs; empty if nodes are not repaired
      */
     public static Controllers start(
-            KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits, Optional<Draining> draining) {
-        return new Controllers(api, settings, audits, draining);
+            KubeClient api,
+            QuarantineSettings settings,
+            Consumer<AuditRecord> audits,
+            Optional<Draining> draining,
+            Optional<Repairing> repairing) {
+        return new Controllers(api, settings, audits, draining, repairing);
     }
 
     /** Registers what runs whenever the controllers run. */
@@ -229,6 +246,13 @@ public final class Controllers implements AutoCloseable {
 
     private void queueDrainAfter(String node, Duration delay) {
         drained.ifPresent(queue -> queue.addAfter(node, delay));
+    }
+
+    private List<QuarantineEvents> rehearsals(String node) {
+        return Stream.concat(
+                        DrainEvents.would(drains.flatMap(all -> all.rehearsal(node))).stream(),
+                        repairs.map(all -> all.rehearsal(node)).orElse(List.of()).stream())
+                .toList();
     }
 
     private void chore(String name) {
@@ -272,19 +296,28 @@ public final class Controllers implements AutoCloseable {
     }
 
     public int queued() {
-        return nodes.size() + statuses.size() + drained.map(WorkQueue::size).orElse(0);
+        return nodes.size()
+                + statuses.size()
+                + drained.map(WorkQueue::size).orElse(0)
+                + repairs.map(RepairController::queued).orElse(0);
     }
 
     public int failing() {
         return nodes.failing()
                 + statuses.failing()
                 + chores.failing()
-                + drained.map(WorkQueue::failing).orElse(0);
+                + drained.map(WorkQueue::failing).orElse(0)
+                + repairs.map(RepairController::failing).orElse(0);
     }
 
     /** Returns the reconciler of drains; empty if nodes are not drained. */
     public Optional<DrainReconciler> drains() {
         return drains;
+    }
+
+    /** Returns the controller of repairs; empty if nodes are not repaired. */
+    Optional<RepairController> repairs() {
+        return repairs;
     }
 
     public CircuitBreaker breaker() {

@@ -6,7 +6,6 @@ import dev.gpuwarden.aggregator.cache.NodeCache.CachedNodeHealth;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.drain.DrainDryRun;
 import dev.gpuwarden.aggregator.drain.DrainEvents;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
@@ -16,6 +15,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairEvents;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
 import java.time.Clock;
 import java.time.Instant;
@@ -39,11 +39,11 @@ final class NodeReconciler {
     private final Clock clock;
     private final QuarantineMetrics metrics;
     private final BooleanSupplier followed;
-    private final Function<String, Optional<DrainDryRun>> rehearsals;
+    private final Function<String, List<QuarantineEvents>> rehearsals;
 
     /**
      * @param followed true while a watch of NodeHealths works
-     * @param rehearsals the result of a dry run for the pods of a node
+     * @param rehearsals the Events of dry runs of a node's drain and repair
      */
     NodeReconciler(
             KubeClient api,
@@ -56,7 +56,7 @@ final class NodeReconciler {
             Clock clock,
             QuarantineMetrics metrics,
             BooleanSupplier followed,
-            Function<String, Optional<DrainDryRun>> rehearsals) {
+            Function<String, List<QuarantineEvents>> rehearsals) {
         this.api = api;
         this.mode = mode;
         this.cache = cache;
@@ -103,7 +103,8 @@ final class NodeReconciler {
                         report.youngest().orElse(now));
         List<QuarantineEvents> news = new ArrayList<>(quarantined.stream().toList());
         news.addAll(DrainEvents.of(there.get()));
-        news.addAll(DrainEvents.would(rehearsals.apply(node)));
+        news.addAll(RepairEvents.of(there.get()));
+        news.addAll(rehearsals.apply(node));
         events.write(node, NodeEventRecorder.NodeEvent.of(there.get(), news, report.faults(), now));
     }
 

@@ -8,6 +8,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -81,6 +82,17 @@ public final class CircuitBreaker {
 
     public synchronized BreakerState state() {
         return state;
+    }
+
+    /** Returns the open pool of a node with its reason; empty if all of its pools are closed or half-open. */
+    public synchronized Optional<String> openFor(CachedNode node) {
+        return policy.pools().stream()
+                .filter(pool -> pool.selector().matches(node.labels()))
+                .flatMap(pool -> Optional.ofNullable(state.pools().get(pool.name()))
+                        .filter(each -> each.status() == PoolState.Status.OPEN)
+                        .map(each -> "breaker " + pool.name() + ": open since " + each.since() + ", " + each.reason())
+                        .stream())
+                .findFirst();
     }
 
     /** Receives the stored state, which another writer may have changed. The younger of two states of a pool holds. */

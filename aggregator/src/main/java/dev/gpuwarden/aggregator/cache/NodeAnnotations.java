@@ -43,6 +43,21 @@ public final class NodeAnnotations {
     /** The progress of the drain, in the format of {@code drain.DrainAnnotation}. */
     public static final String DRAIN = "gpuwarden.dev/drain";
 
+    /** An annotation of NVSentinel: the last repair of each equivalence group, in the format of the package `remediation`. */
+    public static final String REMEDIATION_STATE = "latestFaultRemediationState";
+
+    /** The present stage of the repair: its resources, an approval or an operator for whom it waits. */
+    public static final String REPAIR = "gpuwarden.dev/repair";
+
+    /** The field of {@link #REPAIR} with the reason why all pods must leave; absent if the faults alone request the drain. */
+    public static final String REPAIR_DRAIN = "drain";
+
+    /** The name of the resource that an operator has approved. */
+    public static final String REPAIR_APPROVED = "gpuwarden.dev/repair-approved";
+
+    /** The repairs of the node, also of earlier quarantines. It stays when the node returns. */
+    public static final String REPAIRS = "gpuwarden.dev/repairs";
+
     /** A label of NVSentinel: the node's stage of repair. */
     public static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
 
@@ -51,8 +66,18 @@ public final class NodeAnnotations {
     public static final String TRUE = "True";
 
     /** The annotations that are removed when the node returns. */
-    public static final List<String> OF_SESSION =
-            List.of(EVENTS, TAINTS, LABELS, CORDONED, CORDON_PRE_EXISTING, BY_MONITORS, REASON, DRAIN);
+    public static final List<String> OF_SESSION = List.of(
+            EVENTS,
+            TAINTS,
+            LABELS,
+            CORDONED,
+            CORDON_PRE_EXISTING,
+            BY_MONITORS,
+            REASON,
+            DRAIN,
+            REMEDIATION_STATE,
+            REPAIR,
+            REPAIR_APPROVED);
 
     public static final List<String> ANNOTATIONS = List.of(
             EVENTS,
@@ -67,7 +92,11 @@ public final class NodeAnnotations {
             CANCELLED,
             LET_THROUGH,
             DECIDED,
-            DRAIN);
+            DRAIN,
+            REMEDIATION_STATE,
+            REPAIR,
+            REPAIR_APPROVED,
+            REPAIRS);
 
     /** Labels that exclude a node from quarantine by the value `false`. */
     public static final List<String> OPT_OUT =

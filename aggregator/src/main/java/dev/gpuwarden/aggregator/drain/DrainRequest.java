@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -42,11 +44,18 @@ public record DrainRequest(boolean full, Set<String> gpus, boolean forced, Strin
      * @throws IOException if the Node's annotations cannot be read
      */
     public static DrainRequest of(CachedNode node, boolean force) throws IOException {
-        return drainable(node) ? of(QuarantineSummary.holding(node), force) : NONE;
+        return drainable(node) ? of(QuarantineSummary.holding(node), force).withRepair(node) : NONE;
+    }
+
+    /** Returns the request with all pods if the node's repair needs that, as after a failed reset of one GPU. */
+    private DrainRequest withRepair(CachedNode node) throws IOException {
+        String text = node.annotations().get(NodeAnnotations.REPAIR);
+        String all = text == null ? "" : JsonTrees.text(Json.readObject(text), NodeAnnotations.REPAIR_DRAIN);
+        return full || all.isEmpty() ? this : new DrainRequest(true, gpus, forced, all);
     }
 
     /** Returns true if the node is in quarantine, takes no new pods, and has not opted out. */
-    static boolean drainable(CachedNode node) {
+    public static boolean drainable(CachedNode node) {
         return node.unschedulable()
                 && QuarantineSummary.marked(node)
                 && NodeAnnotations.OPT_OUT.stream()

@@ -27,6 +27,9 @@ public record CleanUp(List<String> takes, List<String> stays, List<Map<String, O
             NodeAnnotations.LET_THROUGH,
             NodeAnnotations.DECIDED,
             NodeAnnotations.DRAIN,
+            NodeAnnotations.REPAIR,
+            NodeAnnotations.REPAIR_APPROVED,
+            NodeAnnotations.REPAIRS,
             NodeAnnotations.CORDONED_BY_HAND);
 
     /** @throws IOException if the quarantine annotations cannot be read: the owner of the cordon is then unknown */

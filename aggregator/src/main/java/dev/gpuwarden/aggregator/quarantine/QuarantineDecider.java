@@ -164,6 +164,8 @@ public final class QuarantineDecider {
             patch.annotate(NodeAnnotations.UNCORDONED_MANUALLY, Optional.empty());
             patch.annotate(NodeAnnotations.UNTAINTED_MANUALLY, Optional.empty());
             patch.annotate(NodeAnnotations.DRAIN, Optional.empty());
+            patch.annotate(NodeAnnotations.REPAIR, Optional.empty());
+            patch.annotate(NodeAnnotations.REPAIR_APPROVED, Optional.empty());
         }
         patch.annotate(NodeAnnotations.CANCELLED, stillCancelled(session, List.of()));
         session.taints().stream()

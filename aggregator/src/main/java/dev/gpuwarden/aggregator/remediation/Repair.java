@@ -18,6 +18,9 @@ import java.util.stream.Stream;
  * An attempt to repair a node, as the Node records it.
  *
  * @param resource name of its resource
+ * @param action name of the recommended action of the fault
+ * @param fault identity of the fault
+ * @param why faults, and the reason of an escalation, for operators
  * @param subjects GPUs, or names of checks, for whose faults it was made
  * @param at time of the decision
  * @param result empty until the resource has ended
@@ -27,6 +30,7 @@ record Repair(
         RepairGroup group,
         String action,
         String fault,
+        String why,
         Set<String> subjects,
         Instant at,
         Optional<Result> result) {
@@ -46,7 +50,7 @@ record Repair(
     }
 
     Repair ended(Result how) {
-        return new Repair(resource, group, action, fault, subjects, at, Optional.of(how));
+        return new Repair(resource, group, action, fault, why, subjects, at, Optional.of(how));
     }
 
     boolean inProgress() {
@@ -67,6 +71,7 @@ record Repair(
         }
         tree.put("action", action);
         tree.put("fault", fault);
+        tree.put("for", why);
         tree.put("subjects", List.copyOf(subjects));
         tree.put("at", at.toString());
         result.ifPresent(how -> {
@@ -92,6 +97,7 @@ record Repair(
                 new RepairGroup(known, new TreeSet<>(JsonTrees.textList(tree, "gpus"))),
                 JsonTrees.text(tree, "action"),
                 JsonTrees.text(tree, "fault"),
+                JsonTrees.text(tree, "for"),
                 Set.copyOf(JsonTrees.textList(tree, "subjects")),
                 Instant.parse(JsonTrees.text(tree, "at")),
                 result.isEmpty()

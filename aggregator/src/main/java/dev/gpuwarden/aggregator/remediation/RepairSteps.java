@@ -249,6 +249,7 @@ final class RepairSteps {
                 first.group(),
                 first.demand().action().name(),
                 fault,
+                names(acts) + reasons(acts),
                 RepairDecision.subjects(acts.stream().map(Step.Act::demand).toList()),
                 RepairDecision.second(facts.now()),
                 Optional.empty());

@@ -38,7 +38,7 @@ class ArmedRightsClusterTest {
     }
 
     private static void check(KubeClient api, VramSettings vram) throws InterruptedException {
-        ArmedRights.check(api, Optional.empty(), Optional.empty(), Optional.of(vram));
+        ArmedRights.check(api, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(vram));
     }
 
     /** Returns the lines of the refusal. */

@@ -110,19 +110,30 @@ class ControllersClusterTest {
             Optional<DrainReconciler.Settings> drains =
                     Optional.of(new DrainReconciler.Settings(true, DrainPolicies.DEFAULT));
             ArmedRights.check(
-                    api, Optional.of(settings("one", ActionMode.DRY_RUN, 100)), Optional.empty(), Optional.empty());
+                    api,
+                    Optional.of(settings("one", ActionMode.DRY_RUN, 100)),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty());
             assertThatThrownBy(() -> ArmedRights.check(
                             api,
                             Optional.of(settings("one", ActionMode.ARMED, 100)),
                             Optional.empty(),
+                            Optional.empty(),
                             Optional.empty()))
                     .hasMessageContaining("patch nodes, patch nodes/status")
                     .hasMessageContaining("components/quarantine-armed");
-            assertThatThrownBy(() -> ArmedRights.check(api, Optional.empty(), drains, Optional.empty()))
+            assertThatThrownBy(
+                            () -> ArmedRights.check(api, Optional.empty(), drains, Optional.empty(), Optional.empty()))
                     .hasMessageContaining("create pods/eviction. ")
                     .hasMessageContaining("components/drain-armed");
             try (KubeClient armed = fleet.asAggregator()) {
-                ArmedRights.check(armed, Optional.of(settings("one", ActionMode.ARMED, 100)), drains, Optional.empty());
+                ArmedRights.check(
+                        armed,
+                        Optional.of(settings("one", ActionMode.ARMED, 100)),
+                        drains,
+                        Optional.empty(),
+                        Optional.empty());
             }
         }
     }

@@ -8,6 +8,8 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +50,21 @@ final class TestPods {
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
                 Optional.of(new Controllers.Draining(
-                        new DrainReconciler.Settings(armed, policies, TIMES, false), audits::add)));
+                        new DrainReconciler.Settings(armed, policies, TIMES, false), audits::add)),
+                Optional.empty());
+    }
+
+    /** Returns controllers that evict all pods immediately, and repair. */
+    static Controllers repairing(
+            KubeClient api, String identity, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
+        DrainReconciler.Settings drains =
+                new DrainReconciler.Settings(true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false);
+        return Controllers.start(
+                api,
+                TestFleet.settings(identity, ActionMode.ARMED, 100),
+                audit -> {},
+                Optional.of(new Controllers.Draining(drains, audit -> {})),
+                Optional.of(new RepairController.Repairing(repairs, audits::add)));
     }
 
     TestPods(TestFleet fleet, String namespace) {

@@ -1,0 +1,71 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
+import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
+import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.remediation.RepairEvents;
+import dev.gpuwarden.aggregator.remediation.RepairMetrics;
+import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import java.time.Clock;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** The controller of repairs: the reconciler and its own queue, so that a repair waits for no drain of another node. */
+public final class RepairController {
+
+    private static final int THREADS = 16;
+
+    /** The settings of repairs, and the receiver of their audit records. */
+    public record Repairing(RepairReconciler.Settings settings, Consumer<RepairAudit> audits) {}
+
+    private final RepairReconciler repairs;
+    private final WorkQueue queue;
+
+    /** @param written receiver of the name of each node with news for operators */
+    RepairController(
+            Manager manager,
+            KubeClient api,
+            NodeCache cache,
+            CircuitBreaker breaker,
+            Repairing set,
+            Clock clock,
+            Consumer<String> written) {
+        this.repairs = manager.keep(new RepairReconciler(
+                api,
+                cache,
+                breaker,
+                set.settings(),
+                clock,
+                set.audits(),
+                this::add,
+                (node, delay) -> RepairController.this.queue.addAfter(node, delay),
+                written));
+        manager.onLeading(repairs);
+        this.queue = manager.controller("repair of node", THREADS, repairs);
+    }
+
+    void add(String node) {
+        queue.add(node);
+    }
+
+    /** Returns the Events of a dry run of a node's repair. */
+    List<QuarantineEvents> rehearsal(String node) {
+        return RepairEvents.would(repairs.rehearsal(node));
+    }
+
+    RepairMetrics metrics() {
+        return repairs.metrics();
+    }
+
+    int queued() {
+        return queue.size();
+    }
+
+    int failing() {
+        return queue.failing();
+    }
+}

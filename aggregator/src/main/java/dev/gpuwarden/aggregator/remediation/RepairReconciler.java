@@ -1,0 +1,320 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.Reconciler;
+import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.drain.DrainRequest;
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
+import dev.gpuwarden.aggregator.remediation.Repair.Result;
+import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
+import dev.gpuwarden.aggregator.remediation.RepairEvents.RepairDryRun;
+import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
+import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * The reconciler of repairs: it records an attempt on the Node, then creates its resource. All state is on the Node and in the
+ * resources, so a new leader continues where the one before was killed. Thread-safe; one thread reconciles a node.
+ */
+public final class RepairReconciler implements Reconciler, LeaderListener, AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(RepairReconciler.class.getName());
+
+    private static final int MOST_TRIES = 8;
+    private static final Set<Kind> NEWS = EnumSet.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.PERSON, Kind.BLOCKED);
+
+    /**
+     * @param armed true to make resources; false for a dry run, which decides and reports only
+     * @param manual true if each action waits for an operator's approval
+     * @param attempts number of resets of one GPU, and of reboots for one GPU, within the memory
+     * @param memory time for which earlier repairs of a GPU count
+     * @param settle time that a node has after a repair to report that the fault is over
+     */
+    public record Settings(boolean armed, boolean manual, int attempts, Duration memory, Duration settle) {
+
+        Policy policy() {
+            return new Policy(armed, manual, attempts, memory, settle);
+        }
+    }
+
+    private final KubeClient api;
+    private final NodeCache cache;
+    private final CircuitBreaker breaker;
+    private final Policy policy;
+    private final Clock clock;
+    private final RepairAuditLog log;
+    private final BiConsumer<String, Duration> againAfter;
+    private final Consumer<String> written;
+    private final RepairMetrics metrics = new RepairMetrics();
+    private final MaintenanceResources resources;
+    private final RepairRequests requests;
+    private final Map<String, RepairDryRun> rehearsed = new ConcurrentHashMap<>();
+    /** The last decision of each node that is in the audit log. */
+    private final Map<String, String> audited = new ConcurrentHashMap<>();
+
+    private volatile boolean open;
+
+    /**
+     * Creates the reconciler, which follows the resources from now on.
+     *
+     * @param audits receiver of each decision before it is carried out, and of each result
+     * @param again adds a node to the work queue
+     * @param againAfter adds a node to the work queue after a delay
+     * @param written receiver of the name of each node with news for operators
+     */
+    public RepairReconciler(
+            KubeClient api,
+            NodeCache cache,
+            CircuitBreaker breaker,
+            Settings settings,
+            Clock clock,
+            Consumer<RepairAudit> audits,
+            Consumer<String> again,
+            BiConsumer<String, Duration> againAfter,
+            Consumer<String> written) {
+        this.api = api;
+        this.cache = cache;
+        this.breaker = breaker;
+        this.policy = settings.policy();
+        this.clock = clock;
+        this.log = new RepairAuditLog(audits);
+        this.againAfter = againAfter;
+        this.written = written;
+        // The queue takes no names before this replica leads.
+        Consumer<String> queue = node -> {
+            if (open) {
+                again.accept(node);
+            }
+        };
+        this.resources =
+                new MaintenanceResources(api, queue, () -> cache.names().forEach(queue));
+        this.requests = new RepairRequests(api, resources);
+    }
+
+    @Override
+    public void begin() {
+        open = true;
+    }
+
+    @Override
+    public void end() {
+        open = false;
+        rehearsed.clear();
+        audited.clear();
+        metrics.forgetAll();
+    }
+
+    public RepairMetrics metrics() {
+        return metrics;
+    }
+
+    /** Returns the repair that a dry run would begin on a node; empty if there is none, or it is not decided yet. */
+    public Optional<RepairDryRun> rehearsal(String node) {
+        return Optional.ofNullable(rehearsed.get(node));
+    }
+
+    @Override
+    public void reconcile(String name) throws ApiException, InterruptedException {
+        Optional<CachedNode> node = cache.node(name);
+        for (int tries = 1; node.isPresent() && open; tries++) {
+            try {
+                settle(node.get());
+                return;
+            } catch (ApiException e) {
+                if (e.notFound() || !(e.conflict() || e.invalid()) || tries == MOST_TRIES) {
+                    throw e;
+                }
+                CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(name)));
+                if (read.resourceVersion().equals(node.get().resourceVersion())) {
+                    throw e;
+                }
+                node = Optional.of(read);
+            }
+        }
+        if (node.isEmpty()) {
+            forget(name);
+        }
+    }
+
+    private void forget(String node) {
+        rehearsed.remove(node);
+        audited.remove(node);
+        metrics.forget(node);
+    }
+
+    private void settle(CachedNode node) throws ApiException, InterruptedException {
+        if (!DrainRequest.drainable(node)) {
+            forget(node.name());
+            return;
+        }
+        if (resources.unknown().isPresent()) {
+            // The listener queues all nodes when the resources are known.
+            metrics.stage(node.name(), Kind.BLOCKED);
+            return;
+        }
+        Instant now = clock.instant();
+        RepairFacts facts;
+        try {
+            facts = facts(node, now);
+        } catch (IOException e) {
+            if (isNews(node, Kind.BLOCKED + " " + e.getMessage())) {
+                LOG.log(Level.WARNING, "node " + node.name() + " is not repaired: " + e.getMessage());
+            }
+            metrics.stage(node.name(), Kind.BLOCKED);
+            return;
+        }
+        RepairDecision decision = RepairDecision.decide(facts);
+        metrics.stage(node.name(), decision.kind());
+        if (policy.armed()) {
+            carryOut(node, facts, decision, now);
+        } else {
+            rehearse(node, facts, decision, now);
+        }
+    }
+
+    private RepairFacts facts(CachedNode node, Instant now) throws IOException {
+        FaultReport report = FaultReport.of(node.name(), cache.health(node.name()), now);
+        Set<FaultKey> holding = new HashSet<>();
+        for (HealthEvent event : QuarantineSummary.holding(node)) {
+            holding.addAll(event.keys());
+        }
+        DrainStanding drain = DrainAnnotation.find(node)
+                .map(there -> new DrainStanding(
+                        there.finished().isPresent(),
+                        there.full().isPresent(),
+                        there.gpus().keySet()))
+                .orElse(DrainStanding.NONE);
+        List<Demand> demands = Demand.of(report.faults(), holding);
+        Optional<String> silent =
+                report.monitorsAlone() && demands.isEmpty() ? Optional.of(report.why()) : Optional.empty();
+        return new RepairFacts(
+                node.name(),
+                node.uid(),
+                demands,
+                drain,
+                resources.of(node.name(), node.uid()),
+                RepairAnnotations.of(node),
+                RepairObstacle.of(node, report, resources, breaker).or(() -> silent),
+                node.annotations().getOrDefault(NodeAnnotations.REPAIR_APPROVED, ""),
+                policy,
+                now);
+    }
+
+    private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now)
+            throws ApiException, InterruptedException {
+        if (decision.kind() == Kind.BLOCKED) {
+            audit(node, facts, decision, List.of(), now);
+            return;
+        }
+        List<Map<String, Object>> patch = RepairAnnotations.patch(node, decision.record());
+        audit(node, facts, decision, patch, now);
+        CachedNode current = node;
+        if (!patch.isEmpty()) {
+            current = write(node, patch);
+            ended(node, facts.record().history(), decision.record().history());
+        }
+        RepairRecord record = decision.record();
+        for (Repair repair : decision.create()) {
+            Optional<String> refused = requests.create(current, repair);
+            if (refused.isPresent()) {
+                record = record.withResult(
+                        repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.get()));
+            }
+        }
+        if (!record.equals(decision.record())) {
+            var unused = write(current, RepairAnnotations.patch(current, record));
+            ended(node, decision.record().history(), record.history());
+        }
+        // A millisecond later, so that the time itself has passed then.
+        decision.again()
+                .ifPresent(time -> againAfter.accept(
+                        node.name(), Duration.between(now, time).plusMillis(1)));
+    }
+
+    private CachedNode write(CachedNode node, List<Map<String, Object>> patch)
+            throws ApiException, InterruptedException {
+        CachedNode now = cache.wrote(
+                api.patch(NodeCache.NODES.path(node.name()) + "?fieldManager=" + RepairAnnotations.MANAGER, patch));
+        written.accept(node.name());
+        return now;
+    }
+
+    /** Records the results that are new. */
+    private void ended(CachedNode node, Collection<Repair> before, Collection<Repair> after) {
+        Set<String> over = new HashSet<>();
+        before.stream()
+                .filter(repair -> !repair.inProgress())
+                .map(Repair::resource)
+                .forEach(over::add);
+        for (Repair repair : after) {
+            repair.result().filter(result -> over.add(repair.resource())).ifPresent(result -> {
+                log.ended(node, repair, result);
+                metrics.ended(repair, result);
+            });
+        }
+    }
+
+    private void audit(
+            CachedNode node, RepairFacts facts, RepairDecision decision, List<Map<String, Object>> patch, Instant now) {
+        if (NEWS.contains(decision.kind()) && isNews(node, decision.kind() + " " + decision.why())) {
+            log.decided(node, !policy.armed(), decision, facts.demands(), patch, now);
+            metrics.decided(
+                    (policy.armed() ? "" : "dry_run_") + decision.kind().name().toLowerCase(java.util.Locale.ROOT));
+        }
+    }
+
+    private boolean isNews(CachedNode node, String decision) {
+        String text = node.uid() + " " + decision;
+        return !text.equals(audited.put(node.name(), text));
+    }
+
+    private void rehearse(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now) {
+        audit(node, facts, decision, List.of(), now);
+        if (!NEWS.contains(decision.kind())) {
+            rehearsed.remove(node.name());
+            return;
+        }
+        String text = switch (decision.kind()) {
+            case ACT -> "would begin, after the drain: " + decision.why();
+            case APPROVAL -> "would stop: " + decision.why();
+            case PERSON -> "would wait for an operator: " + decision.why();
+            default -> "would do nothing: " + decision.why();
+        };
+        RepairDryRun before = rehearsed.get(node.name());
+        if (before == null || !before.uid().equals(node.uid()) || !before.text().equals(text)) {
+            rehearsed.put(node.name(), new RepairDryRun(node.uid(), text, now));
+            written.accept(node.name());
+        }
+    }
+
+    @Override
+    public void close() {
+        end();
+        resources.close();
+    }
+}
