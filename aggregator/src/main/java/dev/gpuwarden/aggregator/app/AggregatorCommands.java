@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.command.ApproveCommand;
 import dev.gpuwarden.aggregator.command.BreakerCommand;
 import dev.gpuwarden.aggregator.command.CleanNodesCommand;
 import dev.gpuwarden.aggregator.command.CordonCommand;
@@ -26,6 +27,7 @@ public final class AggregatorCommands implements CommandGroup {
                 new NamedCommand("cordon", () -> new CordonCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand(
                         "drain", () -> new DrainCommand(System.getenv(), Clock.systemUTC(), ShutdownSignal.onSignal())),
+                new NamedCommand("approve", () -> new ApproveCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("release", () -> new ReleaseCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("clean-nodes", () -> new CleanNodesCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("breaker", () -> new BreakerCommand(System.getenv(), Clock.systemUTC())),

@@ -38,6 +38,10 @@ final class ExplainTable {
             line(out, "drain", DrainText.of(drain));
             line(out, "", DrainText.next(drain));
         });
+        node.repair().ifPresent(repair -> {
+            line(out, "repair", repair.text());
+            line(out, "", repair.next());
+        });
         line(
                 out,
                 "rules",

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
+import dev.gpuwarden.aggregator.remediation.RepairSummary;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -81,7 +82,11 @@ final class FleetTable {
     private static String because(NodeAssessment node) {
         List<String> parts =
                 node.state() == FleetState.QUARANTINED && node.inspection().isPresent()
-                        ? List.of(rules(node), node.drain().map(DrainText::of).orElse(""), node.next())
+                        ? List.of(
+                                rules(node),
+                                node.drain().map(DrainText::of).orElse(""),
+                                node.repair().map(RepairSummary::text).orElse(""),
+                                node.next())
                         : List.of(node.why(), node.next());
         return String.join("; ", parts.stream().filter(part -> !part.isEmpty()).toList());
     }

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.RepairSummary;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
@@ -30,6 +31,7 @@ import java.util.Optional;
  * @param reported the time of its last report; empty without one
  * @param inspection the summary of its quarantine; empty if its annotations cannot be read
  * @param drain the drain, as far as it is written on the Node; empty without one
+ * @param repair the repair that is under way, has ended or is requested; empty without one
  */
 public record NodeAssessment(
         String name,
@@ -43,7 +45,8 @@ public record NodeAssessment(
         PartNames names,
         Optional<Instant> reported,
         Optional<QuarantineSummary> inspection,
-        Optional<DrainAnnotation> drain) {
+        Optional<DrainAnnotation> drain,
+        Optional<RepairSummary> repair) {
 
     static final Comparator<Fault> WORST_FIRST = Comparator.<Fault, Boolean>comparing(
                     fault -> !fault.cause().fatal())

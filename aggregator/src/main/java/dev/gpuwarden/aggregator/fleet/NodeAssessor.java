@@ -14,8 +14,10 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.RepairSummary;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
 import java.io.IOException;
 import java.time.Instant;
@@ -145,7 +147,15 @@ public final class NodeAssessor {
                 names(),
                 reported(),
                 inspection,
-                state == FleetState.QUARANTINED ? drain() : Optional.empty());
+                state == FleetState.QUARANTINED ? drain() : Optional.empty(),
+                state == FleetState.QUARANTINED ? repair(inspection) : Optional.empty());
+    }
+
+    private Optional<RepairSummary> repair(Optional<QuarantineSummary> inspection) {
+        List<FaultKey> holding = inspection.map(QuarantineSummary::holding).orElse(List.of()).stream()
+                .map(Fault::key)
+                .toList();
+        return RepairSummary.of(node, report.faults(), holding);
     }
 
     /** Returns the drain on the Node; empty if it cannot be read. The aggregator leaves such a node alone and logs it. */

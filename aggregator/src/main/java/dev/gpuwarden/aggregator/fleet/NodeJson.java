@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.RepairSummary;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
@@ -32,6 +33,7 @@ public final class NodeJson {
         tree.put("rules", node.inspection().map(QuarantineSummary::rules).orElse(List.of()));
         tree.put("reported", node.reported().map(Instant::toString));
         tree.put("drain", node.drain().map(DrainAnnotation::tree));
+        tree.put("repair", node.repair().map(RepairSummary::tree));
         FaultSummary summary = node.summary();
         tree.put("worst", summary.lines().stream().map(NodeJson::tree).toList());
         tree.put("moreFatalParts", summary.moreParts());

@@ -49,6 +49,12 @@ record Repair(
         subjects = new TreeSet<>(subjects);
     }
 
+    /** @param who user; empty if unknown */
+    Repair approvedBy(String who) {
+        String by = who.isEmpty() ? "" : ", approved by " + who;
+        return new Repair(resource, group, action, fault, why + by, subjects, at, result);
+    }
+
     Repair ended(Result how) {
         return new Repair(resource, group, action, fault, why, subjects, at, Optional.of(how));
     }

@@ -99,7 +99,7 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
                 facts.resources(),
                 record,
                 facts.obstacle(),
-                facts.approved(),
+                facts.approval(),
                 facts.policy(),
                 facts.now());
     }

@@ -12,7 +12,6 @@ import java.util.Set;
  * @param uid UID of the Node
  * @param resources all maintenance resources of the node
  * @param obstacle reason why nothing may be done now; empty if it may
- * @param approved name of the resource that an operator has approved; empty without an approval
  */
 record RepairFacts(
         String node,
@@ -22,7 +21,7 @@ record RepairFacts(
         List<MaintenanceResource> resources,
         RepairRecord record,
         Optional<String> obstacle,
-        String approved,
+        RepairApproval approval,
         Policy policy,
         Instant now) {
 

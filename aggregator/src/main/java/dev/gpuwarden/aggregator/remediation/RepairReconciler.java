@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -220,7 +219,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                 resources.of(node.name(), node.uid()),
                 RepairAnnotations.of(node),
                 RepairObstacle.of(node, report, resources, breaker).or(() -> silent),
-                node.annotations().getOrDefault(NodeAnnotations.REPAIR_APPROVED, ""),
+                RepairApproval.of(node),
                 policy,
                 now);
     }

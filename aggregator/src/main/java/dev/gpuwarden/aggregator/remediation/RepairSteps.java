@@ -217,14 +217,17 @@ final class RepairSteps {
                 } else {
                     add(texts, Kind.WAIT, what + " waits for the drain");
                 }
-            } else if (facts.policy().manual() && !facts.approved().equals(repair.resource())) {
+            } else if (facts.policy().manual() && !facts.approval().resource().equals(repair.resource())) {
                 approval = approval.or(() -> record.next()
                         .filter(before -> before.resource().equals(repair.resource()))
                         .or(() -> Optional.of(repair)));
                 add(texts, Kind.APPROVAL, what + " waits for gpuwarden approve " + facts.node());
             } else {
-                next = next.with(repair);
-                create.add(repair);
+                Repair begun = facts.policy().manual()
+                        ? repair.approvedBy(facts.approval().by())
+                        : repair;
+                next = next.with(begun);
+                create.add(begun);
                 add(texts, Kind.ACT, what + reasons(acts));
             }
         }

@@ -81,6 +81,18 @@ function details(node) {
   ];
 }
 
+// The steps of its repair: each attempt, its result, and the operator for whom it waits.
+function repaired(repair) {
+  if (!repair) return [];
+  const steps = [];
+  for (const each of repair.repairs) {
+    steps.push([each.at, `${each.kind} ${each.resource} for ${each.for}`]);
+    if (each.ended) steps.push([each.ended, `${each.kind} ${each.result}` + (each.why ? ': ' + each.why : '')]);
+  }
+  if (repair.since) steps.push([repair.since, 'waits for an operator: ' + repair.text]);
+  return steps;
+}
+
 // The state of its drain: the pods to go, and the pods that block it.
 function drained(drain) {
   if (!drain) return [];
@@ -96,7 +108,7 @@ function drained(drain) {
 function pipeline(node) {
   const steps = node.faults.map(shown => [shown.since, `fault ${[shown.check, ...shown.codes].join(' ')} of ${shown.subject}`]);
   if (node.state === 'quarantined') steps.push([node.since, 'taken out of service']);
-  steps.push(...drained(node.drain));
+  steps.push(...drained(node.drain), ...repaired(node.repair));
   steps.sort((a, b) => String(a[0]).localeCompare(String(b[0])));
   const made = steps.map(([at, text]) => element('li', {}, at ? `${time(at)}: ` : '', text));
   if (node.next) made.push(element('li', {class: 'quiet'}, 'next: ' + node.next));

@@ -64,8 +64,17 @@ final class RepairScene {
     }
 
     RepairDecision decide() {
-        RepairDecision decision = RepairDecision.decide(
-                new RepairFacts("n", "u", demands(), drain, resources, record, obstacle, approved, policy, now));
+        RepairDecision decision = RepairDecision.decide(new RepairFacts(
+                "n",
+                "u",
+                demands(),
+                drain,
+                resources,
+                record,
+                obstacle,
+                new RepairApproval(approved, "ann"),
+                policy,
+                now));
         record = decision.record();
         return decision;
     }
