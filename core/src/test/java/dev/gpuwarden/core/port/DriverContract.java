@@ -2,6 +2,7 @@ package dev.gpuwarden.core.port;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.model.Reading.Absent;
@@ -53,6 +54,24 @@ public abstract class DriverContract extends SamplerContract {
         List<GpuIdentity> before = gpus();
         assertThat(driver().reinitialise()).isEqualTo(Reading.of(true));
         assertThat(gpus()).isEqualTo(before);
+    }
+
+    @Test
+    void keptGpusAreReadAndTheOthersAreReleased() {
+        List<GpuIdentity> all = gpus();
+        List<GpuIdentity> kept = all.size() == 1 ? all : all.subList(1, all.size());
+        assertThat(driver().reinitialiseWith(kept)).isEqualTo(Reading.of(true));
+        assertThat(kept)
+                .allSatisfy(gpu -> assertThat(driver().identify(gpu.index())).isEqualTo(gpu));
+        assertThat(driver().reinitialiseWith(List.of())).isEqualTo(Reading.of(true));
+        assertThat(all)
+                .extracting(gpu -> driver().identify(gpu.index()).uuid())
+                .allSatisfy(uuid -> assertThat(uuid)
+                        .isInstanceOfSatisfying(
+                                Absent.class,
+                                absent -> assertThat(absent.cause()).isEqualTo(Absence.RELEASED)));
+        assertThat(driver().reinitialise()).isEqualTo(Reading.of(true));
+        assertThat(gpus()).isEqualTo(all);
     }
 
     @Test

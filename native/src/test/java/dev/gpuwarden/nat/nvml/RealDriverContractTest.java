@@ -1,16 +1,26 @@
 package dev.gpuwarden.nat.nvml;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverContract;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.nat.driver.NvmlProvider;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** The same contract on the GPU of this machine, the library found by its SONAME: `./gpuwarden test native RealDriverContractTest`. */
 @Tag("gpu")
@@ -42,6 +52,30 @@ class RealDriverContractTest {
         @Override
         protected Driver driver() {
             return driver;
+        }
+
+        /** A reset is refused for each open file. */
+        @Test
+        void filesOfReleasedGpusAreClosed() throws IOException {
+            assertThat(openGpus()).isNotEmpty();
+            assertThat(driver.reinitialiseWith(List.of())).isEqualTo(Reading.of(true));
+            assertThat(openGpus()).isEmpty();
+        }
+
+        private static List<String> openGpus() throws IOException {
+            List<String> names = new ArrayList<>();
+            try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+                for (Path link : open) {
+                    try {
+                        names.add(Files.readSymbolicLink(link).toString());
+                    } catch (NoSuchFileException e) {
+                        // The listing's own file.
+                    }
+                }
+            }
+            return names.stream()
+                    .filter(name -> name.matches("/dev/nvidia\\d+"))
+                    .toList();
         }
     }
 
