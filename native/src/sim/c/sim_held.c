@@ -1,5 +1,6 @@
 #include "sim_held.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -57,18 +58,21 @@ static bool in_container(const sim_table_t *table, int slot)
     return !visible || !*visible || named(visible, &table->gpu[slot], slot);
 }
 
-void sim_hold(const sim_table_t *table, int slot, int times)
+bool sim_hold(const sim_table_t *table, int slot, int times)
 {
     char name[32], path[PATH_MAX];
+    bool allowed = true;
     int64_t minor = table->gpu[slot].minor;
     snprintf(name, sizeof name, "nvidia%lld", (long long)minor);
     pthread_mutex_lock(&lock);
     if (held[slot].times < times && minor != SIM_NA && in_container(table, slot) && sim_beside_table(name, path, sizeof path)) {
-        for (; held[slot].times < times; held[slot].times++) {
+        for (; allowed && held[slot].times < times; held[slot].times++) {
             held[slot].file[held[slot].times] = open_file(path);
+            allowed = held[slot].file[held[slot].times].fd >= 0 || (errno != EACCES && errno != EPERM);
         }
     }
     pthread_mutex_unlock(&lock);
+    return allowed;
 }
 
 /* A program may have closed all its descriptors, and have another file behind the number. */

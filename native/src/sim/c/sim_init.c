@@ -35,29 +35,23 @@ int sim_attached_index(int slot)
     return -1;
 }
 
-static void attach_gpus(const sim_table_t *table)
-{
-    int count = 0;
-    for (int slot = 0; slot < SIM_GPU_MAX && slot < table->header->gpu_count; slot++) {
-        if (table->gpu[slot].state != SIM_STATE_HIDDEN) {
-            attached[count++] = slot;
-        }
-    }
-    attached_count = count;
-}
-
 static bool answers(const sim_gpu_t *gpu)
 {
     return gpu->state == SIM_STATE_OK || gpu->state == SIM_STATE_RESET_REQUIRED;
 }
 
-static void hold_all(const sim_table_t *table)
+/* Measured with driver 580.159.04: a GPU whose file this thread may not open is left out, and so are all with NO_ATTACH. */
+static void attach_gpus(const sim_table_t *table, unsigned flags)
 {
-    for (int index = 0; index < attached_count; index++) {
-        if (answers(&table->gpu[attached[index]])) {
-            sim_hold(table, attached[index], SIM_HELD_BY_INIT);
+    int count = 0;
+    for (int slot = 0; slot < SIM_GPU_MAX && slot < table->header->gpu_count; slot++) {
+        const sim_gpu_t *gpu = &table->gpu[slot];
+        bool listed = gpu->state != SIM_STATE_HIDDEN && !(flags & NVML_INIT_FLAG_NO_ATTACH);
+        if (listed && (!answers(gpu) || sim_hold(table, slot, SIM_HELD_BY_INIT))) {
+            attached[count++] = slot;
         }
     }
+    attached_count = count;
 }
 
 static nvmlReturn_t first_init(unsigned flags)
@@ -73,10 +67,7 @@ static nvmlReturn_t first_init(unsigned flags)
         result = (nvmlReturn_t)call.table->header->init_result;
     }
     if (result == NVML_SUCCESS) {
-        attach_gpus(call.table);
-        if (!(flags & NVML_INIT_FLAG_NO_ATTACH)) {
-            hold_all(call.table);
-        }
+        attach_gpus(call.table, flags);
     }
     return sim_done(&call, result);
 }

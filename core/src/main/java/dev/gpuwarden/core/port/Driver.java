@@ -57,6 +57,8 @@ public interface Driver extends AutoCloseable {
      * Shuts the library down and initialises it again with these GPUs alone. The process then holds no other GPU open until the
      * next {@link #reinitialise}. Indexes stay those of the given identities; calls for another GPU return RELEASED. A GPU
      * without a PCI address cannot be kept.
+     *
+     * @return NOT_SUPPORTED if this system cannot open some GPUs alone; nothing has changed then
      */
     Reading<Boolean> reinitialiseWith(List<GpuIdentity> kept);
 

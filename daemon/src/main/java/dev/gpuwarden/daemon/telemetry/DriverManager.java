@@ -258,6 +258,7 @@ final class DriverManager implements Runnable {
     }
 
     private Optional<String> letGo(Driver open, Map<Integer, String> gpus) {
+        boolean all = false;
         sampling.gate().close();
         try {
             if (!workersOutside()) {
@@ -277,6 +278,14 @@ final class DriverManager implements Runnable {
             Reading<Boolean> done = gpus.isEmpty()
                     ? calling("taking GPUs again", open::reinitialise)
                     : calling("letting go of GPUs", () -> open.reinitialiseWith(kept));
+            if (done instanceof Reading.Absent<Boolean> alone && alone.cause() == Absence.NOT_SUPPORTED) {
+                String because = gpus.values().iterator().next() + " of another GPU: " + alone.detail();
+                monitors.all().stream()
+                        .filter(monitor -> kept.contains(monitor.binding().identity()))
+                        .forEach(monitor -> monitor.release(because));
+                done = calling("letting go of all GPUs", () -> open.reinitialiseWith(List.of()));
+                all = true;
+            }
             if (done instanceof Reading.Absent<Boolean> failed) {
                 abandon(open, failed);
                 return Optional.of("the driver library did not start again: " + failed.text());
@@ -288,7 +297,7 @@ final class DriverManager implements Runnable {
             list(open, true);
             inventoryDue =
                     clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
-        } else {
+        } else if (!all) {
             monitors.takeAgain(open, gpus.keySet());
         }
         return Optional.empty();

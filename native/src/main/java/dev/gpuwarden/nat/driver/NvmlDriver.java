@@ -13,6 +13,7 @@ import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.nat.lib.NativeMemory;
+import dev.gpuwarden.nat.nvml.GpuFiles;
 import dev.gpuwarden.nat.nvml.GpuReader;
 import dev.gpuwarden.nat.nvml.KeptGpus;
 import dev.gpuwarden.nat.nvml.NvmlCgroupLimits;
@@ -23,6 +24,7 @@ import dev.gpuwarden.nat.nvml.NvmlSession;
 import dev.gpuwarden.nat.nvml.NvmlSymbol;
 import dev.gpuwarden.nat.nvml.ProcessLists;
 import dev.gpuwarden.nat.nvml.RefusalLog;
+import dev.gpuwarden.nat.process.HiddenFiles;
 import dev.gpuwarden.nat.telemetry.Samplers;
 import dev.gpuwarden.nat.telemetry.Target;
 import java.util.List;
@@ -35,6 +37,7 @@ final class NvmlDriver implements Driver {
 
     private final NvmlSession session;
     private final NvmlLibrary library;
+    private final GpuFiles files = new GpuFiles();
     private final RefusalLog refusals = new RefusalLog();
     private final GpuReader gpus;
     private final ProcessLists processes;
@@ -97,10 +100,17 @@ final class NvmlDriver implements Driver {
 
     @Override
     public Reading<Boolean> reinitialiseWith(List<GpuIdentity> kept) {
-        if (!library.has(NvmlSymbol.INIT_WITH_FLAGS) || !library.has(NvmlSymbol.HANDLE_BY_PCI)) {
+        if (!library.has(NvmlSymbol.HANDLE_BY_PCI)) {
             return Reading.absent(Absence.NO_SYMBOL, 0, NvmlSymbol.HANDLE_BY_PCI.symbol());
         }
-        return started(session.restartWith(KeptGpus.of(kept)));
+        if (!kept.isEmpty() && !HiddenFiles.supported()) {
+            return Reading.absent(
+                    Absence.NOT_SUPPORTED, 0, "this kernel has no Landlock, so the driver opens every GPU");
+        }
+        Reading<Integer> code = session.restartWith(KeptGpus.of(kept), files.others(kept));
+        return code instanceof Absent<Integer> absent
+                ? Reading.absent(absent.cause(), absent.code(), absent.detail())
+                : started(code.asOptional().orElseThrow());
     }
 
     private Reading<Boolean> started(int code) {

@@ -3,8 +3,11 @@ package dev.gpuwarden.nat.nvml;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.nat.lib.NativeMemory;
+import dev.gpuwarden.nat.process.HiddenFiles;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,12 +18,6 @@ public final class NvmlSession {
 
     // nvml.h 13.3, NVML_INIT_FLAG_NO_GPUS: a node that has lost all its GPUs still starts, and then reports zero GPUs.
     private static final int NO_GPUS = 1;
-
-    /**
-     * nvml.h 13.3, NVML_INIT_FLAG_NO_ATTACH. Measured with driver 580.159.04: without it, the start opens the device file of
-     * every GPU until the shutdown. With it, a handle opens the file of its own GPU.
-     */
-    private static final int NO_ATTACH = 2;
 
     private final NvmlLibrary library;
     private volatile int generation;
@@ -44,7 +41,10 @@ public final class NvmlSession {
 
     /** Starts the library. Blocks in the driver, and a second caller waits. */
     public synchronized int start() {
-        int code = initialise();
+        return started(initialise());
+    }
+
+    private int started(int code) {
         if (code == NvmlReturn.SUCCESS) {
             running = true;
             generation++;
@@ -59,11 +59,21 @@ public final class NvmlSession {
         return start();
     }
 
-    /** Ends the library and starts it again, so that it opens these GPUs alone. Without any, it stays ended. */
-    public synchronized int restartWith(KeptGpus gpus) {
+    /**
+     * Ends the library and starts it again, so that it opens these GPUs alone. Without any, it stays ended. Its start opens the device
+     * file of every GPU and leaves out those that it cannot open; with NVML_INIT_FLAG_NO_ATTACH it would find no GPU at all (measured
+     * with driver 580.159.04).
+     *
+     * @param others the files of the other GPUs
+     * @return the code of the start; absent if the files could not be hidden, and the library stays ended
+     */
+    public synchronized Reading<Integer> restartWith(KeptGpus gpus, Set<Path> others) {
         stop();
         kept = gpus;
-        return gpus.byIndex().isEmpty() ? NvmlReturn.SUCCESS : start();
+        if (gpus.byIndex().isEmpty()) {
+            return Reading.of(NvmlReturn.SUCCESS);
+        }
+        return HiddenFiles.call(others, this::initialise).map(this::started);
     }
 
     public synchronized void stop() {
@@ -111,9 +121,6 @@ public final class NvmlSession {
     }
 
     private int initialise() {
-        if (kept != null) {
-            return library.call(NvmlSymbol.INIT_WITH_FLAGS, "u", NO_GPUS | NO_ATTACH);
-        }
         int code = library.call(NvmlSymbol.INIT_WITH_FLAGS, "u", NO_GPUS);
         boolean unknown = code == NvmlReturn.FUNCTION_NOT_FOUND || code == NvmlReturn.INVALID_ARGUMENT;
         return unknown ? library.call(NvmlSymbol.INIT_V2, "") : code;
