@@ -1,0 +1,197 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.KubeClient.Pages;
+import dev.gpuwarden.aggregator.controller.Reconciler;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+
+/**
+ * The reconciler of the maintenance of a node: it carries out its resources in the order of their creation, one at a time. All
+ * facts are read from the API server before each decision, so a replica that no longer leads writes nothing old. Thread-safe.
+ */
+public final class Janitor implements Reconciler {
+
+    private static final System.Logger LOG = System.getLogger(Janitor.class.getName());
+
+    private final KubeClient api;
+    private final MaintenanceCache cache;
+    private final JanitorSettings settings;
+    private final NodeLock locks;
+    private final JobReader jobs;
+    private final StepWriter writer;
+    private final Clock clock;
+    private final BiConsumer<String, Duration> later;
+    private final JanitorMetrics metrics = new JanitorMetrics();
+    /** The reason why a resource is left to another janitor, by UID. */
+    private final Map<String, String> left = new ConcurrentHashMap<>();
+
+    /** @param later adds a node to the work queue after a delay */
+    public Janitor(
+            KubeClient api,
+            MaintenanceCache cache,
+            JanitorSettings settings,
+            Clock clock,
+            BiConsumer<String, Duration> later) {
+        this.api = api;
+        this.cache = cache;
+        this.settings = settings;
+        this.locks = new NodeLock(api, settings.lockNamespace());
+        this.jobs = new JobReader(api, settings.namespace());
+        this.writer = new StepWriter(api, locks, settings);
+        this.clock = clock;
+        this.later = later;
+    }
+
+    public JanitorMetrics metrics() {
+        return metrics;
+    }
+
+    /** Returns the number of resources that are left to another janitor. */
+    public int foreign() {
+        return left.size();
+    }
+
+    @Override
+    public void reconcile(String node) throws ApiException, InterruptedException {
+        boolean again = true;
+        Duration soonest = Steps.LATER;
+        boolean waits = false;
+        while (again) {
+            again = false;
+            soonest = Steps.LATER;
+            waits = false;
+            for (Maintenance each : cache.ofNode(node)) {
+                Turn turn = turn(each);
+                again |= turn.wrote();
+                if (turn.pause().isPresent()) {
+                    waits = true;
+                    Duration wait = turn.pause().get();
+                    soonest = wait.compareTo(soonest) < 0 ? wait : soonest;
+                }
+            }
+        }
+        releaseOrphan(node);
+        if (waits) {
+            later.accept(node, soonest);
+        }
+    }
+
+    /** Releases the lock of a resource that was deleted by force. */
+    private void releaseOrphan(String node) throws ApiException, InterruptedException {
+        if (cache.takeDeleted(node)) {
+            Lock lock = locks.read(node, "");
+            if (lock.state() == Lock.State.ORPHAN) {
+                locks.release(node, lock.leaseUid());
+            }
+        }
+    }
+
+    /** @param pause the time after which the resource needs another turn; empty if only a change matters */
+    private record Turn(boolean wrote, Optional<Duration> pause) {}
+
+    /** Makes the steps of a resource until it must wait. */
+    private Turn turn(Maintenance known) throws ApiException, InterruptedException {
+        if (!known.inProgress() && !known.hasFinalizer()) {
+            left.remove(known.uid());
+            Step step = Steps.next(scene(known, Optional.empty(), Lock.FREE, Optional.empty(), Optional.empty()));
+            if (step instanceof Step.Wait wait) {
+                return new Turn(false, Optional.of(wait.most()));
+            }
+        }
+        boolean wrote = false;
+        Optional<List<NodePod>> pods = Optional.empty();
+        while (true) {
+            Optional<Maintenance> read = read(known);
+            if (read.isEmpty()) {
+                return new Turn(wrote, Optional.empty());
+            }
+            Maintenance resource = read.get();
+            Step step = Steps.next(gather(resource, pods));
+            if (step instanceof Step.ReadPods) {
+                pods = Optional.of(pods(resource.node()));
+                step = Steps.next(gather(resource, pods));
+            }
+            if (step instanceof Step.Wait wait) {
+                left.remove(resource.uid());
+                return new Turn(wrote, Optional.of(wait.most()));
+            }
+            if (step instanceof Step.Leave leave) {
+                leave(resource, leave.reason());
+                return new Turn(wrote, Optional.of(Steps.LATER));
+            }
+            pods = Optional.empty();
+            if (writer.write(resource, step)) {
+                metrics.wrote(resource, step);
+            }
+            wrote = true;
+        }
+    }
+
+    private void leave(Maintenance resource, String reason) {
+        if (!reason.equals(left.put(resource.uid(), reason))) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    resource.title() + ": nothing is done, because another janitor acts: " + reason);
+        }
+    }
+
+    private Optional<Maintenance> read(Maintenance known) throws ApiException, InterruptedException {
+        Optional<Maintenance> now = api.find(known.path())
+                .map(tree -> Maintenance.of(known.kind(), tree))
+                .filter(found -> found.uid().equals(known.uid()));
+        if (now.isPresent()) {
+            cache.keep(now.get());
+        } else {
+            cache.forget(known);
+        }
+        return now;
+    }
+
+    private Scene gather(Maintenance resource, Optional<List<NodePod>> pods) throws ApiException, InterruptedException {
+        Optional<NodeFacts> node =
+                api.find(NodeCache.NODES.path(resource.node())).map(NodeFacts::of);
+        Lock lock = locks.read(resource.node(), resource.uid());
+        Optional<JobFacts> job = resource.progress().started().isPresent() ? jobs.find(resource) : Optional.empty();
+        return scene(resource, node, lock, job, pods);
+    }
+
+    private Scene scene(
+            Maintenance resource,
+            Optional<NodeFacts> node,
+            Lock lock,
+            Optional<JobFacts> job,
+            Optional<List<NodePod>> pods) {
+        List<Maintenance> ahead = cache.ofNode(resource.node()).stream()
+                .filter(other -> !other.uid().equals(resource.uid()))
+                .filter(Maintenance::inProgress)
+                .filter(other -> other.foreign().isEmpty())
+                .filter(other -> Maintenance.ORDER.compare(other, resource) < 0
+                        || other.progress().started().isPresent())
+                .toList();
+        return new Scene(resource, node, lock, job, pods, ahead, settings, clock.instant());
+    }
+
+    private List<NodePod> pods(String node) throws ApiException, InterruptedException {
+        List<NodePod> pods = new ArrayList<>();
+        Pages.each(
+                api,
+                "/api/v1/pods",
+                "fieldSelector=" + Pages.encoded("spec.nodeName=" + node),
+                tree -> pods.add(NodePod.of(JsonTrees.copy(tree))));
+        return pods;
+    }
+}

@@ -1,0 +1,95 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.core.util.Text;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A reader of Jobs and of the reasons of their failures. Each call blocks for the API server. */
+final class JobReader {
+
+    private static final int LONGEST = 1024;
+
+    private final KubeClient api;
+    private final String namespace;
+
+    JobReader(KubeClient api, String namespace) {
+        this.api = api;
+        this.namespace = namespace;
+    }
+
+    /** Returns the Job of a resource; empty if there is none. */
+    Optional<JobFacts> find(Maintenance resource) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> job = api.find(Jobs.kind(namespace).path(Jobs.name(resource)));
+        if (job.isEmpty()) {
+            return Optional.empty();
+        }
+        Map<String, Object> metadata = JsonTrees.object(job.get(), "metadata");
+        Instant created = Maintenance.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
+        String uid = JsonTrees.text(metadata, "uid");
+        List<Map<String, Object>> conditions =
+                JsonTrees.objects(JsonTrees.object(job.get(), "status"), "conditions").stream()
+                        .filter(each -> JsonTrees.text(each, "status").equals("True"))
+                        .toList();
+        if (has(conditions, "Complete").isPresent()) {
+            return Optional.of(new JobFacts(uid, created, Optional.of(true), Optional.of(0), ""));
+        }
+        Optional<Map<String, Object>> failed = has(conditions, "Failed").or(() -> has(conditions, "FailureTarget"));
+        if (failed.isEmpty()) {
+            return Optional.of(new JobFacts(uid, created, Optional.empty(), Optional.empty(), ""));
+        }
+        Map<String, Object> end = container(resource);
+        String said = failure(JsonTrees.text(end, "message"));
+        String message = said.isEmpty()
+                ? JsonTrees.text(failed.get(), "reason") + ": " + JsonTrees.text(failed.get(), "message")
+                : said;
+        Optional<Integer> code =
+                end.containsKey("exitCode") ? Optional.of(JsonTrees.number(end, "exitCode")) : Optional.empty();
+        return Optional.of(
+                new JobFacts(uid, created, Optional.of(false), code, Text.truncate(message.strip(), LONGEST)));
+    }
+
+    private static Optional<Map<String, Object>> has(List<Map<String, Object>> conditions, String type) {
+        return conditions.stream()
+                .filter(each -> JsonTrees.text(each, "type").equals(type))
+                .findFirst();
+    }
+
+    /** Returns the end of the container; empty if there is none, for example because the pod is gone. */
+    private Map<String, Object> container(Maintenance resource) throws ApiException, InterruptedException {
+        Map<String, Object> pods = api.get("/api/v1/namespaces/" + namespace + "/pods?labelSelector="
+                + KubeClient.Pages.encoded("gpuwarden.dev/maintenance=" + resource.uid()));
+        return JsonTrees.objects(pods, "items").stream()
+                .flatMap(pod -> JsonTrees.objects(JsonTrees.object(pod, "status"), "containerStatuses").stream())
+                .map(status -> JsonTrees.object(JsonTrees.object(status, "state"), "terminated"))
+                .filter(end -> !end.isEmpty())
+                .findFirst()
+                .orElse(Map.of());
+    }
+
+    /** Returns the step that failed, by the report of `gpuwarden gpu-reset`; the output itself if it is no report. */
+    static String failure(String output) {
+        String report = output.strip();
+        int start = report.indexOf('{');
+        if (start < 0) {
+            return report;
+        }
+        try {
+            Map<String, Object> tree = Json.readObject(report.substring(start));
+            return JsonTrees.objects(tree, "steps").stream()
+                    .filter(step -> !JsonTrees.isTrue(step, "done"))
+                    .findFirst()
+                    .map(step -> "step " + JsonTrees.text(step, "name") + ": " + JsonTrees.text(step, "detail"))
+                    .orElse(report);
+        } catch (IOException e) {
+            return report;
+        }
+    }
+}

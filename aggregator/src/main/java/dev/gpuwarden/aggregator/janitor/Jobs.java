@@ -1,0 +1,135 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The Jobs of resources. Their names follow from the UID, so a second create fails. Pure. */
+final class Jobs {
+
+    private static final int KEEP_SECONDS = 86_400;
+
+    /** Reboots a node whose boot is still the expected one, so that a container that starts twice reboots once. */
+    private static final String REBOOT = """
+            seen=$(cat /host/proc/sys/kernel/random/boot_id) || exit 3
+            if [ "$seen" != "$BOOT_ID" ]; then
+                echo "expected boot $BOOT_ID, seen $seen: the node has rebooted already"
+                exit 0
+            fi
+            exec chroot /host systemctl reboot$FORCE
+            """;
+
+    private Jobs() {}
+
+    static ResourceKind kind(String namespace) {
+        return new ResourceKind("batch", "v1", "jobs", "Job", Optional.of(namespace), Optional.empty());
+    }
+
+    static String name(Maintenance resource) {
+        return (resource.kind() == MaintenanceKind.GPU_RESET ? "gpu-reset-" : "reboot-") + resource.uid();
+    }
+
+    static JobRef ref(Scene scene, JobFacts job) {
+        return new JobRef(scene.settings().namespace(), name(scene.resource()), job.uid());
+    }
+
+    /** Returns true if the stored Job of the resource has not ended. */
+    static boolean runs(Scene scene) {
+        return scene.progress()
+                .job()
+                .flatMap(ref -> scene.job().filter(job -> job.uid().equals(ref.uid())))
+                .filter(job -> job.succeeded().isEmpty())
+                .isPresent();
+    }
+
+    /** Returns the Job of a GPUReset or RebootNode. */
+    static Map<String, Object> of(Maintenance resource, JanitorSettings settings) {
+        Map<String, String> labels = Map.of(
+                "app.kubernetes.io/managed-by", "gpuwarden",
+                "app.kubernetes.io/name", "gpuwarden-janitor",
+                "gpuwarden.dev/maintenance", resource.uid());
+        Map<String, Object> spec = new LinkedHashMap<>();
+        spec.put("backoffLimit", 0);
+        spec.put("activeDeadlineSeconds", settings.times().job().toSeconds());
+        spec.put("ttlSecondsAfterFinished", KEEP_SECONDS);
+        spec.put("template", Map.of("metadata", Map.of("labels", labels), "spec", pod(resource, settings)));
+        return Map.of(
+                "apiVersion",
+                "batch/v1",
+                "kind",
+                "Job",
+                "metadata",
+                Map.of(
+                        "name",
+                        name(resource),
+                        "namespace",
+                        settings.namespace(),
+                        "labels",
+                        labels,
+                        "ownerReferences",
+                        List.of(NodeLock.owner(resource))),
+                "spec",
+                spec);
+    }
+
+    /** The pod asks for no GPU and no runtime for GPUs, since both may fail on a broken GPU. */
+    private static Map<String, Object> pod(Maintenance resource, JanitorSettings settings) {
+        Map<String, Object> pod = new LinkedHashMap<>();
+        pod.put("nodeName", resource.node());
+        pod.put("restartPolicy", "Never");
+        pod.put("hostPID", true);
+        pod.put("automountServiceAccountToken", false);
+        pod.put("priorityClassName", "system-node-critical");
+        pod.put("terminationGracePeriodSeconds", 30);
+        pod.put("tolerations", List.of(Map.of("operator", "Exists")));
+        pod.put("containers", List.of(container(resource, settings)));
+        List<Map<String, Object>> volumes = new ArrayList<>();
+        volumes.add(host("host", "/", "Directory"));
+        if (resource.kind() == MaintenanceKind.GPU_RESET) {
+            volumes.add(host("dev", "/dev", "Directory"));
+            volumes.add(host("socket", "/run/gpuwarden", "DirectoryOrCreate"));
+        }
+        pod.put("volumes", volumes);
+        return pod;
+    }
+
+    private static Map<String, Object> container(Maintenance resource, JanitorSettings settings) {
+        Map<String, Object> container = new LinkedHashMap<>();
+        container.put("name", "action");
+        container.put("image", settings.image());
+        container.put("imagePullPolicy", "IfNotPresent");
+        container.put("terminationMessagePolicy", "FallbackToLogsOnError");
+        container.put("securityContext", Map.of("privileged", true, "runAsUser", 0, "runAsGroup", 0));
+        container.put("resources", Map.of("requests", Map.of("cpu", "10m", "memory", "64Mi")));
+        List<Map<String, Object>> env = new ArrayList<>();
+        List<Map<String, Object>> mounts = new ArrayList<>();
+        mounts.add(
+                Map.of("name", "host", "mountPath", "/host", "readOnly", true, "mountPropagation", "HostToContainer"));
+        if (resource.kind() == MaintenanceKind.GPU_RESET) {
+            List<String> args = new ArrayList<>(List.of("gpu-reset", "--arm", "--output=json"));
+            args.addAll(resource.uuids());
+            container.put("args", args);
+            env.add(Map.of("name", "NODE_NAME", "value", resource.node()));
+            env.add(Map.of("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
+            mounts.add(Map.of("name", "dev", "mountPath", "/dev"));
+            mounts.add(Map.of("name", "socket", "mountPath", "/run/gpuwarden"));
+        } else {
+            container.put("command", List.of("/bin/sh", "-c", REBOOT));
+            env.add(Map.of("name", "BOOT_ID", "value", resource.progress().bootId()));
+            env.add(Map.of("name", "FORCE", "value", resource.force() ? " --force" : ""));
+        }
+        container.put("env", env);
+        container.put("volumeMounts", mounts);
+        return container;
+    }
+
+    private static Map<String, Object> host(String name, String path, String type) {
+        return Map.of("name", name, "hostPath", Map.of("path", path, "type", type));
+    }
+}

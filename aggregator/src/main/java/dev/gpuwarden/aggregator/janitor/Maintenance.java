@@ -1,0 +1,124 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A maintenance resource as the API server returned it.
+ *
+ * @param version its resourceVersion, which each write of its status requires
+ * @param created creation by the API server's clock
+ * @param deleted true if its deletion was requested
+ * @param statusManagers field managers that have written its status
+ * @param uuids GPUs of the selector, by UUID
+ * @param addresses GPUs of the selector, by PCI address
+ */
+record Maintenance(
+        MaintenanceKind kind,
+        String name,
+        String uid,
+        String version,
+        long generation,
+        Instant created,
+        boolean deleted,
+        List<String> finalizers,
+        List<String> statusManagers,
+        Map<String, String> annotations,
+        String node,
+        List<String> uuids,
+        List<String> addresses,
+        boolean force,
+        Progress progress) {
+
+    /** The finalizer of this program, while it acts. */
+    static final String FINALIZER = "gpuwarden.dev/janitor";
+
+    /** The finalizer of NVSentinel's janitor. */
+    static final String FOREIGN_FINALIZER = MaintenanceKind.GROUP + "/finalizer";
+
+    /** The field manager of all writes of the janitor. */
+    static final String MANAGER = "gpuwarden-janitor";
+
+    /** The UID of the Node for which a resource was made. */
+    static final String NODE_UID = "gpuwarden.dev/node-uid";
+
+    /** The order in which the resources of a node get its lock. */
+    static final Comparator<Maintenance> ORDER =
+            Comparator.comparing(Maintenance::created).thenComparing(Maintenance::uid);
+
+    static Maintenance of(MaintenanceKind kind, Map<String, Object> tree) {
+        Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+        Map<String, Object> spec = JsonTrees.object(tree, "spec");
+        Map<String, Object> selector = JsonTrees.object(spec, "selector");
+        return new Maintenance(
+                kind,
+                JsonTrees.text(metadata, "name"),
+                JsonTrees.text(metadata, "uid"),
+                JsonTrees.text(metadata, "resourceVersion"),
+                JsonTrees.longNumber(metadata, "generation"),
+                time(metadata, "creationTimestamp").orElse(Instant.EPOCH),
+                metadata.containsKey("deletionTimestamp"),
+                JsonTrees.textList(metadata, "finalizers"),
+                JsonTrees.objects(metadata, "managedFields").stream()
+                        .filter(fields -> JsonTrees.text(fields, "subresource").equals("status"))
+                        .map(fields -> JsonTrees.text(fields, "manager"))
+                        .toList(),
+                JsonTrees.texts(metadata, "annotations"),
+                JsonTrees.text(spec, "nodeName"),
+                JsonTrees.textList(selector, "uuids"),
+                JsonTrees.textList(selector, "pciBusIDs"),
+                JsonTrees.isTrue(spec, "force"),
+                Progress.of(JsonTrees.object(tree, "status")));
+    }
+
+    static Optional<Instant> time(Map<String, Object> tree, String name) {
+        String text = JsonTrees.text(tree, name);
+        try {
+            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    String path() {
+        return kind.resources().path(name);
+    }
+
+    /** Returns kind and name, for texts. */
+    String title() {
+        return kind.resources().kind() + " " + name;
+    }
+
+    boolean hasFinalizer() {
+        return finalizers.contains(FINALIZER);
+    }
+
+    boolean inProgress() {
+        return progress.completed().isEmpty();
+    }
+
+    /** Returns true if the resource was deleted, or its spec changed, after the action had begun. */
+    boolean cancelled() {
+        return deleted || progress.observedGeneration() != 0 && progress.observedGeneration() != generation;
+    }
+
+    /** Returns the reason why another janitor carries out this resource; empty if none does. */
+    Optional<String> foreign() {
+        if (finalizers.contains(FOREIGN_FINALIZER)) {
+            return Optional.of(title() + " has the finalizer " + FOREIGN_FINALIZER + " of NVSentinel's janitor");
+        }
+        if (hasFinalizer() || progress.conditions().isEmpty()) {
+            return Optional.empty();
+        }
+        return statusManagers.stream()
+                .filter(manager -> !manager.startsWith("gpuwarden"))
+                .findFirst()
+                .map(manager -> "the status of " + title() + " is written by " + manager);
+    }
+}

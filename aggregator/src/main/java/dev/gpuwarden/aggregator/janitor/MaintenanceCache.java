@@ -1,0 +1,118 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The cache of all maintenance resources, in the last state that the API server returned. Thread-safe. */
+public final class MaintenanceCache {
+
+    private final Map<String, Maintenance> all = new ConcurrentHashMap<>();
+    private final Map<String, Set<String>> byNode = new ConcurrentHashMap<>();
+    private final Set<String> deleted = ConcurrentHashMap.newKeySet();
+    private final Consumer<String> changed;
+
+    /** @param changed receives the node of each resource that changes; must not block */
+    public MaintenanceCache(Consumer<String> changed) {
+        this.changed = changed;
+    }
+
+    private static String key(MaintenanceKind kind, String name) {
+        return kind + "/" + name;
+    }
+
+    private static String key(Maintenance resource) {
+        return key(resource.kind(), resource.name());
+    }
+
+    void keep(Maintenance resource) {
+        all.put(key(resource), resource);
+        byNode.computeIfAbsent(resource.node(), any -> ConcurrentHashMap.newKeySet())
+                .add(key(resource));
+    }
+
+    void forget(Maintenance resource) {
+        remove(key(resource));
+    }
+
+    private @Nullable Maintenance remove(String key) {
+        Maintenance gone = all.remove(key);
+        if (gone != null) {
+            byNode.computeIfPresent(gone.node(), (node, keys) -> {
+                keys.remove(key);
+                return keys.isEmpty() ? null : keys;
+            });
+            if (gone.inProgress() || gone.hasFinalizer()) {
+                deleted.add(gone.node());
+            }
+        }
+        return gone;
+    }
+
+    /** Returns true once after a resource of the node was deleted before its end. */
+    boolean takeDeleted(String node) {
+        return deleted.remove(node);
+    }
+
+    /** Returns the resources of a node in the order of their creation. */
+    List<Maintenance> ofNode(String node) {
+        return byNode.getOrDefault(node, Set.of()).stream()
+                .map(all::get)
+                .filter(each -> each != null)
+                .sorted(Maintenance.ORDER)
+                .toList();
+    }
+
+    /** Returns true if the node has a resource that has not ended. */
+    public boolean busy(String node) {
+        return ofNode(node).stream().anyMatch(each -> each.inProgress() || each.hasFinalizer());
+    }
+
+    /** Returns the nodes that have resources. */
+    public Set<String> nodes() {
+        return Set.copyOf(byNode.keySet());
+    }
+
+    /** Returns the resources that have begun and not ended. */
+    List<Maintenance> acting() {
+        return all.values().stream()
+                .filter(each -> each.inProgress() && each.progress().started().isPresent())
+                .toList();
+    }
+
+    /** Returns the number of resources that have not ended, by kind. */
+    public Map<String, Long> inProgress() {
+        return all.values().stream()
+                .filter(Maintenance::inProgress)
+                .collect(Collectors.groupingBy(each -> each.kind().resources().kind(), Collectors.counting()));
+    }
+
+    /** Returns the listener for the informer of a kind. */
+    public ResourceInformer.Listener of(MaintenanceKind kind) {
+        return new ResourceInformer.Listener() {
+            @Override
+            public void onUpsert(String name, Map<String, Object> tree) {
+                Maintenance now = Maintenance.of(kind, tree);
+                keep(now);
+                changed.accept(now.node());
+            }
+
+            @Override
+            public void onDelete(String name) {
+                Maintenance gone = remove(key(kind, name));
+                if (gone != null) {
+                    changed.accept(gone.node());
+                }
+            }
+
+            @Override
+            public void onSynced() {}
+        };
+    }
+}

@@ -1,0 +1,111 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.Scene.Lock.State;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The lock of each node: a Lease with its name, whose one owner is the resource that acts. The create takes it. It never
+ * expires, because a node that does not answer may still act. Each call blocks for the API server.
+ */
+final class NodeLock {
+
+    private final KubeClient api;
+    private final ResourceKind leases;
+
+    NodeLock(KubeClient api, String namespace) {
+        this.api = api;
+        this.leases = new ResourceKind(
+                "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
+    }
+
+    static Map<String, Object> owner(Maintenance resource) {
+        return Map.of(
+                "apiVersion",
+                resource.kind().resources().apiVersion(),
+                "kind",
+                resource.kind().resources().kind(),
+                "name",
+                resource.name(),
+                "uid",
+                resource.uid());
+    }
+
+    /** Returns the lock of a node as a resource sees it. */
+    Lock read(String node, String uid) throws ApiException, InterruptedException {
+        Optional<Map<String, Object>> lease = api.find(leases.path(node));
+        if (lease.isEmpty()) {
+            return Lock.FREE;
+        }
+        Map<String, Object> metadata = JsonTrees.object(lease.get(), "metadata");
+        String leaseUid = JsonTrees.text(metadata, "uid");
+        List<Map<String, Object>> owners = JsonTrees.objects(metadata, "ownerReferences");
+        if (metadata.containsKey("deletionTimestamp")) {
+            return new Lock(State.OTHER, leaseUid, "a Lease that is being deleted");
+        }
+        if (owners.size() != 1) {
+            return new Lock(State.FOREIGN, leaseUid, "a Lease with " + owners.size() + " owners");
+        }
+        return owned(owners.get(0), leaseUid, uid);
+    }
+
+    private Lock owned(Map<String, Object> owner, String leaseUid, String uid)
+            throws ApiException, InterruptedException {
+        String ownerUid = JsonTrees.text(owner, "uid");
+        String name = JsonTrees.text(owner, "name");
+        String title = JsonTrees.text(owner, "kind") + " " + name;
+        if (ownerUid.equals(uid)) {
+            return new Lock(State.OURS, leaseUid, title);
+        }
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            ResourceKind resources = kind.resources();
+            if (JsonTrees.text(owner, "kind").equals(resources.kind())
+                    && JsonTrees.text(owner, "apiVersion").equals(resources.apiVersion())) {
+                Optional<Maintenance> holder = api.find(resources.path(name))
+                        .map(tree -> Maintenance.of(kind, tree))
+                        .filter(found -> found.uid().equals(ownerUid));
+                State state =
+                        holder.isEmpty() ? State.ORPHAN : holder.get().hasFinalizer() ? State.OTHER : State.FOREIGN;
+                return new Lock(state, leaseUid, title);
+            }
+        }
+        return new Lock(State.FOREIGN, leaseUid, title + ", an owner of another program");
+    }
+
+    /** Creates the Lease. An existing one belongs to another resource, or is the own one of a create without an answer. */
+    void take(Maintenance resource) throws ApiException, InterruptedException {
+        try {
+            var unused = api.create(
+                    leases.path(),
+                    Map.of(
+                            "apiVersion",
+                            "coordination.k8s.io/v1",
+                            "kind",
+                            "Lease",
+                            "metadata",
+                            Map.of("name", resource.node(), "ownerReferences", List.of(owner(resource)))));
+        } catch (ApiException e) {
+            if (!e.alreadyThere()) {
+                throw e;
+            }
+        }
+    }
+
+    /** Deletes the Lease if it still has this UID. */
+    void release(String node, String leaseUid) throws ApiException, InterruptedException {
+        try {
+            api.delete(leases.path(node), Map.of("preconditions", Map.of("uid", leaseUid)));
+        } catch (ApiException e) {
+            if (!e.notFound() && !e.conflict()) {
+                throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The status of a maintenance resource.
+ *
+ * @param started time at which the action began; empty before
+ * @param observedGeneration generation of the spec that is carried out; 0 before
+ * @param nodeUid UID of the Node at that time; empty before
+ * @param bootId boot ID of the node at that time; empty for other kinds than RebootNode
+ * @param services services of the GPU Operator that are stopped for the action
+ * @param job Job of the action; empty before it is stored
+ */
+record Progress(
+        Optional<Instant> started,
+        Optional<Instant> completed,
+        String phase,
+        long observedGeneration,
+        String nodeUid,
+        String bootId,
+        List<Service> services,
+        Optional<JobRef> job,
+        List<Condition> conditions) {
+
+    /**
+     * A service of the GPU Operator.
+     *
+     * @param label label of the Node that starts it
+     * @param value value of the label before
+     * @param pods number of its pods before
+     */
+    record Service(String label, String value, int pods) {
+
+        Map<String, Object> tree() {
+            return Map.of("label", label, "value", value, "pods", pods);
+        }
+    }
+
+    record JobRef(String namespace, String name, String uid) {
+
+        Map<String, Object> tree() {
+            return Map.of("namespace", namespace, "name", name, "uid", uid);
+        }
+    }
+
+    /** @param since time of the last change of its status */
+    record Condition(String type, String status, String reason, String message, Instant since) {
+
+        boolean isTrue() {
+            return status.equals("True");
+        }
+
+        Map<String, Object> tree() {
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("type", type);
+            tree.put("status", status);
+            tree.put("reason", reason);
+            tree.put("message", message);
+            tree.put("lastTransitionTime", since.toString());
+            return tree;
+        }
+    }
+
+    static Progress of(Map<String, Object> status) {
+        Map<String, Object> job = JsonTrees.object(status, "jobRef");
+        return new Progress(
+                Maintenance.time(status, "startTime"),
+                Maintenance.time(status, "completionTime"),
+                JsonTrees.text(status, "phase"),
+                JsonTrees.longNumber(status, "observedGeneration"),
+                JsonTrees.text(status, "nodeUID"),
+                JsonTrees.text(status, "bootID"),
+                JsonTrees.objects(status, "services").stream()
+                        .map(each -> new Service(
+                                JsonTrees.text(each, "label"),
+                                JsonTrees.text(each, "value"),
+                                JsonTrees.number(each, "pods")))
+                        .toList(),
+                job.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(new JobRef(
+                                JsonTrees.text(job, "namespace"),
+                                JsonTrees.text(job, "name"),
+                                JsonTrees.text(job, "uid"))),
+                JsonTrees.objects(status, "conditions").stream()
+                        .map(each -> new Condition(
+                                JsonTrees.text(each, "type"),
+                                JsonTrees.text(each, "status"),
+                                JsonTrees.text(each, "reason"),
+                                JsonTrees.text(each, "message"),
+                                Maintenance.time(each, "lastTransitionTime").orElse(Instant.EPOCH)))
+                        .toList());
+    }
+
+    Optional<Condition> condition(String type) {
+        return conditions.stream().filter(each -> each.type().equals(type)).findFirst();
+    }
+
+    boolean isTrue(String type) {
+        return condition(type).filter(Condition::isTrue).isPresent();
+    }
+
+    /** A change of a status. Fields and conditions that it does not name stay. */
+    static final class Change {
+
+        private final Progress before;
+        private final Instant now;
+        private final Map<String, Object> fields = new LinkedHashMap<>();
+        private final Map<String, Condition> conditions = new LinkedHashMap<>();
+
+        Change(Progress before, Instant now) {
+            this.before = before;
+            this.now = now;
+            before.conditions().forEach(each -> conditions.put(each.type(), each));
+        }
+
+        Change set(String field, Object value) {
+            fields.put(field, value);
+            return this;
+        }
+
+        Change condition(String type, boolean status, String reason, String message) {
+            String text = status ? "True" : "False";
+            Instant since = before.condition(type)
+                    .filter(each -> each.status().equals(text))
+                    .map(Condition::since)
+                    .orElse(now);
+            conditions.put(type, new Condition(type, text, reason, message, since));
+            return this;
+        }
+
+        /** Ends the resource. */
+        Change complete(String doneCondition, boolean success, String reason, String message) {
+            set("phase", success ? "Succeeded" : "Failed");
+            set("completionTime", now.toString());
+            return condition(doneCondition, success, reason, message);
+        }
+
+        /** Returns true for a success and false for a failure; empty if the change does not end the resource. */
+        Optional<Boolean> result() {
+            return fields.containsKey("completionTime")
+                    ? Optional.of("Succeeded".equals(fields.get("phase")))
+                    : Optional.empty();
+        }
+
+        Map<String, Object> tree() {
+            Map<String, Object> tree = new LinkedHashMap<>(fields);
+            List<Map<String, Object>> all = new ArrayList<>();
+            conditions.values().forEach(each -> all.add(each.tree()));
+            tree.put("conditions", all);
+            return tree;
+        }
+    }
+}

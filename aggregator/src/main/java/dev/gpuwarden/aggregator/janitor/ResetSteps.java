@@ -1,0 +1,301 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.janitor.Progress.Condition;
+import dev.gpuwarden.aggregator.janitor.Progress.Service;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The steps of a GPUReset: services down, Job, services up. The services are restored after every end, and the first failure is
+ * the result. Pure.
+ */
+final class ResetSteps {
+
+    static final String PAUSED = "paused-for-gpu-reset";
+
+    /** The labels of the services of the GPU Operator that hold GPUs. */
+    static final List<String> SERVICES = List.of(
+            "nvidia.com/gpu.deploy.device-plugin",
+            "nvidia.com/gpu.deploy.dcgm",
+            "nvidia.com/gpu.deploy.dcgm-exporter",
+            "nvidia.com/gpu.deploy.gpu-feature-discovery");
+
+    private static final String DEPLOYED = "true";
+    private static final String TORN_DOWN = "ServicesTornDown";
+    private static final String CREATED = "ResetJobCreated";
+    private static final String COMPLETED = "ResetJobCompleted";
+    private static final String RESTORED = "ServicesRestored";
+    private static final String DONE = "Complete";
+    private static final String SKIPPED = "Skipped";
+
+    /** The time beyond the Job's own limit after which it is stopped from here. */
+    private static final Duration JOB_SLACK = Duration.ofMinutes(1);
+
+    private ResetSteps() {}
+
+    static Progress.Change start(Progress.Change change, Scene scene) {
+        List<Service> services = services(scene);
+        change.set("uuids", scene.resource().uuids())
+                .set("services", services.stream().map(Service::tree).toList())
+                .condition("Ready", true, "ReadyForReset", "the node is cordoned and drained, and has the lock");
+        return services.isEmpty()
+                ? change.condition(TORN_DOWN, true, SKIPPED, "the Node has no services of the GPU Operator")
+                : change.condition(
+                        TORN_DOWN, false, "TearingDownServices", "the services of the GPU Operator are stopped");
+    }
+
+    /**
+     * Returns the services that the Node has now. Only the value `true` deploys one. A label that an earlier reset left behind
+     * had that value.
+     */
+    private static List<Service> services(Scene scene) {
+        NodeFacts node = scene.node().orElseThrow();
+        return SERVICES.stream()
+                .filter(label ->
+                        List.of(DEPLOYED, PAUSED).contains(node.labels().getOrDefault(label, "")))
+                .map(label -> new Service(label, DEPLOYED, pods(scene, label)))
+                .toList();
+    }
+
+    private static int pods(Scene scene, String label) {
+        return (int) scene.pods().orElse(List.of()).stream()
+                .filter(pod -> pod.selects().contains(label) && pod.ready())
+                .count();
+    }
+
+    /** Returns true if the pods of the node must be read before the start. */
+    static boolean needsPods(Scene scene) {
+        return scene.pods().isEmpty() && !services(scene).isEmpty();
+    }
+
+    static Step next(Scene scene) {
+        Progress progress = scene.progress();
+        Condition tornDown = progress.condition(TORN_DOWN).orElseThrow();
+        boolean over =
+                progress.condition(COMPLETED).isPresent() || tornDown.reason().endsWith("Exceeded");
+        if (over && Jobs.runs(scene)) {
+            return new Step.StopJob(progress.job().orElseThrow());
+        }
+        Optional<String> lost = Steps.lost(scene);
+        if (lost.isPresent() && !over && progress.job().isEmpty()) {
+            return end(scene, scene.change(), false, lostReason(scene), lost.get());
+        }
+        if (over) {
+            return restore(scene, progress.isTrue(COMPLETED), failure(progress));
+        }
+        if (progress.job().isPresent() || scene.job().isPresent()) {
+            return job(scene);
+        }
+        if (scene.resource().cancelled()) {
+            return restore(
+                    scene, false, new Failure("Cancelled", Steps.cause(scene.resource()) + ": no GPU was reset"));
+        }
+        return tornDown.isTrue() ? create(scene) : tearDown(scene);
+    }
+
+    private static String lostReason(Scene scene) {
+        return scene.node().isEmpty() ? "NodeNotFound" : "NodeReplaced";
+    }
+
+    // ---- services down ----
+
+    private static Step tearDown(Scene scene) {
+        NodeFacts node = scene.sameNode().orElseThrow();
+        List<Label> up = scene.progress().services().stream()
+                .filter(each -> each.value().equals(node.labels().get(each.label())))
+                .map(each -> new Label(each.label(), each.value(), PAUSED))
+                .toList();
+        if (!up.isEmpty()) {
+            return new Step.SetLabels(up);
+        }
+        if (scene.pods().isEmpty()) {
+            return new Step.ReadPods();
+        }
+        List<String> left = scene.pods().get().stream()
+                .filter(pod -> !pod.pod().ended())
+                .filter(pod -> serves(pod, scene.progress()))
+                .map(pod -> pod.pod().path())
+                .sorted()
+                .toList();
+        if (left.isEmpty()) {
+            return new Step.SetStatus(
+                    scene.change().condition(TORN_DOWN, true, "ServiceTeardownSucceeded", "their pods have ended"));
+        }
+        Instant end = scene.progress()
+                .started()
+                .orElseThrow()
+                .plus(scene.settings().times().teardown());
+        return scene.now().isBefore(end)
+                ? new Step.Wait(scene.settings().times().poll())
+                : new Step.SetStatus(scene.change()
+                        .condition(
+                                TORN_DOWN,
+                                false,
+                                "ServiceTeardownTimeoutExceeded",
+                                "Node " + scene.resource().node() + ": expected the operator's pods to end by " + end
+                                        + ", seen " + Acceptance.names(left)));
+    }
+
+    private static boolean serves(NodePod pod, Progress progress) {
+        return progress.services().stream().anyMatch(each -> pod.selects().contains(each.label()));
+    }
+
+    // ---- the Job ----
+
+    private static Step create(Scene scene) {
+        return scene.sameNode().orElseThrow().unschedulable()
+                ? new Step.CreateJob()
+                : restore(
+                        scene,
+                        false,
+                        new Failure(
+                                "NodeInService",
+                                "Node " + scene.resource().node()
+                                        + ": expected a cordoned Node, seen one without a cordon"));
+    }
+
+    private static Step job(Scene scene) {
+        Progress progress = scene.progress();
+        String name = "Job " + Jobs.name(scene.resource());
+        Optional<JobFacts> job = scene.job();
+        if (progress.job().isEmpty()) {
+            return new Step.SetStatus(scene.change()
+                    .set("jobRef", Jobs.ref(scene, job.orElseThrow()).tree())
+                    .condition(CREATED, true, "ResetJobRunning", name + " resets the GPUs"));
+        }
+        if (job.isEmpty() || !job.get().uid().equals(progress.job().get().uid())) {
+            return completed(
+                    scene,
+                    false,
+                    "ResetJobNotFound",
+                    name + ": expected UID " + progress.job().get().uid() + ", seen "
+                            + job.map(JobFacts::uid).orElse("none"));
+        }
+        if (job.get().succeeded().isPresent()) {
+            boolean success = job.get().succeeded().get();
+            return completed(
+                    scene,
+                    success,
+                    success ? "ResetJobSucceeded" : "ResetJobFailed",
+                    success
+                            ? name + " has reset and verified the GPUs"
+                            : name + ": expected a reset and verified GPU, seen "
+                                    + job.get().message());
+        }
+        Instant end = job.get().created().plus(scene.settings().times().job()).plus(JOB_SLACK);
+        return scene.now().isBefore(end)
+                ? new Step.Wait(scene.settings().times().poll())
+                : completed(
+                        scene, false, "ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
+    }
+
+    private static Step completed(Scene scene, boolean success, String reason, String message) {
+        Progress.Change change = scene.change().condition(COMPLETED, success, reason, message);
+        return scene.progress().services().isEmpty()
+                ? end(scene, change, success, reason, message)
+                : new Step.SetStatus(change);
+    }
+
+    // ---- services up ----
+
+    private record Failure(String reason, String message) {
+
+        static final Failure NONE = new Failure("", "");
+    }
+
+    private static Failure failure(Progress progress) {
+        return progress.conditions().stream()
+                .filter(each -> each.type().equals(TORN_DOWN) || each.type().equals(COMPLETED))
+                .filter(each -> !each.isTrue())
+                .map(each -> new Failure(each.reason(), each.message()))
+                .reduce((first, last) -> last)
+                .orElse(Failure.NONE);
+    }
+
+    private static Step restore(Scene scene, boolean success, Failure failure) {
+        Progress.Change change = scene.change();
+        Optional<String> lost = Steps.lost(scene);
+        if (lost.isPresent()) {
+            return end(
+                    scene,
+                    change.condition(RESTORED, false, lostReason(scene), lost.get()),
+                    false,
+                    success ? lostReason(scene) : failure.reason(),
+                    success ? lost.get() : failure.message());
+        }
+        NodeFacts node = scene.sameNode().orElseThrow();
+        List<Service> services = scene.progress().services();
+        List<Label> down = services.stream()
+                .filter(each -> PAUSED.equals(node.labels().get(each.label())))
+                .map(each -> new Label(each.label(), PAUSED, each.value()))
+                .toList();
+        if (!down.isEmpty()) {
+            return new Step.SetLabels(down);
+        }
+        if (services.isEmpty()) {
+            return end(scene, change, success, failure.reason(), failure.message());
+        }
+        if (scene.pods().isEmpty()) {
+            return new Step.ReadPods();
+        }
+        return returned(scene, success, failure, node);
+    }
+
+    /** Awaits the pods of the services that deploy again. */
+    private static Step returned(Scene scene, boolean success, Failure failure, NodeFacts node) {
+        List<String> missing = scene.progress().services().stream()
+                .filter(each -> each.pods() > 0)
+                .filter(each -> each.value().equals(node.labels().get(each.label())))
+                .map(Service::label)
+                .filter(label -> scene.pods().get().stream()
+                        .noneMatch(pod -> pod.selects().contains(label) && pod.ready()))
+                .toList();
+        Progress.Change change = scene.change();
+        if (missing.isEmpty()) {
+            return end(
+                    scene,
+                    change.condition(RESTORED, true, "ServicesRestored", "the labels have their former values"),
+                    success,
+                    failure.reason(),
+                    failure.message());
+        }
+        Progress progress = scene.progress();
+        Instant since = progress.condition(COMPLETED)
+                .or(() -> progress.condition(TORN_DOWN))
+                .map(Condition::since)
+                .orElseThrow();
+        Instant end = since.plus(scene.settings().times().restore());
+        if (scene.now().isBefore(end)) {
+            return new Step.Wait(scene.settings().times().poll());
+        }
+        String text = "Node " + scene.resource().node() + ": expected ready pods of " + String.join(", ", missing)
+                + " by " + end + ", seen none";
+        return end(
+                scene,
+                change.condition(RESTORED, false, "RestoreTimeoutExceeded", text),
+                false,
+                success ? "RestoreTimeoutExceeded" : failure.reason(),
+                success ? text : failure.message());
+    }
+
+    private static Step end(Scene scene, Progress.Change change, boolean success, String reason, String message) {
+        if (scene.progress().services().isEmpty()) {
+            change.condition(RESTORED, true, SKIPPED, "the Node has no services of the GPU Operator");
+        }
+        return new Step.SetStatus(Steps.cancelled(change, scene)
+                .complete(
+                        DONE,
+                        success,
+                        success ? "ResetSucceeded" : reason,
+                        success
+                                ? "reset and verified: "
+                                        + String.join(", ", scene.resource().uuids())
+                                : message));
+    }
+}

@@ -1,0 +1,135 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.drain.PodView;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The facts for the next step of a resource.
+ *
+ * @param node the Node of that name; empty if there is none
+ * @param job the Job of the resource; empty if there is none
+ * @param pods the pods of the node; empty if they have not been read
+ * @param ahead the other resources of the node that are in progress, and older or begun
+ */
+record Scene(
+        Maintenance resource,
+        Optional<NodeFacts> node,
+        Lock lock,
+        Optional<JobFacts> job,
+        Optional<List<NodePod>> pods,
+        List<Maintenance> ahead,
+        JanitorSettings settings,
+        Instant now) {
+
+    /** The properties of a Node that maintenance needs. */
+    record NodeFacts(
+            String uid,
+            boolean unschedulable,
+            Map<String, String> labels,
+            Optional<DrainAnnotation> drain,
+            String bootId,
+            boolean ready) {
+
+        static NodeFacts of(Map<String, Object> tree) {
+            Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+            Map<String, Object> status = JsonTrees.object(tree, "status");
+            return new NodeFacts(
+                    JsonTrees.text(metadata, "uid"),
+                    JsonTrees.isTrue(JsonTrees.object(tree, "spec"), "unschedulable"),
+                    JsonTrees.texts(metadata, "labels"),
+                    drain(tree),
+                    JsonTrees.text(JsonTrees.object(status, "nodeInfo"), "bootID"),
+                    JsonTrees.objects(status, "conditions").stream()
+                            .anyMatch(each -> JsonTrees.text(each, "type").equals("Ready")
+                                    && JsonTrees.text(each, "status").equals("True")));
+        }
+
+        /** A drain that cannot be read counts as none, so the pods decide. */
+        private static Optional<DrainAnnotation> drain(Map<String, Object> tree) {
+            try {
+                return DrainAnnotation.find(CachedNode.of(tree));
+            } catch (IOException e) {
+                return Optional.empty();
+            }
+        }
+
+        /** Returns true if the drain of all pods has ended. */
+        boolean drained() {
+            return drain.filter(
+                            each -> each.full().isPresent() && each.finished().isPresent())
+                    .isPresent();
+        }
+
+        /** Returns true if the pods of these GPUs have ended. */
+        boolean drained(List<String> gpus) {
+            return drained()
+                    || drain.filter(each -> each.done().containsAll(gpus)).isPresent();
+        }
+    }
+
+    /** The lock of the node. */
+    record Lock(State state, String leaseUid, String holder) {
+
+        enum State {
+            FREE,
+            OURS,
+            /** Another resource that this program carries out has it. */
+            OTHER,
+            /** Its owner does not exist any more. */
+            ORPHAN,
+            /** Another program has it. */
+            FOREIGN
+        }
+
+        static final Lock FREE = new Lock(State.FREE, "", "");
+    }
+
+    /**
+     * A Job.
+     *
+     * @param succeeded its result; empty while it runs
+     * @param exitCode exit code of its container; empty if there is none
+     * @param message reason of its failure; empty if it did not fail
+     */
+    record JobFacts(
+            String uid, Instant created, Optional<Boolean> succeeded, Optional<Integer> exitCode, String message) {}
+
+    /**
+     * A pod of the node.
+     *
+     * @param selects the labels by which it selects its node
+     */
+    record NodePod(PodView pod, Set<String> selects, boolean ready) {
+
+        static NodePod of(Map<String, Object> tree) {
+            return new NodePod(
+                    PodView.of(tree),
+                    Set.copyOf(JsonTrees.object(JsonTrees.object(tree, "spec"), "nodeSelector")
+                            .keySet()),
+                    JsonTrees.objects(JsonTrees.object(tree, "status"), "conditions").stream()
+                            .anyMatch(each -> JsonTrees.text(each, "type").equals("Ready")
+                                    && JsonTrees.text(each, "status").equals("True")));
+        }
+    }
+
+    Progress progress() {
+        return resource.progress();
+    }
+
+    Progress.Change change() {
+        return new Progress.Change(progress(), now);
+    }
+
+    /** Returns the Node if it is still the one for which the action began. */
+    Optional<NodeFacts> sameNode() {
+        return node.filter(each -> each.uid().equals(progress().nodeUid()));
+    }
+}

@@ -1,0 +1,43 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
+import java.time.Duration;
+import java.util.List;
+
+/** The next step for a resource: at most one write. */
+sealed interface Step {
+
+    record AddFinalizer() implements Step {}
+
+    record RemoveFinalizer() implements Step {}
+
+    /** Creates the Lease of the node. */
+    record TakeLock() implements Step {}
+
+    /** Deletes the Lease of the node if it still has this UID. */
+    record ReleaseLock(String leaseUid) implements Step {}
+
+    record SetStatus(Progress.Change change) implements Step {}
+
+    /** Changes labels of the Node, all or none: each must still have the value before. */
+    record SetLabels(List<Label> labels) implements Step {
+
+        record Label(String key, String before, String after) {}
+    }
+
+    record CreateJob() implements Step {}
+
+    record StopJob(JobRef job) implements Step {}
+
+    /** Deletes the resource itself. */
+    record Delete() implements Step {}
+
+    /** Reads the pods of the node, and decides again. */
+    record ReadPods() implements Step {}
+
+    /** Does nothing until something changes, and no longer than this. */
+    record Wait(Duration most) implements Step {}
+
+    /** Does nothing, because another janitor acts. */
+    record Leave(String reason) implements Step {}
+}

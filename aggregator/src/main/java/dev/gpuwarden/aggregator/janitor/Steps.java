@@ -1,0 +1,186 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.janitor.Acceptance.Verdict;
+import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * The decision about the next step of a resource: finalizer, lock, action, end, release, removal of the finalizer. The same
+ * facts give the same step, and a step that was made gives other facts. Pure.
+ */
+final class Steps {
+
+    /** The time after which the facts are read again without a cause. */
+    static final Duration LATER = Duration.ofMinutes(1);
+
+    private static final String CANCELLED = "Cancelled";
+
+    private Steps() {}
+
+    static Step next(Scene scene) {
+        Maintenance resource = scene.resource();
+        Optional<String> foreign = resource.foreign();
+        if (foreign.isPresent()) {
+            return new Step.Leave(foreign.get());
+        }
+        if (!resource.inProgress()) {
+            return ending(scene);
+        }
+        if (resource.progress().started().isPresent()) {
+            return action(scene);
+        }
+        if (resource.cancelled()) {
+            return resource.hasFinalizer() ? new Step.SetStatus(cancel(scene)) : new Step.Wait(LATER);
+        }
+        Verdict verdict = Acceptance.of(scene);
+        if (verdict instanceof Verdict.NeedsPods) {
+            return new Step.ReadPods();
+        }
+        if (verdict instanceof Verdict.Refused refused) {
+            return new Step.SetStatus(scene.change()
+                    .set("observedGeneration", resource.generation())
+                    .complete(resource.kind().doneCondition(), false, refused.reason(), refused.message()));
+        }
+        return begin(scene);
+    }
+
+    /** Returns the step that takes the lock, or begins the action once it is taken. */
+    private static Step begin(Scene scene) {
+        Maintenance resource = scene.resource();
+        Lock lock = scene.lock();
+        switch (lock.state()) {
+            case OURS:
+                return owned(scene);
+            case ORPHAN:
+                return new Step.ReleaseLock(lock.leaseUid());
+            case FOREIGN:
+                return new Step.Leave("the lock of Node " + resource.node() + " is held by " + lock.holder());
+            case OTHER:
+                return waiting(scene, lock.holder());
+            default:
+                break;
+        }
+        if (!scene.ahead().isEmpty()) {
+            return waiting(scene, scene.ahead().get(0).title());
+        }
+        return resource.hasFinalizer() ? new Step.TakeLock() : new Step.AddFinalizer();
+    }
+
+    private static Step owned(Scene scene) {
+        Maintenance resource = scene.resource();
+        if (!resource.hasFinalizer()) {
+            return new Step.AddFinalizer();
+        }
+        return resource.kind() == MaintenanceKind.GPU_RESET && ResetSteps.needsPods(scene)
+                ? new Step.ReadPods()
+                : new Step.SetStatus(start(scene));
+    }
+
+    private static Step waiting(Scene scene, String holder) {
+        String type = firstCondition(scene.resource().kind());
+        String message = "waits for the lock of Node " + scene.resource().node() + ", which " + holder + " has";
+        boolean stored = scene.progress()
+                .condition(type)
+                .filter(each -> each.message().equals(message))
+                .isPresent();
+        return stored
+                ? new Step.Wait(LATER)
+                : new Step.SetStatus(
+                        scene.change().set("phase", "Pending").condition(type, false, "ResetPending", message));
+    }
+
+    private static String firstCondition(MaintenanceKind kind) {
+        return kind == MaintenanceKind.GPU_RESET ? "Ready" : "SignalSent";
+    }
+
+    private static Progress.Change cancel(Scene scene) {
+        return cancelled(scene.change(), scene)
+                .complete(
+                        scene.resource().kind().doneCondition(),
+                        false,
+                        CANCELLED,
+                        cause(scene.resource()) + ": nothing was done");
+    }
+
+    /** Adds the condition of a resource that was deleted or changed before its end. */
+    static Progress.Change cancelled(Progress.Change change, Scene scene) {
+        return scene.resource().cancelled()
+                ? change.condition("Terminating", true, CANCELLED, cause(scene.resource()))
+                : change;
+    }
+
+    static String cause(Maintenance resource) {
+        return resource.title()
+                + (resource.deleted()
+                        ? " was deleted in the middle"
+                        : ": expected the spec of generation "
+                                + resource.progress().observedGeneration() + ", seen " + resource.generation());
+    }
+
+    private static Progress.Change start(Scene scene) {
+        Progress.Change change = scene.change()
+                .set("phase", "InProgress")
+                .set("startTime", scene.now().toString())
+                .set("observedGeneration", scene.resource().generation())
+                .set("nodeUID", scene.node().map(Scene.NodeFacts::uid).orElse(""));
+        return switch (scene.resource().kind()) {
+            case GPU_RESET -> ResetSteps.start(change, scene);
+            case REBOOT_NODE -> RebootSteps.start(change, scene);
+            case TERMINATE_NODE -> TerminateSteps.start(change, scene);
+        };
+    }
+
+    /** Returns the next step of an action. A lock that was removed by hand is taken again first. */
+    private static Step action(Scene scene) {
+        if (scene.lock().state() == Lock.State.FREE) {
+            return new Step.TakeLock();
+        }
+        if (scene.lock().state() == Lock.State.ORPHAN) {
+            return new Step.ReleaseLock(scene.lock().leaseUid());
+        }
+        return switch (scene.resource().kind()) {
+            case GPU_RESET -> ResetSteps.next(scene);
+            case REBOOT_NODE -> RebootSteps.next(scene);
+            case TERMINATE_NODE -> TerminateSteps.next(scene);
+        };
+    }
+
+    /** Releases the lock, then the resource. Deletes it later. */
+    private static Step ending(Scene scene) {
+        Maintenance resource = scene.resource();
+        if (scene.lock().state() == Lock.State.OURS && Jobs.runs(scene)) {
+            return new Step.StopJob(resource.progress().job().orElseThrow());
+        }
+        if (scene.lock().state() == Lock.State.OURS) {
+            return new Step.ReleaseLock(scene.lock().leaseUid());
+        }
+        if (resource.hasFinalizer()) {
+            return new Step.RemoveFinalizer();
+        }
+        Instant end = resource.progress()
+                .completed()
+                .orElseThrow()
+                .plus(scene.settings().times().keep());
+        Duration left = Duration.between(scene.now(), end);
+        if (resource.deleted()) {
+            return new Step.Wait(LATER);
+        }
+        return left.isNegative() || left.isZero() ? new Step.Delete() : new Step.Wait(left);
+    }
+
+    /** Returns the reason why the Node is not the one for which the action began; empty if it is. */
+    static Optional<String> lost(Scene scene) {
+        if (scene.sameNode().isPresent()) {
+            return Optional.empty();
+        }
+        String node = scene.resource().node();
+        return Optional.of(
+                scene.node().isEmpty()
+                        ? "expected the Node " + node + ", seen none: it was deleted in the middle"
+                        : "Node " + node + ": expected UID " + scene.progress().nodeUid() + ", seen "
+                                + scene.node().get().uid() + ": it was created again");
+    }
+}
