@@ -43,6 +43,10 @@ final class RebootSteps {
         NodeFacts node = scene.sameNode().orElseThrow();
         Progress progress = scene.progress();
         boolean rebooted = !node.bootId().equals(progress.bootId());
+        if (!progress.isTrue(SIGNAL) && scene.job().isPresent()) {
+            // The node can be back before the reference to its Job is stored.
+            return signal(scene, node);
+        }
         if (rebooted && node.ready()) {
             return new Step.SetStatus(Steps.cancelled(scene.change(), scene)
                     .complete(

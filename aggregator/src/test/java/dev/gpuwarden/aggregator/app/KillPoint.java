@@ -35,12 +35,12 @@ record KillPoint(String what, int nth) {
     }
 
     /**
-     * Returns true for a write of a scene. Leases belong to no scene, and the status of rule sets is written once for all
+     * Returns true for a write of a scene. The Leases of this namespace belong to no scene, and the status of rule sets is written once for all
      * scenes.
      */
     private static boolean writes(ApiCall call) {
         return WRITES.contains(call.method())
-                && !call.path().contains("/leases")
+                && !call.path().contains("/namespaces/gpuwarden/leases")
                 && !call.path().contains("/quarantinerulesets");
     }
 

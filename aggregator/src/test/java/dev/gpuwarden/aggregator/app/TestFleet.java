@@ -92,6 +92,7 @@ public final class TestFleet implements AutoCloseable {
                     "crds/terminatenodes.janitor.dgxc.nvidia.com.yaml",
                     "gpuwarden-aggregator.yaml",
                     "components/quarantine-armed/rights.yaml",
+                    "components/remediation-armed/janitor-rights.yaml",
                     "components/drain-armed/rights.yaml",
                     "components/remediation-armed/rights.yaml")) {
                 apply(manifest);

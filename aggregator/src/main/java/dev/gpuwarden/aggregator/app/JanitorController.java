@@ -1,0 +1,103 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.LeaderListener;
+import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.controller.WorkQueue;
+import dev.gpuwarden.aggregator.janitor.Janitor;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Clock;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The controller of maintenance. It acts once its kinds have been listed: without their definitions nothing but maintenance
+ * waits.
+ */
+public final class JanitorController {
+
+    private static final int THREADS = 32;
+
+    private final Set<MaintenanceKind> unsynced = EnumSet.allOf(MaintenanceKind.class);
+    private final MaintenanceCache resources;
+    private final Janitor janitor;
+    private final WorkQueue queue;
+
+    JanitorController(Manager manager, KubeClient api, NodeCache nodes, JanitorSettings settings, Clock clock) {
+        this.resources = new MaintenanceCache(node -> JanitorController.this.queue.add(node));
+        this.janitor = new Janitor(
+                api, resources, settings, clock, (node, delay) -> JanitorController.this.queue.addAfter(node, delay));
+        this.queue = manager.controller("maintenance of node", THREADS, this::reconcile);
+        manager.onLeading(new LeaderListener() {
+            @Override
+            public void begin() {
+                JanitorController.this.addAll();
+            }
+
+            @Override
+            public void end() {}
+        });
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            var unused = manager.keep(
+                    api.informer(kind.resources(), resources.of(kind), () -> JanitorController.this.synced(kind)));
+        }
+        nodes.listen(new NodeCache.Listener() {
+            @Override
+            public void node(String name, Optional<CachedNode> node, boolean ours) {
+                if (resources.busy(name)) {
+                    queue.add(name);
+                }
+            }
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {}
+        });
+    }
+
+    private void synced(MaintenanceKind kind) {
+        boolean all;
+        synchronized (unsynced) {
+            all = unsynced.remove(kind) && unsynced.isEmpty();
+        }
+        if (all) {
+            addAll();
+        }
+    }
+
+    private void addAll() {
+        resources.nodes().forEach(queue::add);
+    }
+
+    private void reconcile(String node) throws ApiException, InterruptedException {
+        boolean ready;
+        synchronized (unsynced) {
+            ready = unsynced.isEmpty();
+        }
+        if (ready) {
+            janitor.reconcile(node);
+        }
+    }
+
+    Janitor janitor() {
+        return janitor;
+    }
+
+    MaintenanceCache resources() {
+        return resources;
+    }
+
+    int queued() {
+        return queue.size();
+    }
+
+    int failing() {
+        return queue.failing();
+    }
+}
