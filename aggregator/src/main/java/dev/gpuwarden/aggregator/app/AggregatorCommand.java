@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
@@ -120,12 +121,13 @@ public final class AggregatorCommand implements Callable<Integer> {
         Optional<QuarantineSettings> settings = options.settings();
         Optional<DrainReconciler.Settings> drains = options.drains();
         Optional<RepairReconciler.Settings> repairs = options.repairs();
+        Optional<JanitorSettings> maintenance = options.janitor();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
         Optional<VramSettings> budgets = vram.settings(options.breaker::namespace);
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
             KubeClient api = parts.add(cluster.connect());
-            ArmedRights.check(api, settings, drains, repairs, budgets);
+            ArmedRights.check(api, settings, drains, repairs, maintenance, budgets);
             Decisions decisions = new Decisions();
             AuditLog audits = parts.add(AuditLog.open(options.auditFile, decisions));
             Optional<Controllers> controllers = settings.map(set -> parts.add(Controllers.start(
@@ -134,6 +136,8 @@ public final class AggregatorCommand implements Callable<Integer> {
                     audits,
                     drains.map(drain -> new Controllers.Draining(drain, audits::drain)),
                     repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)))));
+            Optional<JanitorController> janitor =
+                    maintenance.flatMap(set -> controllers.map(each -> each.maintain(api, set)));
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
@@ -154,7 +158,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
-            sites.add(new AggregatorMetrics(server, controllers, monitor, tenants, stats));
+            sites.add(new AggregatorMetrics(server, controllers, janitor, monitor, tenants, stats));
             controllers
                     .filter(each -> web.pages())
                     .map(Controllers::view)
@@ -200,6 +204,9 @@ public final class AggregatorCommand implements Callable<Integer> {
                         .orElse("quarantine: off"));
         LOG.log(System.Logger.Level.INFO, "drain: " + (drains ? options.drain.mode : "off"));
         LOG.log(System.Logger.Level.INFO, "remediation: " + (repairs ? options.remediation.mode : "off"));
+        LOG.log(
+                System.Logger.Level.INFO,
+                options.janitor().map(set -> "janitor: Jobs of " + set.image()).orElse("janitor: off"));
     }
 
     private void announce(WebServer pages) {

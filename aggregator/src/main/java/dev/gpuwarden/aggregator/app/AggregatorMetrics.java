@@ -17,6 +17,7 @@ import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.WebStats;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +31,7 @@ import java.util.stream.Stream;
 record AggregatorMetrics(
         IngestServer server,
         Optional<Controllers> controllers,
+        Optional<JanitorController> janitor,
         Optional<ObjectMonitor> monitor,
         Optional<VramBudgets> vram,
         WebStats web)
@@ -45,6 +47,7 @@ record AggregatorMetrics(
         MetricFamilies all = new MetricFamilies();
         addIngest(all);
         controllers.ifPresent(each -> addControllers(all, each));
+        janitor.ifPresent(each -> addJanitor(all, each));
         monitor.ifPresent(monitors -> addMonitor(all, monitors));
         vram.ifPresent(budgets -> addVram(all, budgets));
         return HttpAnswer.of(200, MetricFamilies.TYPE, all.text());
@@ -170,6 +173,28 @@ record AggregatorMetrics(
         all.counter("gpuwarden_aggregator_vram_removals", "outcome", metrics.removals());
         budgets.waiting().ifPresent(pods -> all.gauge("gpuwarden_aggregator_vram_waiting_pods", pods));
         all.counter("gpuwarden_aggregator_vram_waiting_events", "outcome", metrics.waiting());
+    }
+
+    /** Adds the maintenance of nodes. Ended resources count for as long as they are kept. */
+    private static void addJanitor(MetricFamilies all, JanitorController janitor) {
+        all.gauge(
+                "gpuwarden_aggregator_maintenance_in_progress",
+                "kind",
+                janitor.resources().inProgress(),
+                Long::doubleValue);
+        all.counter(
+                "gpuwarden_aggregator_maintenance_completed",
+                "result",
+                janitor.janitor().metrics().completed());
+        all.gauge(
+                "gpuwarden_aggregator_maintenance_oldest_lock_seconds",
+                janitor.resources().oldestLockSeconds(Instant.now()));
+        all.gauge(
+                "gpuwarden_aggregator_maintenance_services_not_restored",
+                janitor.resources().servicesNotRestored());
+        all.gauge(
+                "gpuwarden_aggregator_maintenance_left_to_others",
+                janitor.janitor().foreign());
     }
 
     private static Labels policy(PolicyStatus status) {

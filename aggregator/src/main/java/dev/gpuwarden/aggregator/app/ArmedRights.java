@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
@@ -38,6 +39,14 @@ public final class ArmedRights {
     private static final List<Right> REPAIR = List.of(
             new Right("create", MaintenanceKind.GROUP, "gpuresets"),
             new Right("create", MaintenanceKind.GROUP, "rebootnodes"));
+    /** The rights of the janitor without those in its own namespace. */
+    private static final List<Right> MAINTAIN = List.of(
+            new Right("patch", MaintenanceKind.GROUP, "gpuresets"),
+            new Right("patch", MaintenanceKind.GROUP, "gpuresets/status"),
+            new Right("patch", MaintenanceKind.GROUP, "rebootnodes"),
+            new Right("patch", MaintenanceKind.GROUP, "rebootnodes/status"),
+            new Right("patch", "", "nodes"));
+
     private static final Right DELETE = new Right("delete", "", "pods");
 
     /**
@@ -73,6 +82,7 @@ public final class ArmedRights {
             Optional<QuarantineSettings> quarantine,
             Optional<DrainReconciler.Settings> drains,
             Optional<RepairReconciler.Settings> repairs,
+            Optional<JanitorSettings> maintenance,
             Optional<VramSettings> vram)
             throws InterruptedException {
         AccessReviewer rights = new AccessReviewer(api);
@@ -83,6 +93,11 @@ public final class ArmedRights {
         drains.filter(DrainReconciler.Settings::armed)
                 .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
         repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> needs.add(Need.armed("remediation", REPAIR)));
+        maintenance.ifPresent(set -> needs.add(new Need(
+                "--janitor.image=" + set.image(),
+                MAINTAIN,
+                Need.component("remediation-armed"),
+                "no --janitor.image")));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {
             List<String> missing = missing(rights, needs);
@@ -98,6 +113,17 @@ public final class ArmedRights {
                     System.Logger.Level.WARNING,
                     "cannot read the rights of this program from the API server: " + e.getMessage());
         }
+    }
+
+    /** Checks like the other method, without a janitor. */
+    static void check(
+            KubeClient api,
+            Optional<QuarantineSettings> quarantine,
+            Optional<DrainReconciler.Settings> drains,
+            Optional<RepairReconciler.Settings> repairs,
+            Optional<VramSettings> vram)
+            throws InterruptedException {
+        check(api, quarantine, drains, repairs, Optional.empty(), vram);
     }
 
     private static List<String> missing(AccessReviewer rights, List<Need> needs)

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.command.BreakerOptions;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.cli.UserError;
@@ -60,6 +61,9 @@ final class ControllerOptions {
     RemediationOptions remediation = new RemediationOptions();
 
     @Mixin
+    JanitorOptions janitor = new JanitorOptions();
+
+    @Mixin
     BreakerOptions breaker = new BreakerOptions();
 
     @Option(
@@ -92,6 +96,11 @@ final class ControllerOptions {
     /** Returns the settings of repairs; empty if nodes are not repaired. Throws {@link UserError} for invalid options. */
     Optional<RepairReconciler.Settings> repairs() {
         return remediation.settings(mode == Mode.armed, drain.mode == Mode.armed);
+    }
+
+    /** Returns the settings of the janitor; empty if it does not act. Throws {@link UserError} for invalid options. */
+    Optional<JanitorSettings> janitor() {
+        return remediation.mode == Mode.armed ? janitor.settings(breaker.namespace()) : Optional.empty();
     }
 
     /**

@@ -19,6 +19,7 @@ import dev.gpuwarden.aggregator.drain.DrainEvents;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
@@ -221,6 +222,11 @@ public final class Controllers implements AutoCloseable {
             Optional<Draining> draining,
             Optional<Repairing> repairing) {
         return new Controllers(api, settings, audits, draining, repairing);
+    }
+
+    /** Starts the janitor, which acts while this replica leads. */
+    JanitorController maintain(KubeClient api, JanitorSettings maintenance) {
+        return new JanitorController(manager, api, cache, maintenance, clock);
     }
 
     /** Registers what runs whenever the controllers run. */

@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,11 +81,22 @@ public final class MaintenanceCache {
         return Set.copyOf(byNode.keySet());
     }
 
-    /** Returns the resources that have begun and not ended. */
-    List<Maintenance> acting() {
+    /** Returns the age of the oldest action that has not ended, in seconds; 0 if there is none. */
+    public long oldestLockSeconds(Instant now) {
         return all.values().stream()
-                .filter(each -> each.inProgress() && each.progress().started().isPresent())
-                .toList();
+                .filter(Maintenance::inProgress)
+                .flatMap(each -> each.progress().started().stream())
+                .mapToLong(start -> Math.max(0, Duration.between(start, now).toSeconds()))
+                .max()
+                .orElse(0);
+    }
+
+    /** Returns the number of resources whose services did not return. */
+    public long servicesNotRestored() {
+        return all.values().stream()
+                .flatMap(each -> each.progress().condition("ServicesRestored").stream())
+                .filter(each -> !each.isTrue())
+                .count();
     }
 
     /** Returns the number of resources that have not ended, by kind. */

@@ -1,0 +1,81 @@
+package dev.gpuwarden.aggregator.app;
+
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options for the program that carries out GPUReset, RebootNode and TerminateNode. */
+final class JanitorOptions {
+
+    /** The way in which nodes are rebooted. */
+    enum Reboot {
+        job,
+        external
+    }
+
+    @Option(
+            names = "--janitor.image",
+            paramLabel = "IMAGE",
+            description = "Image of gpuwarden for the Jobs that reset GPUs and reboot nodes. It acts with"
+                    + " --remediation.mode=armed (default: none: another program carries out the resources).")
+    @Nullable String image;
+
+    @Option(
+            names = "--janitor.lock-namespace",
+            paramLabel = "NAMESPACE",
+            description = "Namespace of the Leases that lock nodes during maintenance. The one of NVSentinel's janitor"
+                    + " makes both wait for each other (default: the aggregator's).")
+    @Nullable String lockNamespace;
+
+    @Option(
+            names = "--janitor.reboot",
+            defaultValue = "job",
+            paramLabel = "PROVIDER",
+            description = "Way to reboot a node: ${COMPLETION-CANDIDATES}. A Job requests it from the node's systemd;"
+                    + " external waits for another program (default: ${DEFAULT-VALUE}).")
+    Reboot reboot = Reboot.job;
+
+    @Option(
+            names = "--janitor.keep",
+            defaultValue = "336h",
+            paramLabel = "DURATION",
+            description = "Time for which completed maintenance resources are kept (default: ${DEFAULT-VALUE}).")
+    Duration keep = Duration.ofDays(14);
+
+    /**
+     * Returns the settings; empty without an image. Throws {@link UserError} for invalid options.
+     *
+     * @param namespace namespace of the aggregator, in which the Jobs run
+     */
+    Optional<JanitorSettings> settings(String namespace) {
+        if (image == null || image.isBlank()) {
+            return Optional.empty();
+        }
+        if (keep.isNegative() || keep.isZero()) {
+            throw new UserError("--janitor.keep must be above 0, but was " + Durations.text(keep));
+        }
+        JanitorTimes usual = JanitorTimes.DEFAULT;
+        return Optional.of(new JanitorSettings(
+                namespace,
+                lockNamespace == null ? namespace : lockNamespace,
+                image,
+                reboot == Reboot.job ? RebootProvider.JOB : RebootProvider.EXTERNAL,
+                Pattern.compile(DrainPolicies.SYSTEM),
+                new JanitorTimes(
+                        usual.teardown(),
+                        usual.job(),
+                        usual.restore(),
+                        usual.reboot(),
+                        usual.terminate(),
+                        keep,
+                        usual.poll())));
+    }
+}
