@@ -14,6 +14,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executors;
@@ -86,6 +87,21 @@ public final class HollowNodes implements AutoCloseable {
     /** Returns the names in order of their numbers. */
     public List<String> names() {
         return IntStream.range(0, nodes).mapToObj(texts::name).toList();
+    }
+
+    /**
+     * Restarts a node; does not wait. After this time its kubelet reports another boot id. The outage itself is not in the API, as that of
+     * a real node that is away for less than controllers wait.
+     *
+     * @return completes with that report, or with the failure of its request
+     */
+    public CompletableFuture<Void> reboot(String node, Duration off) {
+        String bootId = UUID.randomUUID().toString();
+        return CompletableFuture.runAsync(
+                        () -> {}, CompletableFuture.delayedExecutor(off.toMillis(), TimeUnit.MILLISECONDS))
+                .thenCompose(done -> renewals.patch(
+                        NODES + "/" + node + "/status",
+                        "{\"status\": {\"nodeInfo\": {\"bootID\": \"" + bootId + "\"}}}"));
     }
 
     private void create() {

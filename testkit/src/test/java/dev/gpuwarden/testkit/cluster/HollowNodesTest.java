@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -62,6 +63,24 @@ class HollowNodesTest {
         assertThat(plane.kubectl("get", "pods", "-n", "objects", "-o", "name")).isEmpty();
         assertThat(plane.kubectl("get", "leases", "-n", "kube-node-lease", "-o", "name"))
                 .doesNotContain("objects-");
+    }
+
+    @Test
+    void restartedNodeReportsAnotherBootIdAfterItsOutage() {
+        ControlPlane plane = ControlPlane.shared();
+        try (HollowNodes nodes = HollowNodes.create(plane, "restarted", 2, 0)) {
+            String bootId = "jsonpath={.status.nodeInfo.bootID}";
+            String before = plane.kubectl("get", "node", "restarted-1", "-o", bootId);
+            long start = System.nanoTime();
+            nodes.reboot("restarted-1", Duration.ofSeconds(1)).join();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+            assertThat(plane.kubectl("get", "node", "restarted-1", "-o", bootId))
+                    .isNotEqualTo(before)
+                    .hasSize(36);
+            assertThat(plane.kubectl("get", "node", "restarted-0", "-o", bootId))
+                    .isEqualTo("00000000-0000-4000-8000-000000000000");
+            assertThat(ready(plane)).hasSize(2).containsOnly("True 8");
+        }
     }
 
     @Test
