@@ -85,7 +85,7 @@ public final class GpuReleases implements AutoCloseable {
         this.devices = devices;
     }
 
-    /** As {@link Desk#open}. */
+    /** Implements {@link Desk#open}. */
     public synchronized Runnable open(Request request, Consumer<Progress> listener) {
         List<GpuSnapshot> gpus = sampler.snapshot().gpus();
         Map<Integer, String> uuids = new HashMap<>();

@@ -142,7 +142,7 @@ final class ResetNode implements GpuReset.Node {
         return defects.apply(uuids);
     }
 
-    /** Writes the line as one record; only root may, and the daemon believes it of root alone. */
+    /** Writes the line as one record; only root may, and the daemon accepts it from root alone. */
     @Override
     public Optional<String> acknowledge(String line) {
         try {

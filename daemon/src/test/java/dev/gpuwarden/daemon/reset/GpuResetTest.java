@@ -104,7 +104,7 @@ class GpuResetTest {
         return reset(node.nvidiaSmi());
     }
 
-    /** As an ordinary user too, whom NVIDIA's program refuses. */
+    /** Runs for an ordinary user too, whom NVIDIA's program refuses. */
     private Outcome reset(Path program) throws IOException, InterruptedException {
         Path smi = folder.resolve("nvidia-smi");
         Files.writeString(smi, "#!/bin/sh\nGPUWARDEN_SIM_ROOT=1 exec " + program + " \"$@\"\n");

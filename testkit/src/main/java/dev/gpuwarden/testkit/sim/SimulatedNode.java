@@ -134,7 +134,7 @@ public final class SimulatedNode implements AutoCloseable {
 
     /**
      * Returns the file that programs write as they write /dev/kmsg, a FIFO: each line becomes a record of user space, with the level of
-     * `<N>` before it. Of more than 200 lines a second the rest is counted in one line.
+     * `<N>` before it. Lines beyond 200 a second are counted in one line.
      */
     public Path kernelLogInput() {
         return folder.kernelLogInput;

@@ -36,7 +36,7 @@ class KernelLogInputTest {
             assertThat(Files.getPosixFilePermissions(input)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
             Files.writeString(input, "<3>GPU reset occurred: GPU-a\n", StandardOpenOption.WRITE);
             awaitLast(node, "11,\\d+,\\d+,-;GPU reset occurred: GPU-a");
-            // As a shell does; the device takes a write without a line end too.
+            // A shell does so; the device takes a write without a line end too.
             int code = new ProcessBuilder("sh", "-c", "printf '<0>NVRM: {gpu.9.pci} forged' >" + input)
                     .start()
                     .waitFor();
