@@ -1,0 +1,163 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.testkit.Await.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.app.Workshop.Running;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests of the failures of maintenance, with a real API server. */
+@Tag("api")
+class JanitorClusterTest {
+
+    private TestFleet fleet;
+    private Workshop shop;
+    private KubeClient api;
+    private Running running;
+
+    @BeforeEach
+    void start() {
+        fleet = TestFleet.start();
+        shop = new Workshop(fleet);
+        api = fleet.asAggregator();
+        running = Workshop.start(api, "one", RebootProvider.JOB, Workshop.times(Duration.ofSeconds(1)));
+    }
+
+    @AfterEach
+    void end() {
+        if (running != null) {
+            running.close();
+            api.close();
+            fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
+        }
+        if (fleet != null) {
+            shop.remove();
+            fleet.close();
+        }
+    }
+
+    private void over(String resource, String node) {
+        until(
+                () -> shop.over(resource, node),
+                () -> resource + " is over, seen " + fleet.client.find(resource.replace("/", "/maintenance-")));
+    }
+
+    @Test
+    void aFailureNamesItsStepAndTheServicesReturn() {
+        shop.node("fails");
+        shop.services("fails");
+        var labels = shop.labels("fails");
+        shop.fails("fails");
+        shop.reset("fails");
+        over("gpureset/fails", "fails");
+        assertThat(shop.condition("gpureset/fails", "Complete")).isEqualTo("False ResetJobFailed");
+        assertThat(shop.message("gpureset/fails", "Complete"))
+                .endsWith("expected a reset and verified GPU, seen step reset: In use by another client");
+        assertThat(shop.condition("gpureset/fails", "ServicesRestored")).isEqualTo("True ServicesRestored");
+        assertThat(shop.labels("fails")).isEqualTo(labels);
+
+        shop.node("refuses");
+        shop.fails("refuses");
+        shop.reboot("refuses");
+        over("rebootnode/refuses", "refuses");
+        assertThat(shop.condition("rebootnode/refuses", "NodeReady")).isEqualTo("False RebootRefused");
+    }
+
+    @Test
+    void servicesThatDoNotEndAreRestoredAndNothingIsReset() {
+        shop.node("holds");
+        shop.services("holds");
+        var labels = shop.labels("holds");
+        shop.hangs("holds");
+        shop.reset("holds");
+        over("gpureset/holds", "holds");
+        assertThat(shop.condition("gpureset/holds", "Complete")).isEqualTo("False ServiceTeardownTimeoutExceeded");
+        assertThat(shop.message("gpureset/holds", "Complete")).contains("gpu-operator/dcgm-exporter-holds");
+        assertThat(shop.labels("holds")).isEqualTo(labels);
+        assertThat(shop.actions).doesNotContainKey("holds");
+    }
+
+    @Test
+    void aResourceThatIsDeletedInTheMiddleEndsItsActionAndRestoresAll() {
+        shop.node("deleted");
+        shop.services("deleted");
+        var labels = shop.labels("deleted");
+        shop.reset("deleted");
+        until(() -> !shop.of("gpureset/deleted", ".status.startTime").isEmpty(), "it has begun");
+        fleet.client.delete("gpureset/maintenance-deleted");
+        until(
+                () -> {
+                    shop.play("deleted");
+                    return fleet.client.find("gpureset/maintenance-deleted").isEmpty();
+                },
+                "it is gone");
+        assertThat(fleet.client.find("lease/locks/deleted")).isEmpty();
+        assertThat(shop.labels("deleted")).isEqualTo(labels);
+        assertThat(shop.actions.getOrDefault("deleted", List.of())).hasSizeLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void actionsOnOneNodeFollowEachOtherAndTheSameIsRefused() {
+        shop.node("busy");
+        shop.create("GPUReset", "busy", "busy", "selector: {uuids: [" + Workshop.GPU + "]}");
+        until(() -> fleet.client.find("lease/locks/busy").isPresent(), "it has the lock");
+        shop.create("GPUReset", "busy-same", "busy", "selector: {uuids: [" + Workshop.GPU + "]}");
+        shop.create("RebootNode", "busy-reboot", "busy", "force: false");
+        until(
+                () -> shop.message("rebootnode/busy-reboot", "SignalSent").contains("which GPUReset maintenance-busy has"),
+                "it waits");
+        until(
+                () -> shop.condition("gpureset/busy-same", "Complete").equals("False AlreadyInProgress"),
+                "the same is refused");
+        over("rebootnode/busy-reboot", "busy");
+        over("gpureset/busy", "busy");
+        assertThat(shop.actions.get("busy"))
+                .satisfiesExactly(
+                        first -> assertThat(first).startsWith("gpu-reset-"),
+                        last -> assertThat(last).startsWith("reboot-"));
+    }
+
+    @Test
+    void anotherJanitorsResourcesAndLocksAreLeftAlone() {
+        shop.node("theirs");
+        fleet.client.apply("""
+                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: maintenance-theirs,
+                finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: theirs}}""");
+        shop.node("locked");
+        fleet.client.apply("{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: locked, namespace: locks}}");
+        shop.reboot("locked");
+        until(() -> running.janitor().janitor().foreign() == 2, "both are left alone");
+        assertThat(shop.of("rebootnode/theirs", ".status")).isEmpty();
+        assertThat(shop.of("rebootnode/locked", ".status")).isEmpty();
+        fleet.client.delete("lease/locks/locked");
+        fleet.client.patch("node/locked", "{\"metadata\": {\"labels\": {\"changed\": \"1\"}}}");
+        over("rebootnode/locked", "locked");
+        assertThat(shop.condition("rebootnode/locked", "NodeReady")).isEqualTo("True Rebooted");
+    }
+
+    @Test
+    void aNodeThatVanishesIsNoSuccessExceptForItsTermination() {
+        shop.node("gone");
+        shop.hangs("gone");
+        shop.create("GPUReset", "gone", "gone", "selector: {uuids: [" + Workshop.GPU + "]}");
+        until(() -> !shop.of("gpureset/gone", ".status.jobRef.uid").isEmpty(), "it acts");
+        shop.node("ended");
+        shop.create("TerminateNode", "ended", "ended", "force: false");
+        until(() -> !shop.of("terminatenode/ended", ".status.startTime").isEmpty(), "it has begun");
+        fleet.client.delete("node/ended");
+        until(
+                () -> shop.condition("terminatenode/ended", "NodeTerminated").equals("True NodeGone"),
+                "it is terminated");
+        fleet.client.delete("job/gpuwarden/" + shop.of("gpureset/gone", ".status.jobRef.name") + "?propagationPolicy=Background");
+        until(
+                () -> shop.condition("gpureset/gone", "Complete").equals("False ResetJobNotFound"),
+                () -> "its Job is missed, seen " + shop.condition("gpureset/gone", "Complete"));
+    }
+}
