@@ -123,7 +123,12 @@ record AggregatorMetrics(
     private static void addRepairs(MetricFamilies all, RepairMetrics metrics) {
         all.gauge("gpuwarden_aggregator_repair_nodes", "stage", metrics.stages(), Long::doubleValue);
         all.counter("gpuwarden_aggregator_repair_decisions", "decision", metrics.decisions());
-        all.counter("gpuwarden_aggregator_repairs", "result", metrics.results());
+        all.counter(
+                "gpuwarden_aggregator_repairs",
+                metrics.results().entrySet(),
+                ended -> Labels.of(
+                        "kind", ended.getKey().kind(), "result", ended.getKey().result()),
+                Map.Entry::getValue);
         all.seconds("gpuwarden_aggregator_repair_seconds", metrics.micros());
     }
 

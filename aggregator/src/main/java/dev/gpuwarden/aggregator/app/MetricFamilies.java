@@ -74,7 +74,7 @@ final class MetricFamilies {
         counter(name, label, entries, Long::doubleValue);
     }
 
-    private <T> void counter(String name, Iterable<T> items, Function<T, Labels> labels, ToDoubleFunction<T> value) {
+    <T> void counter(String name, Iterable<T> items, Function<T, Labels> labels, ToDoubleFunction<T> value) {
         CounterSnapshot.Builder counter = CounterSnapshot.builder().name(name).help(HELP.getString(name));
         items.forEach(item -> counter.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
                 .labels(labels.apply(item))

@@ -1,7 +1,10 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,10 +19,38 @@ public final class RepairMetrics {
 
     private static final long LONGEST_MICROS = TimeUnit.HOURS.toMicros(2);
 
-    private final Map<String, LongAdder> results = new ConcurrentHashMap<>();
+    /**
+     * @param kind kind of the resource
+     * @param result succeeded, failed or deleted
+     */
+    public record Ended(String kind, String result) implements Comparable<Ended> {
+
+        private static final Comparator<Ended> ORDER =
+                Comparator.comparing(Ended::kind).thenComparing(Ended::result);
+
+        static Ended of(MaintenanceKind kind, Repair.Outcome outcome) {
+            return new Ended(kind.resources().kind(), outcome.name().toLowerCase(Locale.ROOT));
+        }
+
+        @Override
+        public int compareTo(Ended other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    private final Map<Ended, LongAdder> results = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> decisions = new ConcurrentHashMap<>();
     private final Map<String, Kind> stages = new ConcurrentHashMap<>();
     private final ConcurrentHistogram micros = new ConcurrentHistogram(LONGEST_MICROS, 2);
+
+    /** Creates all counters of results, since an increase is measured from an earlier value. */
+    RepairMetrics() {
+        for (MaintenanceKind kind : List.of(MaintenanceKind.GPU_RESET, MaintenanceKind.REBOOT_NODE)) {
+            for (Repair.Outcome outcome : Repair.Outcome.values()) {
+                results.put(Ended.of(kind, outcome), new LongAdder());
+            }
+        }
+    }
 
     void stage(String node, Kind kind) {
         stages.put(node, kind);
@@ -38,9 +69,8 @@ public final class RepairMetrics {
     }
 
     void ended(Repair repair, Repair.Result result) {
-        String name = repair.group().kind().resources().kind() + " "
-                + result.outcome().name().toLowerCase(Locale.ROOT);
-        results.computeIfAbsent(name, any -> new LongAdder()).increment();
+        results.computeIfAbsent(Ended.of(repair.group().kind(), result.outcome()), any -> new LongAdder())
+                .increment();
         long took = TimeUnit.MILLISECONDS.toMicros(
                 Math.max(0, Duration.between(repair.at(), result.at()).toMillis()));
         micros.recordValue(Math.min(LONGEST_MICROS, took));
@@ -61,8 +91,8 @@ public final class RepairMetrics {
         return sums(decisions);
     }
 
-    /** Returns the number of ended attempts, by kind and result, for example `GPUReset failed`. */
-    public Map<String, Long> results() {
+    /** Returns the number of ended attempts. */
+    public Map<Ended, Long> results() {
         return sums(results);
     }
 
@@ -71,8 +101,8 @@ public final class RepairMetrics {
         return micros.copy();
     }
 
-    private static Map<String, Long> sums(Map<String, LongAdder> counts) {
-        Map<String, Long> sums = new TreeMap<>();
+    private static <K extends Comparable<K>> Map<K, Long> sums(Map<K, LongAdder> counts) {
+        Map<K, Long> sums = new TreeMap<>();
         counts.forEach((name, count) -> sums.put(name, count.sum()));
         return sums;
     }

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.remediation.RepairMetrics;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
@@ -186,8 +187,8 @@ class RepairClusterTest {
             assertThat(resources("rebootnodes")).hasSize(1);
             assertThat(decisions()).contains("act", "failed", "person");
             assertThat(controllers.repairs().orElseThrow().metrics().results())
-                    .containsEntry("GPUReset failed", 1L)
-                    .containsEntry("RebootNode failed", 1L);
+                    .containsEntry(new RepairMetrics.Ended("GPUReset", "failed"), 1L)
+                    .containsEntry(new RepairMetrics.Ended("RebootNode", "failed"), 1L);
         }
     }
 
