@@ -26,7 +26,7 @@ record RepairRecord(
         Optional<Person> person) {
 
     /** The longest history. Attempts of this quarantine stay in any case. */
-    static final int MOST = 16;
+    static final int MOST = 32;
 
     static final RepairRecord NONE =
             new RepairRecord(List.of(), Set.of(), Set.of(), Optional.empty(), Optional.empty(), Optional.empty());

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -101,7 +102,8 @@ final class RepairSteps {
         }
         Optional<Repair> reset = record.last(group);
         Optional<Repair> last = Stream.concat(reset.stream(), record.last(RepairGroup.RESTART).stream())
-                .max(java.util.Comparator.comparing(Repair::at));
+                .max(Comparator.comparing(Repair::at)
+                        .thenComparing(repair -> repair.group().restarts()));
         Optional<Result> ended = last.flatMap(Repair::result);
         if (ended.isPresent() && ended.get().outcome() != Outcome.SUCCEEDED) {
             return last.equals(reset) && ended.get().outcome() == Outcome.FAILED
