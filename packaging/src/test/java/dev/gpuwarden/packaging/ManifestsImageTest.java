@@ -58,12 +58,16 @@ class ManifestsImageTest {
         }
         assertThat(plane.kubectl("apply", "--dry-run=server", "--kustomize", MANIFESTS.toString()))
                 .contains("deployment.apps/gpuwarden-aggregator ", "daemonset.apps/gpuwarden ")
-                .doesNotContain("gpuwarden-aggregator-quarantine", "gpuwarden-aggregator-drain");
+                .doesNotContain(
+                        "gpuwarden-aggregator-quarantine",
+                        "gpuwarden-aggregator-drain",
+                        "gpuwarden-aggregator-remediation");
         Files.writeString(folder.resolve("kustomization.yaml"), """
                 resources: [%1$s]
                 components:
                   - %1$s/components/quarantine-armed
                   - %1$s/components/drain-armed
+                  - %1$s/components/remediation-armed
                   - %1$s/components/vram-warnings
                   - %1$s/components/vram-advertise
                   - %1$s/components/vram-armed
@@ -76,6 +80,8 @@ class ManifestsImageTest {
                         "name: gpuwarden-vram")
                 .contains("name: GPUWARDEN_QUARANTINE_MODE\n          value: armed")
                 .contains("name: GPUWARDEN_DRAIN_MODE\n          value: armed")
+                .contains("name: gpuwarden-aggregator-remediation")
+                .contains("name: GPUWARDEN_REMEDIATION_MODE\n          value: armed")
                 .contains("name: gpuwarden-aggregator-vram-advertise", "name: gpuwarden-aggregator-vram\n")
                 .contains("name: GPUWARDEN_VRAM_EVICTIONS\n          value: armed")
                 .contains("name: GPUWARDEN_VRAM_CAPACITY\n          value: \"on\"")
