@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests of the failures of maintenance, with a real API server. */
 @Tag("api")
+@Tag("soak")
 class JanitorClusterTest {
 
     private TestFleet fleet;
@@ -111,7 +112,8 @@ class JanitorClusterTest {
         shop.create("GPUReset", "busy-same", "busy", "selector: {uuids: [" + Workshop.GPU + "]}");
         shop.create("RebootNode", "busy-reboot", "busy", "force: false");
         until(
-                () -> shop.message("rebootnode/busy-reboot", "SignalSent").contains("which GPUReset maintenance-busy has"),
+                () -> shop.message("rebootnode/busy-reboot", "SignalSent")
+                        .contains("which GPUReset maintenance-busy has"),
                 "it waits");
         until(
                 () -> shop.condition("gpureset/busy-same", "Complete").equals("False AlreadyInProgress"),
@@ -131,7 +133,8 @@ class JanitorClusterTest {
                 {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: maintenance-theirs,
                 finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: theirs}}""");
         shop.node("locked");
-        fleet.client.apply("{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: locked, namespace: locks}}");
+        fleet.client.apply(
+                "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: locked, namespace: locks}}");
         shop.reboot("locked");
         until(() -> running.janitor().janitor().foreign() == 2, "both are left alone");
         assertThat(shop.of("rebootnode/theirs", ".status")).isEmpty();
@@ -155,7 +158,8 @@ class JanitorClusterTest {
         until(
                 () -> shop.condition("terminatenode/ended", "NodeTerminated").equals("True NodeGone"),
                 "it is terminated");
-        fleet.client.delete("job/gpuwarden/" + shop.of("gpureset/gone", ".status.jobRef.name") + "?propagationPolicy=Background");
+        fleet.client.delete(
+                "job/gpuwarden/" + shop.of("gpureset/gone", ".status.jobRef.name") + "?propagationPolicy=Background");
         until(
                 () -> shop.condition("gpureset/gone", "Complete").equals("False ResetJobNotFound"),
                 () -> "its Job is missed, seen " + shop.condition("gpureset/gone", "Complete"));

@@ -121,7 +121,7 @@ class RepairClusterTest {
 
     @Test
     void drainedNodeGetsItsResetAndReturnsAfterIt() throws Exception {
-        pods.run(bad, "one");
+        DrainCommandFixture.runWithGpu(pods, bad, "one", GPU);
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
             until(controllers::works, "it leads");
@@ -169,7 +169,7 @@ class RepairClusterTest {
 
     @Test
     void failedResetLeadsToARebootAndAFailedRebootToAnOperator() {
-        pods.run(bad, "other");
+        DrainCommandFixture.runWithGpu(pods, bad, "other", GPU);
         pods.annotate("other", "gpuwarden.dev/unused", "yes");
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
