@@ -36,36 +36,17 @@ final class DriverManager implements Runnable {
     private final LongSupplier clock;
     private final Recovery recovery;
     private final GpuRegistry monitors;
+    private final DriverCalls calls;
+    private final ReleasedGpus released;
 
     private volatile @Nullable Driver driver;
     private volatile DriverState state = new DriverState.Opening();
     private volatile Reading<List<PciAddress>> pciGpus = Reading.absent(Absence.PENDING);
-    /** The driver call under way; null if there is none. */
-    private volatile @Nullable Call call;
-
-    /** The request for GPUs to let go of. */
-    private volatile Release release = new Release(Map.of());
-
-    /** The GPUs that are let go of now, by index. */
-    private Map<Integer, String> released = Map.of();
-
     private volatile boolean stopped;
     private volatile @Nullable Thread thread;
     private long inventoryDue;
     /** True if the bus shows other GPUs than at the last decision about recovery. */
     private boolean busChanged;
-
-    private record Call(String what, long startedNanos) {}
-
-    /**
-     * @param gpus the reasons by index; continues "released for"
-     * @param done completed with the cause of a failure; empty after success
-     */
-    private record Release(Map<Integer, String> gpus, CompletableFuture<Optional<String>> done) {
-        Release(Map<Integer, String> gpus) {
-            this(gpus, new CompletableFuture<>());
-        }
-    }
 
     DriverManager(DriverProvider provider, PciBus pciBus, Sampling sampling) {
         this.provider = provider;
@@ -73,6 +54,8 @@ final class DriverManager implements Runnable {
         this.sampling = sampling;
         this.clock = sampling.clock();
         this.monitors = new GpuRegistry(sampling);
+        this.calls = new DriverCalls(sampling, monitors);
+        this.released = new ReleasedGpus(monitors, calls);
         this.recovery = new Recovery(sampling.settings().recoveryInterval.toNanos(), LONGEST_RECOVERY_NANOS);
     }
 
@@ -92,7 +75,7 @@ final class DriverManager implements Runnable {
     long step() {
         SamplingSettings settings = sampling.settings();
         applyRelease();
-        if (!released.isEmpty()) {
+        if (released.any()) {
             // An inventory or a recovery would open the GPUs again.
             return clock.getAsLong() + settings.recoveryInterval.toNanos();
         }
@@ -119,7 +102,7 @@ final class DriverManager implements Runnable {
     private void open() {
         pciGpus = pciBus.gpus();
         sampling.counters().driverOpenings.incrementAndGet();
-        DriverOpening opening = calling(
+        DriverOpening opening = calls.run(
                 "opening the driver", () -> provider.open(sampling.settings().driverOptions()));
         if (opening instanceof DriverOpening.Opened opened) {
             driver = opened.driver();
@@ -158,7 +141,7 @@ final class DriverManager implements Runnable {
         if (monitors.anyHung(clock.getAsLong())) {
             return;
         }
-        Reading<Integer> counted = calling("counting the GPUs", open::count);
+        Reading<Integer> counted = calls.run("counting the GPUs", open::count);
         if (counted instanceof Reading.Absent<Integer> none) {
             LOG.log(Level.WARNING, "the driver does not list its GPUs: " + none.text());
             state = new DriverState.Silent(open.info(), none.text());
@@ -178,7 +161,7 @@ final class DriverManager implements Runnable {
 
     /** Identifies all GPUs one after the other, when their order is in doubt. */
     private void list(Driver open, boolean handlesChanged) {
-        Reading<List<GpuIdentity>> listed = calling("listing the GPUs", open::enumerate);
+        Reading<List<GpuIdentity>> listed = calls.run("listing the GPUs", open::enumerate);
         if (listed instanceof Reading.Present<List<GpuIdentity>> gpus) {
             monitors.apply(open, gpus.value(), handlesChanged);
             state = new DriverState.Running(open.info());
@@ -209,21 +192,20 @@ final class DriverManager implements Runnable {
      * GPUs, only indexes may have moved.
      */
     private void reinitialise(Driver open) {
-        sampling.gate().close();
-        try {
-            if (!workersOutside()) {
-                return;
-            }
-            sampling.counters().reinitialisations.incrementAndGet();
-            Reading<Boolean> done = calling("initialising the library again", open::reinitialise);
-            if (done instanceof Reading.Absent<Boolean> failed) {
-                abandon(open, failed);
-                return;
-            }
-            monitors.forEach(GpuMonitor::markIndexUnsure);
-        } finally {
-            sampling.gate().open();
+        Optional<Reading<Boolean>> done =
+                calls.whileWorkersWait(() -> calls.run("initialising the library again", open::reinitialise));
+        if (done.isEmpty()) {
+            return;
         }
+        if (done.get() instanceof Reading.Absent<Boolean> failed) {
+            abandon(open, failed);
+            return;
+        }
+        monitors.forEach(GpuMonitor::markIndexUnsure);
+        listAgain(open);
+    }
+
+    private void listAgain(Driver open) {
         list(open, true);
         inventoryDue = clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
     }
@@ -233,74 +215,25 @@ final class DriverManager implements Runnable {
      * the library has started.
      *
      * @param gpus the reasons by index; continues "released for". Empty: all GPUs are read again
-     * @return the cause of a failure, after which nothing has changed; empty after success. Completed by the manager's thread
+     * @return the cause of a failure; empty after success. After a failed release all GPUs of before are read. Taking all again is
+     *     repeated until it succeeds. Completed by the manager's thread
      */
     CompletableFuture<Optional<String>> release(Map<Integer, String> gpus) {
-        Release next = new Release(Map.copyOf(gpus));
-        release.done().complete(Optional.of("another request came first"));
-        release = next;
+        CompletableFuture<Optional<String>> done = released.request(gpus);
         LockSupport.unpark(thread);
-        return next.done();
+        return done;
     }
 
     private void applyRelease() {
-        Release asked = release;
-        if (asked.done().isDone()) {
+        Driver open = driver;
+        ReleasedGpus.Outcome outcome = released.apply(Optional.ofNullable(open));
+        if (open == null) {
             return;
         }
-        Driver open = driver;
-        Optional<String> failure =
-                open == null || asked.gpus().equals(released) ? Optional.empty() : letGo(open, asked.gpus());
-        if (failure.isEmpty()) {
-            released = asked.gpus();
+        outcome.broken().ifPresent(failed -> abandon(open, failed));
+        if (outcome.takenAgain()) {
+            listAgain(open);
         }
-        asked.done().complete(failure);
-    }
-
-    private Optional<String> letGo(Driver open, Map<Integer, String> gpus) {
-        boolean all = false;
-        sampling.gate().close();
-        try {
-            if (!workersOutside()) {
-                return Optional.of("a call into the driver has not returned, and only the end of this process ends it");
-            }
-            sampling.counters().reinitialisations.incrementAndGet();
-            for (GpuMonitor monitor : monitors.all()) {
-                String reason = gpus.get(monitor.binding().identity().index());
-                if (reason != null) {
-                    monitor.release(reason);
-                }
-            }
-            List<GpuIdentity> kept = monitors.all().stream()
-                    .map(monitor -> monitor.binding().identity())
-                    .filter(gpu -> !gpus.containsKey(gpu.index()))
-                    .toList();
-            Reading<Boolean> done = gpus.isEmpty()
-                    ? calling("taking GPUs again", open::reinitialise)
-                    : calling("letting go of GPUs", () -> open.reinitialiseWith(kept));
-            if (done instanceof Reading.Absent<Boolean> alone && alone.cause() == Absence.NOT_SUPPORTED) {
-                String because = gpus.values().iterator().next() + " of another GPU: " + alone.detail();
-                monitors.all().stream()
-                        .filter(monitor -> kept.contains(monitor.binding().identity()))
-                        .forEach(monitor -> monitor.release(because));
-                done = calling("letting go of all GPUs", () -> open.reinitialiseWith(List.of()));
-                all = true;
-            }
-            if (done instanceof Reading.Absent<Boolean> failed) {
-                abandon(open, failed);
-                return Optional.of("the driver library did not start again: " + failed.text());
-            }
-        } finally {
-            sampling.gate().open();
-        }
-        if (gpus.isEmpty()) {
-            list(open, true);
-            inventoryDue =
-                    clock.getAsLong() + sampling.settings().inventoryInterval.toNanos();
-        } else if (!all) {
-            monitors.takeAgain(open, gpus.keySet());
-        }
-        return Optional.empty();
     }
 
     /** Drops a driver whose library could be shut down but not initialised; the next step opens it again. */
@@ -314,35 +247,10 @@ final class DriverManager implements Runnable {
             default -> DriverOpening.Reason.FAILED;
         };
         unavailable(new DriverState.Unavailable(reason, failed.code(), failed.text()));
-        calling("closing the driver", () -> {
+        calls.run("closing the driver", () -> {
             open.close();
             return true;
         });
-    }
-
-    /** Waits until no worker is in the driver, the deadline at most. Returns whether that was reached. */
-    private boolean workersOutside() {
-        long giveUp = clock.getAsLong() + sampling.settings().deadline.toNanos();
-        while (monitors.anyInDriver()) {
-            if (clock.getAsLong() - giveUp >= 0) {
-                return false;
-            }
-            LockSupport.parkNanos(this, DriverGate.POLL_NANOS);
-        }
-        return true;
-    }
-
-    private interface DriverCall<T> {
-        T run();
-    }
-
-    private <T> T calling(String what, DriverCall<T> body) {
-        call = new Call(what, clock.getAsLong());
-        try {
-            return body.run();
-        } finally {
-            call = null;
-        }
     }
 
     private void shutDown() {
@@ -354,8 +262,8 @@ final class DriverManager implements Runnable {
         }
         // nvmlShutdown waits for calls under way. If one hangs, the library stays as it is, and the process ends
         // anyway.
-        if (workersOutside()) {
-            calling("closing the driver", () -> {
+        if (calls.workersOutside()) {
+            calls.run("closing the driver", () -> {
                 open.close();
                 return true;
             });
@@ -380,20 +288,16 @@ final class DriverManager implements Runnable {
 
     DriverState state(long nowNanos) {
         DriverState known = state;
-        Call late = call;
-        if (late == null
-                || nowNanos - late.startedNanos()
-                        <= sampling.settings().openDeadline.toNanos()) {
+        Optional<String> late = calls.late(nowNanos);
+        if (late.isEmpty()) {
             return known;
         }
-        String text = late.what() + " has not returned for "
-                + TimeUnit.NANOSECONDS.toSeconds(nowNanos - late.startedNanos()) + " s";
         Driver open = driver;
         if (open == null) {
-            return new DriverState.Unavailable(DriverOpening.Reason.FAILED, 0, text);
+            return new DriverState.Unavailable(DriverOpening.Reason.FAILED, 0, late.get());
         }
         boolean costsReadings = monitors.isEmpty() || sampling.gate().closed();
-        return costsReadings ? new DriverState.Silent(open.info(), text) : known;
+        return costsReadings ? new DriverState.Silent(open.info(), late.get()) : known;
     }
 
     Reading<List<PciAddress>> pciGpus() {

@@ -141,6 +141,7 @@ final class GpuMonitor {
     /** Marks the GPU as gone: the driver no longer lists it, or is gone itself. */
     synchronized void leave() {
         gone = true;
+        released = null;
         workers.dismiss();
     }
 

@@ -8,8 +8,10 @@ import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The GPUs of the node: those that the driver lists, and those that it listed earlier. Only the driver manager's thread
@@ -99,6 +101,11 @@ final class GpuRegistry {
         all = List.copyOf(after);
         left.forEach(GpuMonitor::leave);
         fresh.forEach(GpuMonitor::start);
+    }
+
+    /** Ends the reading of each GPU for which this returns a reason. */
+    void release(Function<GpuIdentity, Optional<String>> reason) {
+        all.forEach(monitor -> reason.apply(monitor.binding().identity()).ifPresent(monitor::release));
     }
 
     /** Reads GPUs again that were released and are not among these indexes. */
