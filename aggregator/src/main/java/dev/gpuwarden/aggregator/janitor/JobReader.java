@@ -1,12 +1,10 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.core.util.Text;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +14,7 @@ import java.util.Optional;
 final class JobReader {
 
     private static final int LONGEST = 1024;
+    private static final String PREFIX = "gpuwarden: ";
 
     private final KubeClient api;
     private final String namespace;
@@ -74,22 +73,16 @@ final class JobReader {
                 .orElse(Map.of());
     }
 
-    /** Returns the step that failed, by the report of `gpuwarden gpu-reset`; the output itself if it is no report. */
-    static String failure(String output) {
-        String report = output.strip();
-        int start = report.indexOf('{');
-        if (start < 0) {
-            return report;
-        }
-        try {
-            Map<String, Object> tree = Json.readObject(report.substring(start));
-            return JsonTrees.objects(tree, "steps").stream()
-                    .filter(step -> !JsonTrees.isTrue(step, "done"))
-                    .findFirst()
-                    .map(step -> "step " + JsonTrees.text(step, "name") + ": " + JsonTrees.text(step, "detail"))
-                    .orElse(report);
-        } catch (IOException e) {
-            return report;
-        }
+    /**
+     * Returns the last line that gpuwarden itself wrote to the end of a container's log, which names the step that failed; all
+     * of it if there is none. The kubelet keeps the last 2,048 bytes, and mixes both outputs in any order.
+     */
+    static String failure(String log) {
+        return log.lines()
+                .map(String::strip)
+                .filter(line -> line.startsWith(PREFIX))
+                .reduce((earlier, later) -> later)
+                .map(line -> line.substring(PREFIX.length()))
+                .orElse(log.strip());
     }
 }

@@ -105,6 +105,8 @@ final class Jobs {
         container.put("image", settings.image());
         container.put("imagePullPolicy", "IfNotPresent");
         container.put("terminationMessagePolicy", "FallbackToLogsOnError");
+        // The default is in /dev, which is the host's here.
+        container.put("terminationMessagePath", "/termination-log");
         container.put("securityContext", Map.of("privileged", true, "runAsUser", 0, "runAsGroup", 0));
         container.put("resources", Map.of("requests", Map.of("cpu", "10m", "memory", "64Mi")));
         List<Map<String, Object>> env = new ArrayList<>();

@@ -60,7 +60,8 @@ class JanitorClusterTest {
         over("gpureset/fails", "fails");
         assertThat(shop.condition("gpureset/fails", "Complete")).isEqualTo("False ResetJobFailed");
         assertThat(shop.message("gpureset/fails", "Complete"))
-                .endsWith("expected a reset and verified GPU, seen step reset: In use by another client");
+                .endsWith(
+                        "expected a reset and verified GPU, seen GPU-a: the reset failed at the step reset: In use by another client");
         assertThat(shop.condition("gpureset/fails", "ServicesRestored")).isEqualTo("True ServicesRestored");
         assertThat(shop.labels("fails")).isEqualTo(labels);
 

@@ -200,7 +200,7 @@ final class Workshop {
                         condition.formatted(fail ? "Failed" : "Complete", now)));
     }
 
-    /** Creates the pod of a Job that failed, with the report of its command. */
+    /** Creates the pod of a Job that failed, with the end of its log. */
     private void pod(String name, Map<String, Object> job) {
         String uid = JsonTrees.text(
                 JsonTrees.object(JsonTrees.object(job, "metadata"), "labels"), "gpuwarden.dev/maintenance");
@@ -211,7 +211,7 @@ final class Workshop {
         client.patch("pod/gpuwarden/" + name + "/status", """
                 {"status": {"phase": "Failed", "containerStatuses": [{"name": "action", "image": "", "imageID": "", "ready": false,
                 "restartCount": 0, "state": {"terminated": {"exitCode": 1, "reason": "Error", "message":
-                "{\\"success\\": false, \\"steps\\": [{\\"name\\": \\"persistence\\", \\"done\\": true, \\"detail\\": \\"\\"}, {\\"name\\": \\"reset\\", \\"done\\": false, \\"detail\\": \\"In use by another client\\"}]}"}}}]}}
+                "done\\": false,\\n      \\"detail\\": \\"In use by another client\\"\\n    }\\n  ]\\n}\\ngpuwarden: verify\\ngpuwarden: GPU-a: the reset failed at the step reset: In use by another client\\n"}}}]}}
                 """);
     }
 
