@@ -39,14 +39,6 @@ public final class ArmedRights {
     private static final List<Right> REPAIR = List.of(
             new Right("create", MaintenanceKind.GROUP, "gpuresets"),
             new Right("create", MaintenanceKind.GROUP, "rebootnodes"));
-    /** The rights of the janitor without those in its own namespace. */
-    private static final List<Right> MAINTAIN = List.of(
-            new Right("patch", MaintenanceKind.GROUP, "gpuresets"),
-            new Right("patch", MaintenanceKind.GROUP, "gpuresets/status"),
-            new Right("patch", MaintenanceKind.GROUP, "rebootnodes"),
-            new Right("patch", MaintenanceKind.GROUP, "rebootnodes/status"),
-            new Right("patch", "", "nodes"));
-
     private static final Right DELETE = new Right("delete", "", "pods");
 
     /**
@@ -95,7 +87,7 @@ public final class ArmedRights {
         repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> needs.add(Need.armed("remediation", REPAIR)));
         maintenance.ifPresent(set -> needs.add(new Need(
                 "--janitor.image=" + set.image(),
-                MAINTAIN,
+                ofJanitor(set),
                 Need.component("remediation-armed"),
                 "no --janitor.image")));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
@@ -115,17 +107,6 @@ public final class ArmedRights {
         }
     }
 
-    /** Checks like the other method, without a janitor. */
-    static void check(
-            KubeClient api,
-            Optional<QuarantineSettings> quarantine,
-            Optional<DrainReconciler.Settings> drains,
-            Optional<RepairReconciler.Settings> repairs,
-            Optional<VramSettings> vram)
-            throws InterruptedException {
-        check(api, quarantine, drains, repairs, Optional.empty(), vram);
-    }
-
     private static List<String> missing(AccessReviewer rights, List<Need> needs)
             throws ApiException, InterruptedException {
         List<String> texts = new ArrayList<>();
@@ -142,6 +123,22 @@ public final class ArmedRights {
         List<Right> needed = new ArrayList<>(List.of(EVICT));
         if (policies.uses(DrainMode.DELETE_AFTER_TIMEOUT)) {
             needed.add(DELETE);
+        }
+        return needed;
+    }
+
+    private static List<Right> ofJanitor(JanitorSettings janitor) {
+        List<Right> needed = new ArrayList<>();
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            String resources = kind.resources().plural();
+            needed.add(new Right("patch", MaintenanceKind.GROUP, resources));
+            needed.add(new Right("delete", MaintenanceKind.GROUP, resources));
+            needed.add(new Right("patch", MaintenanceKind.GROUP, resources + "/status"));
+        }
+        needed.add(new Right("patch", "", "nodes"));
+        for (String verb : List.of("get", "create", "delete")) {
+            needed.add(new Right(verb, "batch", "jobs", janitor.namespace()));
+            needed.add(new Right(verb, "coordination.k8s.io", "leases", janitor.lockNamespace()));
         }
         return needed;
     }

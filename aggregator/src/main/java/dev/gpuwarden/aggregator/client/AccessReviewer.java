@@ -13,11 +13,18 @@ public record AccessReviewer(KubeClient api) {
      *
      * @param group empty for the core group
      * @param resource plural, with its subresource, for example {@code nodes/status}
+     * @param namespace empty for all namespaces, and for objects without one
      */
-    public record Right(String verb, String group, String resource) {
+    public record Right(String verb, String group, String resource, String namespace) {
+
+        public Right(String verb, String group, String resource) {
+            this(verb, group, resource, "");
+        }
+
         @Override
         public String toString() {
-            return verb + " " + resource + (group.isEmpty() ? "" : "." + group);
+            return verb + " " + resource + (group.isEmpty() ? "" : "." + group)
+                    + (namespace.isEmpty() ? "" : " in " + namespace);
         }
     }
 
@@ -42,7 +49,9 @@ public record AccessReviewer(KubeClient api) {
                 "resource",
                 resource[0],
                 "subresource",
-                resource.length == 2 ? resource[1] : "");
+                resource.length == 2 ? resource[1] : "",
+                "namespace",
+                right.namespace());
         Map<String, Object> status =
                 api.review("authorization.k8s.io", "SelfSubjectAccessReview", Map.of("resourceAttributes", attributes));
         return JsonTrees.isTrue(status, "allowed");

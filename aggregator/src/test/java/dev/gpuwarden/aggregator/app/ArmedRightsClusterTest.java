@@ -6,16 +6,20 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The rights that VRAM budgets need, at a real API server with the shipped roles. */
+/** The rights that VRAM budgets and the janitor need, at a real API server with the shipped roles. */
 @Tag("api")
 class ArmedRightsClusterTest {
 
@@ -38,7 +42,8 @@ class ArmedRightsClusterTest {
     }
 
     private static void check(KubeClient api, VramSettings vram) throws InterruptedException {
-        ArmedRights.check(api, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(vram));
+        ArmedRights.check(
+                api, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(vram));
     }
 
     /** Returns the lines of the refusal. */
@@ -92,6 +97,32 @@ class ArmedRightsClusterTest {
         fleet.apply("components/vram-armed/rights.yaml");
         try (KubeClient granted = fleet.asAggregator()) {
             assertThatCode(() -> check(granted, all)).doesNotThrowAnyException();
+        }
+    }
+
+    @Test
+    void eachRightOfTheJanitorIsGrantedByItsComponent() throws Exception {
+        JanitorSettings janitor = new JanitorSettings(
+                "gpuwarden",
+                "gpuwarden",
+                "gpuwarden:test",
+                RebootProvider.JOB,
+                Pattern.compile(""),
+                JanitorTimes.DEFAULT);
+        Optional<JanitorSettings> set = Optional.of(janitor);
+        try (KubeClient shipped = fleet.asDryRun()) {
+            assertThat(catchThrowable(() -> ArmedRights.check(
+                            shipped, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
+                    .hasMessageStartingWith("--janitor.image=gpuwarden:test needs rights")
+                    .hasMessageContaining("patch gpuresets/status.janitor.dgxc.nvidia.com, ")
+                    .hasMessageContaining("create jobs.batch in gpuwarden, ")
+                    .hasMessageContaining("delete leases.coordination.k8s.io in gpuwarden. ");
+        }
+        fleet.apply("components/remediation-armed/janitor-rights.yaml");
+        try (KubeClient granted = fleet.asAggregator()) {
+            assertThatCode(() -> ArmedRights.check(
+                            granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty()))
+                    .doesNotThrowAnyException();
         }
     }
 }

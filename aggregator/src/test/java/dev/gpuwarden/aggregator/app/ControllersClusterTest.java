@@ -114,17 +114,19 @@ class ControllersClusterTest {
                     Optional.of(settings("one", ActionMode.DRY_RUN, 100)),
                     Optional.empty(),
                     Optional.empty(),
+                    Optional.empty(),
                     Optional.empty());
             assertThatThrownBy(() -> ArmedRights.check(
                             api,
                             Optional.of(settings("one", ActionMode.ARMED, 100)),
                             Optional.empty(),
                             Optional.empty(),
+                            Optional.empty(),
                             Optional.empty()))
                     .hasMessageContaining("patch nodes, patch nodes/status")
                     .hasMessageContaining("components/quarantine-armed");
-            assertThatThrownBy(
-                            () -> ArmedRights.check(api, Optional.empty(), drains, Optional.empty(), Optional.empty()))
+            assertThatThrownBy(() -> ArmedRights.check(
+                            api, Optional.empty(), drains, Optional.empty(), Optional.empty(), Optional.empty()))
                     .hasMessageContaining("create pods/eviction. ")
                     .hasMessageContaining("components/drain-armed");
             try (KubeClient armed = fleet.asAggregator()) {
@@ -132,6 +134,7 @@ class ControllersClusterTest {
                         armed,
                         Optional.of(settings("one", ActionMode.ARMED, 100)),
                         drains,
+                        Optional.empty(),
                         Optional.empty(),
                         Optional.empty());
             }

@@ -239,6 +239,7 @@ class RepairClusterTest {
                             Optional.empty(),
                             Optional.empty(),
                             Optional.of(settings(true, false)),
+                            Optional.empty(),
                             Optional.empty()))
                     .isInstanceOf(UserError.class)
                     .hasMessageContaining("--remediation.mode=armed needs rights")
