@@ -14,8 +14,6 @@ import dev.gpuwarden.cli.web.WebOptions;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.cli.web.WebStats;
 import dev.gpuwarden.core.check.CheckRegistry;
-import dev.gpuwarden.core.check.CheckResult;
-import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
@@ -37,7 +35,6 @@ import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.kube.KubernetesOptions;
-import dev.gpuwarden.daemon.kube.NodeReconciler;
 import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.MetricsHandler;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
@@ -323,31 +320,5 @@ public final class DaemonCommand implements Callable<Integer> {
             }
         }
         return pending;
-    }
-
-    /** The faults and check results that the node's conditions in Kubernetes are written from. */
-    record ConditionSource(EventStore store, CheckRunner runner) implements NodeReconciler.NodeStatusSource {
-
-        /** Starts writing the Node, and writes again whenever faults or results change. */
-        static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
-            NodeReconciler writer = parts.add(kubernetes.start(new ConditionSource(store, runner)));
-            parts.add(store.listen(change -> writer.wake()));
-            runner.onResults(writer::wake);
-        }
-
-        @Override
-        public List<Fault> faults() {
-            return store.faults();
-        }
-
-        @Override
-        public List<CheckResult> results() {
-            return runner.results();
-        }
-
-        @Override
-        public boolean complete() {
-            return runner.results().size() == runner.checks().size();
-        }
     }
 }

@@ -1,0 +1,36 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.kube.KubernetesNode;
+import dev.gpuwarden.daemon.kube.NodeReconciler;
+import dev.gpuwarden.daemon.store.EventStore;
+import java.util.List;
+
+/** The faults and check results that the node's conditions in Kubernetes are written from. */
+record ConditionSource(EventStore store, CheckRunner runner) implements NodeReconciler.NodeStatusSource {
+
+    /** Starts writing the Node, and writes again whenever faults or results change. */
+    static void keep(KubernetesNode kubernetes, EventStore store, CheckRunner runner, Closer parts) {
+        NodeReconciler writer = parts.add(kubernetes.start(new ConditionSource(store, runner)));
+        parts.add(store.listen(change -> writer.wake()));
+        runner.onResults(writer::wake);
+    }
+
+    @Override
+    public List<Fault> faults() {
+        return store.faults();
+    }
+
+    @Override
+    public List<CheckResult> results() {
+        return runner.results();
+    }
+
+    @Override
+    public boolean complete() {
+        return runner.results().size() == runner.checks().size();
+    }
+}
