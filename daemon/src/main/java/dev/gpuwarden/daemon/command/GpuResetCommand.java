@@ -35,7 +35,7 @@ import picocli.CommandLine.Parameters;
             "Reset GPUs of this node with nvidia-smi, and check them afterwards. Without --arm it only shows the steps and the"
                     + " processes that hold the GPUs.",
             "The daemon lets go of the GPUs first. Any other process that holds one open makes the reset fail, with its name."
-                    + " Persistence mode is turned off, and restored whatever happens.",
+                    + " Persistence mode is turned off, and restored at the end, also after a failure.",
             "GPUs with direct NVLink connections can only be reset together: name all of them.",
             "The kernel log gets the result, by which a fault that a reset repairs ends. Needs root.",
             "  gpuwarden gpu-reset 3 --arm"

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The reset of GPUs, step by step. Whatever fails, persistence mode is restored and the daemon reads the GPUs again. Blocks for as
- * long as the reset takes.
+ * The reset of GPUs, step by step. After a failure of any step persistence mode is restored, and the daemon may read the GPUs again. Blocks for
+ * as long as the reset takes.
  */
 public final class GpuReset {
 

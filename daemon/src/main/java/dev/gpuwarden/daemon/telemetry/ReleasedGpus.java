@@ -20,7 +20,7 @@ final class ReleasedGpus {
     private final DriverCalls calls;
     private final AtomicReference<Request> asked = new AtomicReference<>(new Request(Map.of()));
 
-    /** The reasons by index. Of the manager's thread. */
+    /** The reasons by index. Only the manager's thread uses it. */
     private Map<Integer, String> released = Map.of();
 
     private record Request(Map<Integer, String> gpus, CompletableFuture<Optional<String>> done) {
@@ -30,7 +30,7 @@ final class ReleasedGpus {
     }
 
     /**
-     * What a request did to the driver.
+     * The effect of a request on the driver.
      *
      * @param takenAgain the library has started again with all GPUs; their order is in doubt
      * @param broken the answer of a library that could not be initialised again; otherwise empty

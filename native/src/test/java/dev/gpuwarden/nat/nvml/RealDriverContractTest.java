@@ -73,9 +73,7 @@ class RealDriverContractTest {
                     }
                 }
             }
-            return names.stream()
-                    .filter(name -> name.matches(".*/nvidia\\d+"))
-                    .toList();
+            return names.stream().filter(name -> name.matches(".*/nvidia\\d+")).toList();
         }
     }
 
