@@ -41,7 +41,10 @@ public final class DaemonCommands implements CommandGroup {
                         "doctor",
                         () -> new DoctorCommand(
                                 DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
-                new NamedCommand("gpu-reset", () -> new GpuResetCommand(DaemonCommands::driver)),
+                new NamedCommand(
+                        "gpu-reset",
+                        () -> new GpuResetCommand(
+                                DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
                 new NamedCommand("release-driver", ReleaseDriverCommand::new),
                 new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),
                 new NamedCommand("xid", () -> XidCommand.create()));

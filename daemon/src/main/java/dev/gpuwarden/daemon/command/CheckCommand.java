@@ -9,9 +9,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.StaticHandler;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
-import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.NodeVerdict;
-import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Verdict;
@@ -21,10 +19,8 @@ import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.WorkSources;
-import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
-import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.ReportPage;
@@ -101,12 +97,7 @@ public final class CheckCommand extends CheckingCommand {
 
     @Override
     WorkSources work() {
-        return new WorkSources(
-                new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()),
-                collective.driver(collectives, sampling.driverOptions(), sampling.openDeadline()),
-                new LazyDriver(provider(), sampling.driverOptions(), sampling.openDeadline()),
-                RateHistory.NONE,
-                GpuAccess.OPEN);
+        return workOf(compute, collectives, collective);
     }
 
     @Override

@@ -4,7 +4,9 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Fault;
@@ -16,6 +18,8 @@ import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.port.CollectiveProvider;
+import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.access.SingleRunAccess;
@@ -23,12 +27,15 @@ import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.WorkSources;
+import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.KernelLogScan;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.settings.CheckOptions;
+import dev.gpuwarden.daemon.settings.CollectiveSettings;
+import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.time.Clock;
 import java.time.Duration;
@@ -81,6 +88,24 @@ abstract class CheckingCommand extends NodeCommand {
         return WorkSources.NONE;
     }
 
+    /** Returns the permission to give work to GPUs, the usual one or a narrower one. */
+    GpuAccess access(GpuAccess usual) {
+        return usual;
+    }
+
+    /** Returns the sources of work in this process. */
+    WorkSources workOf(
+            Supplier<ComputeProvider> compute,
+            Supplier<CollectiveProvider> collectives,
+            CollectiveSettings collective) {
+        return new WorkSources(
+                new LazyComputeDriver(compute, sampling.driverOptions(), sampling.openDeadline()),
+                collective.driver(collectives, sampling.driverOptions(), sampling.openDeadline()),
+                new LazyDriver(provider(), sampling.driverOptions(), sampling.openDeadline()),
+                RateHistory.NONE,
+                GpuAccess.OPEN);
+    }
+
     Run runChecks(CheckPlan plan) {
         return runChecks(plan, Optional.empty());
     }
@@ -96,7 +121,7 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        WorkSources sources = work().withAccess(new SingleRunAccess(PresentPods.of(paths, () -> seen)));
+        WorkSources sources = work().withAccess(access(new SingleRunAccess(PresentPods.of(paths, () -> seen))));
         CheckEnvironment around =
                 CheckEnvironment.once(seen, limits, expectations, paths).withWork(sources);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);

@@ -3,24 +3,26 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuLoad;
-import dev.gpuwarden.core.health.Finding;
-import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.port.CollectiveProvider;
+import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.DriverRoot;
 import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.reset.NvidiaSmi;
+import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -49,6 +51,14 @@ public final class GpuResetCommand extends CheckingCommand {
 
     private static final String KERNEL_LOG = "kernel-log";
     private static final Duration LONGEST = Duration.ofHours(1);
+    private static final GpuAccess.Answer OTHERS =
+            new GpuAccess.Refusal("not-reset", "the GPU was not reset, so it gets no work");
+
+    /** The checks after a reset, as they are written on the command line. */
+    enum Verify {
+        passive,
+        invasive
+    }
 
     @Parameters(arity = "1..64", paramLabel = "GPU", description = "Index, UUID or PCI address; one or more.")
     List<String> names = List.of();
@@ -85,11 +95,32 @@ public final class GpuResetCommand extends CheckingCommand {
             description = "Takes the line with the result (default: ${DEFAULT-VALUE}).")
     Path acknowledgements = Path.of("/dev/kmsg");
 
+    @Option(
+            names = "--verify",
+            defaultValue = "invasive",
+            paramLabel = "CHECKS",
+            description =
+                    "Checks of the GPUs after the reset: passive, or invasive (those and the ones that give work to"
+                            + " these GPUs alone, up to some minutes) (default: ${DEFAULT-VALUE}).")
+    Verify verify = Verify.invasive;
+
     @Mixin
     ClientOptions client = new ClientOptions();
 
-    public GpuResetCommand(Supplier<DriverProvider> provider) {
+    @Mixin
+    CollectiveSettings collective = new CollectiveSettings();
+
+    private final Supplier<ComputeProvider> compute;
+    private final Supplier<CollectiveProvider> collectives;
+    private List<String> resetting = List.of();
+
+    public GpuResetCommand(
+            Supplier<DriverProvider> provider,
+            Supplier<ComputeProvider> compute,
+            Supplier<CollectiveProvider> collectives) {
         super(provider);
+        this.compute = compute;
+        this.collectives = collectives;
     }
 
     @Override
@@ -100,8 +131,9 @@ public final class GpuResetCommand extends CheckingCommand {
         sampling.searchIn(driver.libraryFolders());
         Optional<Path> socket = client.socket();
         ResetTargets targets = ResetTargets.of(sample(NodeSampler::snapshot), names);
+        resetting = targets.uuids();
         ResetNode node = new ResetNode(
-                socket, targets.files(paths.devices()), new ProcessOwners(paths), acknowledgements, this::defects);
+                socket, targets.files(paths.devices()), new ProcessOwners(paths), acknowledgements, this::verify);
         NvidiaSmi smi = new NvidiaSmi(driver, longest);
         if (!arm) {
             ResetReport plan = ResetReport.plan(targets, smi.resetText(targets.uuids()), node.holders());
@@ -149,37 +181,31 @@ public final class GpuResetCommand extends CheckingCommand {
         }
     }
 
-    /** Runs the passive checks. The kernel log is left out: it still has the fault that the reset repairs. */
-    private List<String> defects(List<String> uuids) {
-        Run run = runChecks(checks.plan(checks.all(node.get()), GpuLoad.NONE).only(id -> !id.equals(KERNEL_LOG)));
-        List<String> defects = new ArrayList<>();
-        for (String uuid : uuids) {
-            Optional<GpuSnapshot> gpu = run.node().gpus().stream()
-                    .filter(seen -> seen.identity()
-                            .uuid()
-                            .asOptional()
-                            .filter(uuid::equalsIgnoreCase)
-                            .isPresent())
-                    .findFirst();
-            if (gpu.isEmpty()) {
-                defects.add("GPU " + uuid + " is not listed by the driver");
-            } else if (gpu.get().state() != GpuState.ANSWERING) {
-                defects.add(gpu.get().identity().label() + " is "
-                        + gpu.get().state().label() + " " + gpu.get().detail());
-            } else {
-                defects.addAll(failures(run, gpu.get().identity()));
-            }
-        }
-        return defects;
+    /** Runs the checks. The kernel log is left out: it still has the fault that the reset repairs. */
+    private GpuReset.Verified verify(List<String> uuids) {
+        GpuLoad most = verify == Verify.invasive ? GpuLoad.INVASIVE : GpuLoad.NONE;
+        Run run = runChecks(checks.plan(checks.all(node.get()), most).only(id -> !id.equals(KERNEL_LOG)));
+        return ResetVerification.of(run.node().gpus(), run.results(), uuids);
     }
 
-    private static List<String> failures(Run run, GpuIdentity gpu) {
-        return run.results().stream()
-                .map(CheckResult::findings)
-                .flatMap(List::stream)
-                .filter(finding -> finding.outcome() == Outcome.FAIL)
-                .filter(finding -> finding.subject().label().equals(gpu.label()))
-                .map(Finding::message)
-                .toList();
+    @Override
+    WorkSources work() {
+        return workOf(compute, collectives, collective);
+    }
+
+    /** Other GPUs may have tenants. */
+    @Override
+    GpuAccess access(GpuAccess usual) {
+        Set<String> own = Set.copyOf(resetting);
+        return (check, load, gpus) -> {
+            List<GpuSnapshot> mine = gpus.stream()
+                    .filter(gpu -> own.contains(gpu.identity().selector()))
+                    .toList();
+            Iterator<GpuAccess.Answer> answers =
+                    usual.request(check, load, mine).iterator();
+            return gpus.stream()
+                    .map(gpu -> mine.contains(gpu) ? answers.next() : OTHERS)
+                    .toList();
+        };
     }
 }

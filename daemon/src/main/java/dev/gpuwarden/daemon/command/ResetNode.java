@@ -32,25 +32,25 @@ final class ResetNode implements GpuReset.Node {
     private final Set<Path> files;
     private final ProcessOwners owners;
     private final Path kernelLog;
-    private final Function<List<String>, List<String>> defects;
+    private final Function<List<String>, GpuReset.Verified> checks;
 
     /**
      * @param socket the daemon's; empty if it has none
      * @param files of the GPUs
      * @param kernelLog takes the acknowledgement, /dev/kmsg
-     * @param defects returns what is wrong with these GPUs
+     * @param checks returns the verdict on these GPUs
      */
     ResetNode(
             Optional<Path> socket,
             Set<Path> files,
             ProcessOwners owners,
             Path kernelLog,
-            Function<List<String>, List<String>> defects) {
+            Function<List<String>, GpuReset.Verified> checks) {
         this.socket = socket;
         this.files = Set.copyOf(files);
         this.owners = owners;
         this.kernelLog = kernelLog;
-        this.defects = defects;
+        this.checks = checks;
     }
 
     @Override
@@ -138,8 +138,8 @@ final class ResetNode implements GpuReset.Node {
     }
 
     @Override
-    public List<String> defects(List<String> uuids) {
-        return defects.apply(uuids);
+    public GpuReset.Verified verify(List<String> uuids) {
+        return checks.apply(uuids);
     }
 
     /** Writes the line as one record; only root may, and the daemon accepts it from root alone. */

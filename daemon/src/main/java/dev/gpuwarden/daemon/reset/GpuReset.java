@@ -31,12 +31,20 @@ public final class GpuReset {
         /** Returns descriptions of the processes that hold the GPUs open; absent if that cannot be found out. */
         Reading<List<String>> holders();
 
-        /** Returns what is wrong with each GPU after its reset; empty for a healthy one. */
-        List<String> defects(List<String> uuids);
+        /** Checks the GPUs after their reset. */
+        Verified verify(List<String> uuids);
 
         /** Writes a line to the kernel log. Returns the cause of a failure. */
         Optional<String> acknowledge(String line);
     }
+
+    /**
+     * The verdict of the checks.
+     *
+     * @param defects empty for healthy GPUs
+     * @param text the number of checks that passed, and the names of those that neither passed nor failed
+     */
+    public record Verified(List<String> defects, String text) {}
 
     /** The time in which the daemon does not read the GPUs. */
     public interface Release extends AutoCloseable {
@@ -171,10 +179,12 @@ public final class GpuReset {
     }
 
     private boolean verified(List<String> uuids) {
-        return step("verify", () -> {
-            List<String> defects = node.defects(uuids);
-            return defects.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", defects));
-        });
+        progress.accept("verify");
+        long start = System.nanoTime();
+        Verified verified = node.verify(uuids);
+        Optional<String> failure =
+                verified.defects().isEmpty() ? Optional.empty() : Optional.of(String.join("; ", verified.defects()));
+        return record("verify", start, failure, verified.text());
     }
 
     private boolean restore(Set<String> uuids) throws InterruptedException {

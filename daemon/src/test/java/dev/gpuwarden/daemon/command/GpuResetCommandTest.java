@@ -57,8 +57,11 @@ class GpuResetCommandTest {
     }
 
     private Ended reset(String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("gpu-reset", "--output=json", "--check.only=gpu-state"));
+        List<String> command = new ArrayList<>(List.of("gpu-reset", "--output=json"));
         command.addAll(List.of(arguments));
+        if (command.stream().noneMatch(argument -> argument.startsWith("--check.only"))) {
+            command.add("--check.only=gpu-state");
+        }
         command.add("--grpc.socket=" + node.root().resolve("gpuwarden.sock"));
         ProcessBuilder builder = ChildJvm.gpuwarden(command);
         builder.environment().putAll(node.environment());
@@ -135,6 +138,22 @@ class GpuResetCommandTest {
         } finally {
             holder.destroy();
         }
+    }
+
+    @Test
+    void gpuThatComputesWrongAfterItsResetIsNotRepaired() throws Exception {
+        node.set("gpu.1.cuda.wrong.pattern", "bit");
+        Ended ended = reset("1", "--arm", "--check.only=gpu-state,gpu-results,nccl-loopback");
+        assertThat(ended.code()).as(ended.err()).isEqualTo(1);
+        assertThat(ended.step("reset")).isEqualTo("done: ");
+        assertThat(ended.step("verify")).startsWith("failed: ").contains("wrong");
+        assertThat(ended.step("acknowledge")).isEqualTo("done: GPU reset executed: " + uuid(1) + ", success: false");
+
+        Ended other = reset("3", "--arm", "--check.only=gpu-state,gpu-results,nccl-loopback");
+        assertThat(other.code()).as(other.err()).isZero();
+        assertThat(other.step("verify")).isEqualTo("done: 2 passed; skipped: nccl-loopback (one-gpu)");
+        Ended passive = reset("1", "--arm", "--verify=passive", "--check.only=gpu-state,gpu-results");
+        assertThat(passive.step("verify")).isEqualTo("done: 1 passed");
     }
 
     @Test

@@ -77,8 +77,9 @@ class GpuResetTest {
         }
 
         @Override
-        public List<String> defects(List<String> uuids) {
-            return node.control().gpus().get(3).fit() ? List.of() : List.of("GPU 3 is reset_required");
+        public GpuReset.Verified verify(List<String> uuids) {
+            boolean fit = node.control().gpus().get(3).fit();
+            return new GpuReset.Verified(fit ? List.of() : List.of("GPU 3 is reset_required"), "1 passed");
         }
 
         @Override
