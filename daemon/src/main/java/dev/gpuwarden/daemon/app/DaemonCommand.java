@@ -63,12 +63,14 @@ import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
+import dev.gpuwarden.daemon.verify.RepairVerifier;
 import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramMonitor;
 import dev.gpuwarden.daemon.vram.VramOptions;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,6 +93,9 @@ import picocli.CommandLine.Spec;
 public final class DaemonCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(DaemonCommand.class.getName());
+
+    /** The interval of most passive checks. */
+    private static final Duration VERIFICATION = Duration.ofSeconds(15);
 
     private final Supplier<DriverProvider> provider;
     private final ShutdownSignal stop;
@@ -210,6 +215,7 @@ public final class DaemonCommand implements Callable<Integer> {
             GpuReleases releases = parts.add(new GpuReleases(gpus, sampler, paths.devices()));
             WorkDrivers work = new WorkDrivers(sampling, collective, events);
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
+            parts.add(RepairVerifier.start(runner, store, store, Clock.systemUTC(), VERIFICATION));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<VramMonitor> vram = budgets.start(
@@ -270,6 +276,9 @@ public final class DaemonCommand implements Callable<Integer> {
                         new DriverSource.Feed(driver::await, driver::end),
                         lines));
         log.alsoMatch(others);
+        if (checks.sets().verifiesAfterBoot()) {
+            log.verifyAfterBoot();
+        }
         log.start();
         return log;
     }

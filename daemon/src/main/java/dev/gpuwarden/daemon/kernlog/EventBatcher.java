@@ -1,15 +1,11 @@
 package dev.gpuwarden.daemon.kernlog;
 
-import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
-import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.daemon.kernlog.Occurrence.Repetitions;
 import java.lang.System.Logger.Level;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -17,9 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /**
  * A buffer of kernel-log events, which it stores in batches with the position in the log. The first event of a fault is due
@@ -47,21 +41,8 @@ final class EventBatcher {
 
     private static final long FAR_NANOS = TimeUnit.DAYS.toNanos(365);
 
-    /** The shortest pause before a fault that cannot be cleared yet is examined again. */
-    private static final Duration CLEAR_PAUSE = Duration.ofSeconds(10);
-
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
     private static final System.Logger LOG = System.getLogger(KernelLogMonitor.class.getName());
-
-    /**
-     * The receiver of batches.
-     *
-     * @param faults the current faults, from memory
-     * @param quiet the time without repetition after which a fault that asks for no action is cleared
-     * @param error receives the description of a failure to store
-     */
-    record Target(
-            EventWriter intake, Supplier<List<Fault>> faults, Duration quiet, Clock clock, Consumer<String> error) {}
 
     /**
      * One hand-over to the store.
@@ -251,7 +232,7 @@ final class EventBatcher {
     }
 
     /** Stores batches until {@link #stop()}. Blocks; waits without end for a store that accepts nothing. */
-    void run(Target target) {
+    void run(BatchTarget target) {
         Batch batch;
         do {
             batch = take();
@@ -303,7 +284,7 @@ final class EventBatcher {
     }
 
     /** Retries until the store accepts the batch; once more after the stop. The store itself keeps what it cannot write. */
-    private boolean deliver(Batch batch, Target target) {
+    private boolean deliver(Batch batch, BatchTarget target) {
         while (true) {
             boolean lastTry = retry.isClosed();
             try {
@@ -312,7 +293,7 @@ final class EventBatcher {
                 return true;
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "events of the kernel log could not be stored", e);
-                target.error.accept("events could not be stored: " + e);
+                target.error().accept("events could not be stored: " + e);
             }
             if (lastTry) {
                 return false;
@@ -321,30 +302,19 @@ final class EventBatcher {
         }
     }
 
-    private void store(Batch batch, Target target) {
+    private void store(Batch batch, BatchTarget target) {
         // Names come first: the next process must find the GPU of every stored event.
-        batch.names.ifPresent(position -> target.intake.accept(List.of(), Optional.of(position)));
-        List<Fault> current = target.faults.get();
-        List<HealthEvent> all = new ArrayList<>(FaultPolicy.keepFatal(batch.events, current));
-        if (batch.clear) {
-            all.addAll(FaultPolicy.clearQuiet(current, batch.events, target.quiet, target.clock.instant()));
-        }
+        batch.names.ifPresent(position -> target.intake().accept(List.of(), Optional.of(position)));
+        List<HealthEvent> all = target.eventsOf(batch.events, batch.clear);
         if (!all.isEmpty() || batch.position.isPresent()) {
-            unstored += target.intake.accept(all, batch.position).stream()
+            unstored += target.intake().accept(all, batch.position).stream()
                     .filter(receipt -> receipt == Receipt.HELD || receipt == Receipt.REFUSED)
                     .count();
         }
         stored += all.size();
-        Optional<Duration> pause =
-                FaultPolicy.nextClear(target.faults.get(), target.quiet).map(next -> pauseUntil(next, target));
+        Optional<Duration> pause = target.untilClear();
         synchronized (this) {
             clearAt = nanoTime.getAsLong() + pause.map(Duration::toNanos).orElse(FAR_NANOS);
         }
-    }
-
-    private static Duration pauseUntil(Instant next, Target target) {
-        Duration least = target.quiet.compareTo(CLEAR_PAUSE) < 0 ? target.quiet : CLEAR_PAUSE;
-        Duration until = Duration.between(target.clock.instant(), next);
-        return until.compareTo(least) < 0 ? least : until;
     }
 }

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
+import dev.gpuwarden.daemon.verify.Verification;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -115,8 +116,34 @@ final class FaultPolicy {
         return kept;
     }
 
+    /** Returns the events in their order; before those of a boot, the ones that keep parts with a fatal fault faulty. */
+    static List<HealthEvent> verifyAfterBoot(List<HealthEvent> events, List<Fault> current, Instant now) {
+        List<HealthEvent> causes = new ArrayList<>();
+        current.stream()
+                .filter(fault -> fault.cause().fatal())
+                .map(Fault::cause)
+                .distinct()
+                .forEach(causes::add);
+        List<HealthEvent> all = new ArrayList<>();
+        for (HealthEvent event : events) {
+            if (event.healthy()) {
+                List<HealthEvent> ended =
+                        causes.stream().filter(cause -> clears(event, cause)).toList();
+                if (Checks.isBoot(event)) {
+                    all.addAll(Verification.afterBoot(ended, now));
+                }
+                causes.removeAll(ended);
+            } else if (event.fatal()) {
+                causes.add(event);
+            }
+            all.add(event);
+        }
+        return all;
+    }
+
     private static boolean clears(HealthEvent healthy, HealthEvent cause) {
-        return healthy.checkName().equals(cause.checkName())
+        return healthy.agent().equals(cause.agent())
+                && healthy.checkName().equals(cause.checkName())
                 && healthy.componentClass().equals(cause.componentClass())
                 && (healthy.errorCodes().isEmpty()
                         || healthy.errorCodes().stream().anyMatch(cause.errorCodes()::contains))

@@ -54,6 +54,7 @@ public final class KernelLogMonitor implements AutoCloseable {
     private final KernelLogStats.Counters counters;
     private final Clock clock;
     private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
+    private boolean verifies;
     private volatile @Nullable LogSource source;
     private @Nullable Thread reader;
     private @Nullable Thread writer;
@@ -102,6 +103,11 @@ public final class KernelLogMonitor implements AutoCloseable {
         classifier.alsoMatch(others);
     }
 
+    /** Keeps parts with a fatal fault faulty after a boot, until another part of the program verifies them. Must be called before the start. */
+    public void verifyAfterBoot() {
+        verifies = true;
+    }
+
     /** Starts the two threads and returns. Does nothing where the settings switch the monitor off. */
     public void start() {
         if (off()) {
@@ -109,8 +115,8 @@ public final class KernelLogMonitor implements AutoCloseable {
         }
         LogSource.Start start = resume();
         reader = launch("gpuwarden-kernel-log", () -> follow(start));
-        EventBatcher.Target target =
-                new EventBatcher.Target(around.intake, around.faults, settings.quiet, clock, counters::error);
+        BatchTarget target =
+                new BatchTarget(around.intake, around.faults, settings.quiet, verifies, clock, counters::error);
         writer = launch("gpuwarden-kernel-events", () -> batcher.run(target));
     }
 

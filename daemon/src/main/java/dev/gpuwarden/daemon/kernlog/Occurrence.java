@@ -143,6 +143,7 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
         static final String NIC = "SysLogsNICDriverError";
         static final String DRIVER = "SysLogsDriverError";
         static final String RESET_FAILURE = "GPU_RESET_FAILURE";
+        private static final String BOOTED = "the node was booted";
 
         /** A check of one class of component. */
         record Check(String name, String componentClass) {}
@@ -184,10 +185,17 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
                     .map(check -> event(check, nodeName)
                             .healthy(true)
                             .generated(now)
-                            .message("the node was booted")
+                            .message(BOOTED)
                             .build())
                     .map(Occurrence::of)
                     .toList();
+        }
+
+        /** Returns true for an event that clears the faults of a check after a reboot. */
+        static boolean isBoot(HealthEvent event) {
+            return event.healthy()
+                    && event.agent().equals(AGENT)
+                    && event.message().equals(BOOTED);
         }
 
         /** Returns the events that clear the faults of a GPU after its reset. The specification sets them fatal. */

@@ -69,6 +69,15 @@ public final class CheckSetOptions {
                             + " its memory limit leaves too little (default: ${DEFAULT-VALUE}).")
     Isolation.Mode isolation = Isolation.Mode.child;
 
+    @Option(
+            names = "--check.after-boot",
+            defaultValue = "on",
+            paramLabel = "WHETHER",
+            description =
+                    "After a boot that ends a fatal fault of the kernel log, keep its part faulty until the checks that the"
+                            + " daemon runs have passed: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Switch afterBoot = Switch.on;
+
     static final class LoadConverter implements ITypeConverter<GpuLoad> {
         @Override
         public GpuLoad convert(String text) {
@@ -85,6 +94,11 @@ public final class CheckSetOptions {
     /** Returns the choice of the process in which checks work on GPUs. */
     public Isolation.Mode isolation() {
         return isolation;
+    }
+
+    /** Returns whether checks must pass after a boot before a fault ends. */
+    public boolean verifiesAfterBoot() {
+        return afterBoot == Switch.on;
     }
 
     /** Returns the largest load of the checks that a daemon runs by itself. */

@@ -79,7 +79,20 @@ class KernelLogMonitorTest {
     }
 
     private KernelLogMonitor start() {
-        KernelLogMonitor monitor = new KernelLogMonitor(
+        KernelLogMonitor monitor = monitor();
+        monitor.start();
+        return monitor;
+    }
+
+    private KernelLogMonitor verifying() {
+        KernelLogMonitor monitor = monitor();
+        monitor.verifyAfterBoot();
+        monitor.start();
+        return monitor;
+    }
+
+    private KernelLogMonitor monitor() {
+        return new KernelLogMonitor(
                 settings,
                 new KernelLogMonitor.Surroundings(
                         NodeName.of("node1"),
@@ -92,8 +105,6 @@ class KernelLogMonitorTest {
                         longest -> {},
                         DriverSource.Feed.NONE,
                         tapped::add));
-        monitor.start();
-        return monitor;
     }
 
     private static void pause(long millis) {
@@ -170,6 +181,34 @@ class KernelLogMonitorTest {
             until(() -> status(monitor).unreadable().isEmpty());
         }
         assertThat(store.events()).hasSize(8);
+    }
+
+    @Test
+    void partWithAFatalFaultStaysFaultyAfterABootUntilItIsVerified() throws IOException {
+        write(ClassifierFixture.XID79, ClassifierFixture.XID13);
+        try (KernelLogMonitor monitor = start()) {
+            until(() -> store.events().size() == 2);
+        }
+        boot(BOOT_2);
+        try (KernelLogMonitor monitor = verifying()) {
+            until(() -> store.events().size() == 9);
+        }
+        assertThat(store.events().get(2).checkName()).isEqualTo("RepairVerification");
+        assertThat(store.faults()).allSatisfy(fault -> {
+            assertThat(fault.key().checkName()).isEqualTo("RepairVerification");
+            assertThat(fault.cause().fatal()).isTrue();
+        });
+        assertThat(store.faults())
+                .extracting(fault -> fault.key().entity().value())
+                .containsExactlyElementsOf(store.events().get(0).entities().stream()
+                        .map(entity -> entity.value())
+                        .toList());
+        // Its own boot ends no verification.
+        boot(BOOT_1);
+        try (KernelLogMonitor monitor = verifying()) {
+            until(() -> store.events().size() == 15);
+        }
+        assertThat(store.faults()).isNotEmpty();
     }
 
     @Test
