@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The GPUs that the process holds no file of: those asked for, and those of now. A release that fails is given up. Taking all
@@ -18,7 +17,7 @@ final class ReleasedGpus {
 
     private final GpuRegistry monitors;
     private final DriverCalls calls;
-    private final AtomicReference<Request> asked = new AtomicReference<>(new Request(Map.of()));
+    private Request asked = new Request(Map.of());
 
     /** The reasons by index. Only the manager's thread uses it. */
     private Map<Integer, String> released = Map.of();
@@ -47,8 +46,18 @@ final class ReleasedGpus {
     /** For any thread; {@link DriverManager#release} describes it. */
     CompletableFuture<Optional<String>> request(Map<Integer, String> gpus) {
         Request next = new Request(gpus);
-        asked.getAndSet(next).done().complete(Optional.of("another request came first"));
+        swap(next).done().complete(Optional.of("another request came first"));
         return next.done();
+    }
+
+    private synchronized Request swap(Request next) {
+        Request before = asked;
+        asked = next;
+        return before;
+    }
+
+    private synchronized Request asked() {
+        return asked;
     }
 
     /** True while the driver may not open all GPUs. */
@@ -58,7 +67,7 @@ final class ReleasedGpus {
 
     /** Carries out what is asked for and has not been done. */
     Outcome apply(Optional<Driver> driver) {
-        Request next = asked.get();
+        Request next = asked();
         if (driver.isEmpty() || next.gpus().equals(released)) {
             released = next.gpus();
             next.done().complete(Optional.empty());
@@ -79,8 +88,10 @@ final class ReleasedGpus {
     }
 
     private void giveUp(Request request, String failure) {
-        if (!request.gpus().isEmpty()) {
-            asked.compareAndSet(request, new Request(released));
+        synchronized (this) {
+            if (asked == request && !request.gpus().isEmpty()) {
+                asked = new Request(released);
+            }
         }
         request.done().complete(Optional.of(failure));
     }

@@ -91,6 +91,12 @@ class KernelLogMonitorTest {
         return monitor;
     }
 
+    private void runUntil(KernelLogMonitor monitor, int events) {
+        try (monitor) {
+            until(() -> store.events().size() == events);
+        }
+    }
+
     private KernelLogMonitor monitor() {
         return new KernelLogMonitor(
                 settings,
@@ -186,13 +192,9 @@ class KernelLogMonitorTest {
     @Test
     void partWithAFatalFaultStaysFaultyAfterABootUntilItIsVerified() throws IOException {
         write(ClassifierFixture.XID79, ClassifierFixture.XID13);
-        try (KernelLogMonitor monitor = start()) {
-            until(() -> store.events().size() == 2);
-        }
+        runUntil(start(), 2);
         boot(BOOT_2);
-        try (KernelLogMonitor monitor = verifying()) {
-            until(() -> store.events().size() == 9);
-        }
+        runUntil(verifying(), 9);
         assertThat(store.events().get(2).checkName()).isEqualTo("RepairVerification");
         assertThat(store.faults()).allSatisfy(fault -> {
             assertThat(fault.key().checkName()).isEqualTo("RepairVerification");
@@ -205,9 +207,7 @@ class KernelLogMonitorTest {
                         .toList());
         // Its own boot ends no verification.
         boot(BOOT_1);
-        try (KernelLogMonitor monitor = verifying()) {
-            until(() -> store.events().size() == 15);
-        }
+        runUntil(verifying(), 15);
         assertThat(store.faults()).isNotEmpty();
     }
 

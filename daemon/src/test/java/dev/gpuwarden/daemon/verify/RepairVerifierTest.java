@@ -37,12 +37,14 @@ class RepairVerifierTest {
             node.set("gpu.2.remapped-rows.failure", "yes");
             RunningDaemon booted = RunningDaemon.start(node, often);
             try {
-                String broken = booted.awaitMetrics(fault("code=\"row-remap-failure\"").and(PENDING));
+                String broken =
+                        booted.awaitMetrics(fault("code=\"row-remap-failure\"").and(PENDING));
                 assertThat(XID.test(broken))
                         .as("the boot ends the fault of the log")
                         .isFalse();
                 node.set("gpu.2.remapped-rows.failure", "no");
-                booted.awaitMetrics(fault("code=\"row-remap-failure\"").or(PENDING).negate());
+                booted.awaitMetrics(
+                        fault("code=\"row-remap-failure\"").or(PENDING).negate());
             } finally {
                 booted.stop();
             }
