@@ -5,12 +5,10 @@ import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.Cluster.NodeNeeds;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A real node of a cluster on this machine, with simulated GPUs: own kubelet, own containerd, own kube-proxy, own namespaces
@@ -32,15 +30,14 @@ public final class ClusterNode implements AutoCloseable {
     private final Path folder;
     private final Path containerd;
     private final SimulatedNode gpus;
-    private final Program program;
-    private @Nullable DevicePlugin plugin;
+    private final NodePower power;
 
-    private ClusterNode(String name, Path folder, Path containerd, SimulatedNode gpus, Program program) {
+    private ClusterNode(String name, Path folder, Path containerd, SimulatedNode gpus, NodePower power) {
         this.name = name;
         this.folder = folder;
         this.containerd = containerd;
         this.gpus = gpus;
-        this.program = program;
+        this.power = power;
     }
 
     /** Starts a node; does not wait until it is Ready. */
@@ -70,65 +67,23 @@ public final class ClusterNode implements AutoCloseable {
             write(conf.resolve("kubelet.yaml"), pace.configuration("/" + cgroup));
             Path images = Files.createDirectories(folder.resolve("images"));
             Files.createLink(images.resolve(image.getFileName()), image);
+            Path systemctl = folder.resolve("programs/systemctl");
+            write(systemctl, Resource.text("cluster/node/systemctl.sh"));
+            Files.setPosixFilePermissions(systemctl, PosixFilePermissions.fromString("rwxr-xr-x"));
+            Files.createSymbolicLink(systemctl.resolveSibling("reboot"), Path.of("systemctl"));
         });
         SimulatedNode gpus = SimulatedNode.start(scenario, folder.resolve("gpus"));
-        Program program;
         try {
-            Shell.run("node/make-cgroups.sh", cgroup, NodeNeeds.CGROUPS.toString());
-            program = run(folder, k, cgroup, gpus, binaries, network);
+            var machine = new NodeBoot.Machine(folder, k, cgroup, gpus, binaries, network);
+            return new ClusterNode(name, folder, containerd, gpus, NodePower.on(machine));
+        } catch (InterruptedException e) {
+            gpus.close();
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while " + name + " starts", e);
         } catch (RuntimeException | Error e) {
-            removeCgroups(folder);
             gpus.close();
             throw e;
         }
-        ClusterNode node = new ClusterNode(name, folder, containerd, gpus, program);
-        try {
-            program.await(STARTING, "namespaces", () -> program.inside().isPresent());
-            long inside = program.inside().orElseThrow().pid();
-            network.connect(k, inside);
-            Files.createFile(folder.resolve("connected"));
-            node.plugin = DevicePlugin.start(inside, gpus.control());
-            return node;
-        } catch (InterruptedException e) {
-            node.close();
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while " + name + " starts", e);
-        } catch (IOException e) {
-            node.close();
-            throw new UncheckedIOException(e);
-        } catch (RuntimeException | Error e) {
-            node.close();
-            throw e;
-        }
-    }
-
-    private static Program run(
-            Path folder, int k, String cgroup, SimulatedNode gpus, Binaries binaries, Network network) {
-        return Program.start(
-                folder,
-                "node",
-                "(\nset -- " + cgroup + " " + NodeNeeds.CGROUPS + "\n" + Resource.text("cluster/node/remove-cgroups.sh")
-                        + ")\n",
-                List.of(
-                        "unshare",
-                        "--pid",
-                        "--mount",
-                        "--net",
-                        "--uts",
-                        "--ipc",
-                        "--fork",
-                        "--kill-child",
-                        "--mount-proc",
-                        "sh",
-                        "-c",
-                        Resource.text("cluster/node/node.sh"),
-                        "node",
-                        folder.toString(),
-                        gpus.root().toString(),
-                        binaries.path("").toString(),
-                        Binaries.containerd(),
-                        "node-" + k,
-                        network.node(k)));
     }
 
     private static void write(Path file, String text) throws IOException {
@@ -179,19 +134,44 @@ public final class ClusterNode implements AutoCloseable {
                 archive.toAbsolutePath().toString());
     }
 
-    /** Returns true while its first process lives. */
-    boolean running() {
-        return program.running();
+    /**
+     * Restarts it as by its button: its first process ends, and with it pods, kubelet and their sockets; it comes back with another
+     * boot id, and its GPUs without what a restart heals. Blocks until its first process runs again, which is seconds before the node is
+     * Ready. Pods do the same by the node's own `systemctl reboot`, for example with `chroot /host` and hostPath `/`.
+     */
+    public void reboot() {
+        power.restart();
     }
 
-    /** Switches it off like a power cut, and deletes its files. */
+    /**
+     * Sets the result of its restarts, from the next one on. At the start it comes back after no time.
+     *
+     * @param off time between the end of its last process and the start of its first one
+     */
+    public void rebootsLike(Restart restart, Duration off) {
+        power.restartsLike(restart, off);
+    }
+
+    /** Returns the number of times that its first process has been started, 1 before any restart. */
+    public int boots() {
+        return power.boots();
+    }
+
+    /** Returns true while its first process lives. */
+    public boolean running() {
+        return power.running();
+    }
+
+    /** Returns its boot id, as its kubelet and a daemon on it report it. */
+    public String bootId() {
+        return Unchecked.get(() -> Files.readString(gpus.procfs().resolve("sys/kernel/random/boot_id")))
+                .strip();
+    }
+
+    /** Switches it off like a power cut, and deletes the files of its GPUs. */
     @Override
     public void close() {
-        if (plugin != null) {
-            plugin.close();
-        }
-        program.kill();
-        removeCgroups(folder);
+        power.close();
         gpus.close();
     }
 

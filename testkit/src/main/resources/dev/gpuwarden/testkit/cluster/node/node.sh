@@ -18,9 +18,30 @@ own "$kubernetes" kubernetes
 mount --bind "$folder/var/log" /var/log
 mount --bind "$folder/var/lib" /var/lib
 mount --rbind "$folder/run" /run
+# Kubelets and daemons report the boot id of the simulated node, which changes with each boot.
+mount --bind "$gpus/proc/sys/kernel/random/boot_id" /proc/sys/kernel/random/boot_id
+# The node's own systemctl, before this machine's, which may have none.
+mount -t overlay node -o "lowerdir=$folder/programs:/usr/bin" /usr/bin ||
+    echo "expected an overlay over /usr/bin; systemctl cannot restart this node"
 cd /run/node
 # Until the other side has made and configured eth0.
 until [ -e connected ]; do sleep 0.05; done
+
+# Ends with 75 for a restart, and with 76 to stay off. A file lets the node ignore it.
+[ -p power ] || mkfifo -m 600 power
+trap 'exit 75' USR1
+trap 'exit 76' USR2
+(
+    while :; do
+        read -r what <power || continue
+        echo "systemctl: $what"
+        [ ! -e ignores-power ] || continue
+        case $what in
+        reboot) kill -USR1 1 ;;
+        poweroff) kill -USR2 1 ;;
+        esac
+    done
+) &
 
 # Like a service that is restarted always. Arguments: its log, the program, its arguments.
 keep() {
