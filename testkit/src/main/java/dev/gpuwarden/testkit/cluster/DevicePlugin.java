@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,7 @@ final class DevicePlugin implements AutoCloseable {
 
     private final Path folder;
     private final NodeControl gpus;
+    private final BooleanSupplier runs;
     private final GpuService service = new GpuService();
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("device-plugin-grpc", true), EpollIoHandler.newFactory());
@@ -77,21 +79,30 @@ final class DevicePlugin implements AutoCloseable {
     /** Identity of the kubelet's socket at the last registration. */
     private @Nullable String registered;
 
-    private DevicePlugin(Path folder, NodeControl gpus) {
+    private DevicePlugin(Path folder, NodeControl gpus, BooleanSupplier runs) {
         this.folder = folder;
         this.gpus = gpus;
+        this.runs = runs;
     }
 
-    /** @param inside a process in the node's mount namespace: paths through it are short enough for sockets */
-    static DevicePlugin start(long inside, NodeControl gpus) {
+    /**
+     * @param inside a process in the node's mount namespace: paths through it are short enough for sockets
+     * @param runs false while the plugin is as good as ended
+     */
+    static DevicePlugin start(long inside, NodeControl gpus, BooleanSupplier runs) {
         DevicePlugin plugin =
-                new DevicePlugin(Path.of("/proc/" + inside + "/root/var/lib/kubelet/device-plugins"), gpus);
+                new DevicePlugin(Path.of("/proc/" + inside + "/root/var/lib/kubelet/device-plugins"), gpus, runs);
         var unused = plugin.poller.scheduleWithFixedDelay(plugin::poll, 0, POLL_MILLIS, TimeUnit.MILLISECONDS);
         return plugin;
     }
 
     private void poll() {
         try {
+            if (!runs.getAsBoolean()) {
+                stopServing();
+                registered = null;
+                return;
+            }
             service.update(gpus.gpus());
             Optional<String> kubelet = identity(folder.resolve("kubelet.sock"));
             // A kubelet that starts removes the sockets of all plugins.

@@ -43,7 +43,11 @@ final class NodeBoot implements AutoCloseable {
                 long inside = program.inside().orElseThrow().pid();
                 network.connect(k, inside);
                 Files.createFile(folder.resolve("connected"));
-                return new NodeBoot(this, program, DevicePlugin.start(inside, gpus.control()));
+                return new NodeBoot(
+                        this,
+                        program,
+                        DevicePlugin.start(
+                                inside, gpus.control(), () -> OperatorServices.devicePluginRuns(gpus.root())));
             } catch (IOException e) {
                 end(program);
                 throw new UncheckedIOException(e);
