@@ -47,7 +47,8 @@ public record ChildRun(End end, String out, String err) {
      */
     private static final String WRAPPER = """
             trap 'kill -9 -$p $p 2>/dev/null; exit 137' TERM
-            setsid nice -n 10 "$@" </dev/null &
+            renice -n 10 -p $$ >/dev/null 2>&1
+            setsid "$@" </dev/null &
             p=$!
             wait $p
             s=$?
