@@ -18,7 +18,7 @@ import java.util.OptionalInt;
  */
 final class NodeBoot implements AutoCloseable {
 
-    /** The exit code of a first process that was told to restart the node. */
+    /** The exit code of a first process that has to restart the node. */
     static final int RESTART = 75;
 
     /** Limit of the start of its namespaces. */

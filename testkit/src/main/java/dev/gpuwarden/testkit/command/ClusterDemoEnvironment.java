@@ -123,13 +123,24 @@ final class ClusterDemoEnvironment implements AutoCloseable {
 
     /** @param changes key and value, for example `xid=79` */
     void set(String node, int gpu, String... changes) {
+        change(node, "gpu." + gpu + ".", changes);
+    }
+
+    /** Ends processes of the node's scenario, which hold GPUs without a pod. */
+    void endProcesses(String node, String... pids) {
+        for (String pid : pids) {
+            change(node, "process.", pid + "=stop");
+        }
+    }
+
+    private void change(String node, String prefix, String... changes) {
         ClusterNode its = cluster.nodes().stream()
                 .filter(one -> one.name().equals(node))
                 .findFirst()
                 .orElseThrow();
         for (String change : changes) {
             int sign = change.indexOf('=');
-            its.gpus().set("gpu." + gpu + "." + change.substring(0, sign), change.substring(sign + 1));
+            its.gpus().set(prefix + change.substring(0, sign), change.substring(sign + 1));
         }
     }
 

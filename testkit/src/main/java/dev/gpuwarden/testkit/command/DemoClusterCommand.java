@@ -55,7 +55,8 @@ final class DemoClusterCommand implements Callable<Integer> {
                 "operator: a GPU operator's pod does not start on one node, then crashes there repeatedly.",
                 "drain: one of four pods on a node is evicted, then all, as far as their budgets permit.",
                 "checkpoint: a pod gets a signal before its eviction, and leaves when it has saved its work.",
-                "vram: three pods share a T4 on node-3; one holds more than its budget, and is evicted when another cannot start."
+                "vram: three pods share a T4 on node-3; one holds more than its budget, and is evicted when another cannot start.",
+                "remediation: a Job on the node resets a GPU, another reboots the node, and it returns to service by itself."
             })
     Set<DemoStory> stories = EnumSet.of(DemoStory.faults, DemoStory.drain);
 

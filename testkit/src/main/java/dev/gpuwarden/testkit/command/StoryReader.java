@@ -22,6 +22,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
  */
 record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment environment) {
 
+    private static final String END_PROCESSES = "end processes of ";
     private static final Pattern GPU = Pattern.compile("gpu (?:(\\d) )?of (\\S+)");
 
     /** @throws IllegalStateException for an action or a command that does not exist */
@@ -54,6 +55,9 @@ record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment envi
 
     private Runnable action(String verb, String argument) {
         String[] changes = argument.split(" ");
+        if (verb.startsWith(END_PROCESSES)) {
+            return () -> environment.endProcesses(verb.substring(END_PROCESSES.length()), changes);
+        }
         Matcher gpu = GPU.matcher(verb);
         if (gpu.matches()) {
             String holder = gpu.group(2);
@@ -105,13 +109,15 @@ record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment envi
         checkpoint,
         /** A pod over its VRAM budget is evicted, and another starts. */
         vram,
+        /** A GPU is reset and a node rebooted, by Jobs on the node. */
+        remediation,
         /** All stories, one after the other. */
         all;
 
         /** Returns the steps of those stories, in order, after the installation. */
         static List<ClusterDemoRunner.Step> of(Set<DemoStory> stories, StoryReader reader) {
             List<ClusterDemoRunner.Step> play = new ArrayList<>(reader.read("opening"));
-            EnumSet.range(faults, vram).stream()
+            EnumSet.range(faults, remediation).stream()
                     .filter(story -> stories.contains(all) || stories.contains(story))
                     .forEach(story -> play.addAll(reader.read(story.name())));
             return play;

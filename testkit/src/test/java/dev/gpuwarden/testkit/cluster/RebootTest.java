@@ -23,7 +23,7 @@ class RebootTest {
 
     private static final String NODE = "node-2";
 
-    /** As a Job that restarts the host; what it writes after that is never read. */
+    /** Like a Job that restarts the host; what it writes after that is never read. */
     private static final String JOB = """
             apiVersion: batch/v1
             kind: Job
@@ -54,7 +54,7 @@ class RebootTest {
     }
 
     @AfterEach
-    void asBefore() {
+    void restoreRestarts() {
         if (Cluster.missing().isEmpty()) {
             node.rebootsLike(Restart.COMES_BACK, Duration.ZERO);
             kubectl("delete", "--ignore-not-found", "--wait=false", "job/restarts-the-host", "pod/stays");
