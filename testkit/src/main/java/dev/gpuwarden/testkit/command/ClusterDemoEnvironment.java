@@ -29,7 +29,9 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     private final Shell shell;
     private final ClusterPage page;
 
-    /** The GPU of node-1 that was changed last. */
+    /** The GPU of a program that was changed last, and its node. */
+    private String touchedNode = "node-1";
+
     private int touched;
 
     /** @param image the runtime image of this program */
@@ -96,6 +98,12 @@ final class ClusterDemoEnvironment implements AutoCloseable {
         }
     }
 
+    /** Starts the programs of `programs.yaml`, which hold GPUs of that node. */
+    void startPrograms(String node) {
+        log.accept("$ kubectl apply --filename programs.yaml");
+        cluster.controlPlane().apply(Resource.text("command/programs.yaml").replace("{node}", node));
+    }
+
     /** Applies a manifest of this package's resources. */
     void apply(String file) {
         log.accept("$ kubectl apply --filename " + file);
@@ -104,21 +112,24 @@ final class ClusterDemoEnvironment implements AutoCloseable {
 
     // ---- GPUs ----
 
-    /** Changes the first GPU of a program on node-1, from NVIDIA_VISIBLE_DEVICES of its container. */
+    /** Changes the first GPU of a program, from NVIDIA_VISIBLE_DEVICES of its container. */
     void setGpuOf(String program, String... changes) {
+        touchedNode = shell.run(
+                        "kubectl get pods --selector app=" + program + " --output 'jsonpath={.items[0].spec.nodeName}'")
+                .strip();
         String held = shell.run("kubectl exec deployment/" + program + " -- sh -c 'echo $NVIDIA_VISIBLE_DEVICES'")
                 .strip()
                 .split(",", -1)[0];
-        List<String> uuids = cluster.nodes().get(0).gpus().control().gpus().stream()
+        List<String> uuids = node(touchedNode).gpus().control().gpus().stream()
                 .map(NodeControl.Gpu::uuid)
                 .toList();
         touched = uuids.indexOf(held);
         setSame(changes);
     }
 
-    /** Changes the GPU of node-1 that was changed last. */
+    /** Changes the GPU of a program that was changed last. */
     void setSame(String... changes) {
-        set("node-1", touched, changes);
+        set(touchedNode, touched, changes);
     }
 
     /** @param changes key and value, for example `xid=79` */
@@ -134,14 +145,17 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     }
 
     private void change(String node, String prefix, String... changes) {
-        ClusterNode its = cluster.nodes().stream()
-                .filter(one -> one.name().equals(node))
-                .findFirst()
-                .orElseThrow();
         for (String change : changes) {
             int sign = change.indexOf('=');
-            its.gpus().set(prefix + change.substring(0, sign), change.substring(sign + 1));
+            node(node).gpus().set(prefix + change.substring(0, sign), change.substring(sign + 1));
         }
+    }
+
+    private ClusterNode node(String name) {
+        return cluster.nodes().stream()
+                .filter(one -> one.name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     // ---- queries ----

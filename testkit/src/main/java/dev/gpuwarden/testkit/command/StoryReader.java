@@ -68,6 +68,7 @@ record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment envi
         return switch (verb) {
             case "load-image" -> () -> environment.loadImage();
             case "settings" -> () -> environment.applySettings();
+            case "start programs on" -> () -> environment.startPrograms(argument);
             case "apply" -> () -> environment.apply(argument);
             case "run" ->
                 () -> environment.run(argument.replace("{now}", Instant.now().toString()));
