@@ -114,8 +114,8 @@ final class ClusterDemoEnvironment implements AutoCloseable {
 
     /** Changes the first GPU of a program, from NVIDIA_VISIBLE_DEVICES of its container. */
     void setGpuOf(String program, String... changes) {
-        touchedNode = shell.run(
-                        "kubectl get pods --selector app=" + program + " --output 'jsonpath={.items[0].spec.nodeName}'")
+        touchedNode = shell.run("kubectl get deployment " + program + " --output "
+                        + "'jsonpath={.spec.template.spec.nodeSelector.kubernetes\\.io/hostname}'")
                 .strip();
         String held = shell.run("kubectl exec deployment/" + program + " -- sh -c 'echo $NVIDIA_VISIBLE_DEVICES'")
                 .strip()
