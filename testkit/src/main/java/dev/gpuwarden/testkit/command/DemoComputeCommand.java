@@ -1,13 +1,7 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.ExitCode;
-import dev.gpuwarden.cli.run.SameProgram;
-import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Unchecked;
-import dev.gpuwarden.testkit.scenario.Scenarios;
-import dev.gpuwarden.testkit.sim.NativeFiles;
-import dev.gpuwarden.testkit.sim.RunningNodes;
-import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,39 +49,23 @@ final class DemoComputeCommand implements Callable<Integer> {
 
     /** Plays the act, and returns whether the report names the two GPUs alone. */
     static boolean play(PrintWriter out, Path report) throws InterruptedException {
-        try (SimulatedNode node = RunningNodes.ofUser()
-                .start(Scenarios.find("h100x8", NativeFiles.find().vocabulary()))) {
-            Thread onSignal = new Thread(node::close);
-            Runtime.getRuntime().addShutdownHook(onSignal);
-            try {
-                node.control().set(changes(), false);
-                return checked(node, out, report);
-            } finally {
-                DemoCommand.forget(onSignal);
-            }
-        }
+        return DemoAct.play("h100x8", Map.of(), out, act -> played(act, report));
     }
 
-    private static boolean checked(SimulatedNode node, PrintWriter out, Path report) throws InterruptedException {
-        out.println("a node of eight idle GPUs; GPU " + WRONG + " computes wrong in one SM, GPU " + SLOW
+    private static boolean played(DemoAct act, Path report) throws InterruptedException {
+        act.node().control().set(changes(), false);
+        act.print("a node of eight idle GPUs; GPU " + WRONG + " computes wrong in one SM, GPU " + SLOW
                 + " is held down by heat");
-        out.println("$ gpuwarden check gpumem gpu-results --report " + report);
-        out.flush();
-        Execution check = Execution.of(Unchecked.get(() -> SameProgram.run(
-                        node.environment(), "check", "gpumem", "gpu-results", "--local", "--report", report.toString())
-                .redirectErrorStream(true)
-                .start()));
-        out.print(check.output());
+        int code = act.show("check", "gpumem", "gpu-results", "--local", "--report", report.toString());
         String page = Unchecked.get(() -> Files.size(report) > 0 ? Files.readString(report) : "");
-        boolean named = check.code() == ExitCode.NOT_FIT
+        boolean named = code == ExitCode.NOT_FIT
                 && named(page, "FAIL", "gpu-results").equals(List.of(WRONG))
                 && named(page, "WARN", "gpu-results").equals(List.of(SLOW))
                 && named(page, "WARN", "gpumem").equals(List.of(SLOW));
-        out.println(
+        act.print(
                 named
                         ? "both are named, and no other; the report: " + report
                         : "expected GPU " + WRONG + " and GPU " + SLOW + " in the report " + report);
-        out.flush();
         return named;
     }
 

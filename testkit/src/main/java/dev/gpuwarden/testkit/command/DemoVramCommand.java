@@ -1,19 +1,12 @@
 package dev.gpuwarden.testkit.command;
 
 import dev.gpuwarden.cli.ExitCode;
-import dev.gpuwarden.cli.run.SameProgram;
-import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.Unchecked;
-import dev.gpuwarden.testkit.scenario.Scenarios;
-import dev.gpuwarden.testkit.sim.NativeFiles;
-import dev.gpuwarden.testkit.sim.RunningNodes;
-import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Deque;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -55,80 +48,39 @@ final class DemoVramCommand implements Callable<Integer> {
 
     /** Plays the act, and returns whether the right process ended. */
     static boolean play(PrintWriter out) throws InterruptedException {
-        Deque<Process> started = new ArrayDeque<>();
-        try (SimulatedNode node = RunningNodes.ofUser()
-                .start(Scenarios.find("t4", NativeFiles.find().vocabulary()))) {
-            Runnable close = node::close;
-            Thread onSignal = new Thread(() -> {
-                started.forEach(Process::destroy);
-                close.run();
-            });
-            Runtime.getRuntime().addShutdownHook(onSignal);
-            try {
-                return played(node, started, out);
-            } finally {
-                started.forEach(Process::destroy);
-                for (Process process : started) {
-                    process.waitFor();
-                }
-                DemoCommand.forget(onSignal);
-            }
-        }
+        return DemoAct.play("t4", Map.of(), out, DemoVramCommand::played);
     }
 
-    private static boolean played(SimulatedNode node, Deque<Process> started, PrintWriter out)
-            throws InterruptedException {
-        Path budgets = node.root().resolve("budgets.yaml");
+    private static boolean played(DemoAct act) throws InterruptedException {
+        Path budgets = act.node().root().resolve("budgets.yaml");
         Unchecked.get(() -> Files.writeString(budgets, BUDGETS));
-        out.println("a node with one T4; immich-ml has a budget of 3000 MiB, llama-swap of 5000 MiB");
-        Path log = node.root().resolve("daemon.log");
-        started.push(start(
-                node,
-                log,
+        act.print("a node with one T4; immich-ml has a budget of 3000 MiB, llama-swap of 5000 MiB");
+        act.start(
+                "daemon",
                 "daemon",
                 "--web.listen-address=127.0.0.1:0",
                 "--vram.budgets=" + budgets,
                 "--vram.mode=armed",
-                "--vram.grace=5s"));
-        Process victim = start(node, node.root().resolve("llama-swap.log"), use("llama-swap", 2500));
-        started.push(victim);
-        Process culprit = start(node, node.root().resolve("immich-ml.log"), use("immich-ml", 8500, "--grow=150MiB/s"));
-        started.push(culprit);
-        out.println("immich-ml has 8500 MiB and takes 150 MiB more each second ...");
-        out.flush();
+                "--vram.grace=5s");
+        Process victim = use(act, "llama-swap", 2500);
+        Process culprit = use(act, "immich-ml", 8500, "--grow=150MiB/s");
+        act.print("immich-ml has 8500 MiB and takes 150 MiB more each second ...");
         boolean ended = culprit.waitFor(ENDING_SECONDS, TimeUnit.SECONDS) && culprit.exitValue() == TERMINATED;
         boolean stayed = victim.isAlive();
-        show(node, out, "vram", "top", "--by=process");
-        show(node, out, "vram", "explain");
-        out.println(
+        act.show("vram", "top", "--by=process");
+        act.show("vram", "explain");
+        act.print(
                 ended && stayed
                         ? "immich-ml was ended, and llama-swap has room"
                         : "expected that immich-ml ends by SIGTERM and llama-swap stays; the daemon's log:\n"
-                                + Unchecked.get(() -> Files.readString(log)));
-        out.flush();
+                                + act.output("daemon"));
         return ended && stayed;
     }
 
-    private static String[] use(String name, int mebibytes, String... more) {
+    private static Process use(DemoAct act, String name, int mebibytes, String... more) {
         String[] all = {"sim", "use", "--gpu=0", "--name=" + name, "--mib=" + mebibytes};
         String[] arguments = Arrays.copyOf(all, all.length + more.length);
         System.arraycopy(more, 0, arguments, all.length, more.length);
-        return arguments;
-    }
-
-    private static Process start(SimulatedNode node, Path log, String... arguments) {
-        return Unchecked.get(() -> SameProgram.run(node.environment(), arguments)
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start());
-    }
-
-    private static void show(SimulatedNode node, PrintWriter out, String... arguments) throws InterruptedException {
-        out.println("$ gpuwarden " + String.join(" ", arguments));
-        Execution shown = Execution.of(Unchecked.get(() -> SameProgram.run(node.environment(), arguments)
-                .redirectErrorStream(true)
-                .start()));
-        out.println(shown.output());
-        out.flush();
+        return act.start(name, arguments);
     }
 }
