@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.app;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,11 +24,22 @@ final class ChildSettings {
 
     /** @param command parsed with this program's arguments */
     static List<String> of(CommandSpec command) {
+        return of(command, PREFIXES);
+    }
+
+    /** Returns those of {@code gpuwarden gpu-reset}, which also calls this daemon. */
+    static List<String> ofReset(CommandSpec command) {
+        return of(
+                command,
+                Stream.concat(PREFIXES.stream(), Stream.of("--grpc.socket")).toList());
+    }
+
+    private static List<String> of(CommandSpec command, List<String> prefixes) {
         List<String> settings = new ArrayList<>();
         CommandLine line = command.commandLine();
         for (OptionSpec option : line.getParseResult().matchedOptions()) {
             String name = option.longestName();
-            if (PREFIXES.stream().anyMatch(name::startsWith)) {
+            if (prefixes.stream().anyMatch(name::startsWith) && !name.startsWith("--grpc.socket-")) {
                 option.originalStringValues().forEach(value -> settings.add(name + "=" + value));
             }
         }

@@ -49,6 +49,8 @@ import dev.gpuwarden.daemon.page.TokenReviewer;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentKernelLines;
+import dev.gpuwarden.daemon.repair.RepairOptions;
+import dev.gpuwarden.daemon.repair.ServerRepair;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.sink.SinkSettings;
@@ -146,6 +148,9 @@ public final class DaemonCommand implements Callable<Integer> {
     VramOptions budgets = new VramOptions();
 
     @Mixin
+    RepairOptions repair = new RepairOptions();
+
+    @Mixin
     GrpcOptions grpc = new GrpcOptions();
 
     @Mixin
@@ -179,6 +184,8 @@ public final class DaemonCommand implements Callable<Integer> {
         RecordRules logRules = checks.logRules();
         kernelLog.validate();
         budgets.validate(paths);
+        boolean managed = uplink.wanted() || cluster.isPresent();
+        repair.validate(managed);
         VramRequests tenants = budgets.requests(uplink.wanted());
         try (ShutdownSignal.Registration running = stop.register();
                 Closer parts = new Closer()) {
@@ -217,6 +224,8 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
             parts.add(RepairVerifier.start(runner, store, store, Clock.systemUTC(), VERIFICATION));
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
+            Optional<ServerRepair> repairs =
+                    repair.start(managed, RepairWiring.of(store, events, sampler, runner, paths, spec), parts);
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<VramMonitor> vram = budgets.start(
                     sampler,
@@ -245,7 +254,8 @@ public final class DaemonCommand implements Callable<Integer> {
                     new Exposition(
                             metrics,
                             () -> new NodeCollectors(
-                                            runner, store, follower, holders, calls, sending, cluster, stats, vram)
+                                            runner, store, follower, holders, calls, sending, cluster, stats, vram,
+                                            repairs)
                                     .list(metrics, node, paths)));
             ProbeHandler probes = new ProbeHandler(
                     () -> pending(sampler.snapshot()), () -> store.storing() ? "" : "events are not stored now");

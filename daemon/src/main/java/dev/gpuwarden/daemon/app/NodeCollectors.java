@@ -18,6 +18,7 @@ import dev.gpuwarden.daemon.metrics.VramCollector;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodeName;
 import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.repair.ServerRepair;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.vram.VramMonitor;
@@ -36,7 +37,8 @@ record NodeCollectors(
         Supplier<List<SinkStats>> sending,
         Optional<KubernetesNode> cluster,
         WebStats web,
-        Optional<VramMonitor> vram) {
+        Optional<VramMonitor> vram,
+        Optional<ServerRepair> repairs) {
 
     /** Returns the collectors of all parts, and those of the metrics of other exporters that settings request. */
     List<Collector> list(MetricsOptions wanted, NodeName node, NodePaths paths) {
@@ -51,6 +53,7 @@ record NodeCollectors(
         calls.map(GrpcServer::stats).map(PartCollectors::grpc).ifPresent(collectors::add);
         cluster.map(target -> PartCollectors.kubernetes(target::stats)).ifPresent(collectors::add);
         vram.map(monitor -> new VramCollector(monitor::statuses)).ifPresent(collectors::add);
+        repairs.map(repair -> PartCollectors.repairs(repair::status)).ifPresent(collectors::add);
         if (wanted.dcgmNames()) {
             collectors.add(new DcgmCollector(node::get, kernelLog::lastXids, new CachedGpuHolders(holders)));
         }

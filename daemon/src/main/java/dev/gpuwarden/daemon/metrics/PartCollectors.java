@@ -8,6 +8,7 @@ import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.grpc.CallStats;
 import dev.gpuwarden.daemon.kernlog.KernelLogStats;
 import dev.gpuwarden.daemon.kube.KubeStats;
+import dev.gpuwarden.daemon.repair.RepairStatus;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.StoreStatus;
 import io.prometheus.metrics.model.snapshots.Labels;
@@ -50,6 +51,20 @@ public final class PartCollectors {
                 out.add("gpuwarden_store_receiver_waiting_events", labels, lag.waiting());
                 out.add("gpuwarden_store_receiver_dropped_events", labels, lag.dropped());
             });
+        });
+    }
+
+    /** Collects the state of the repair of this server, and the numbers of repairs. */
+    public static Collector repairs(Supplier<RepairStatus> repair) {
+        return Collector.of("repairs", (scrape, out) -> {
+            RepairStatus status = repair.get();
+            for (RepairStatus.State state : RepairStatus.State.values()) {
+                out.add("gpuwarden_repair_state", Labels.of("state", state.label()), status.state() == state ? 1 : 0);
+            }
+            out.add("gpuwarden_repair_operator_tasks", status.tasks().size());
+            status.ended()
+                    .forEach((end, count) -> out.add(
+                            "gpuwarden_repairs_recorded", Labels.of("kind", end.get(0), "outcome", end.get(1)), count));
         });
     }
 

@@ -63,6 +63,11 @@ public final class StoreSettings {
         return beside("-vram.jsonl");
     }
 
+    /** Returns the file of the repairs of this server; empty where events are in memory alone. */
+    public Optional<Path> repairsFile() {
+        return beside("-repairs.jsonl");
+    }
+
     private Optional<Path> beside(String ending) {
         return path.equals(MEMORY)
                 ? Optional.empty()

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -25,9 +26,15 @@ public record RunningDaemon(Process process, BufferedReader err, List<String> ou
     private static final Pattern SERVING = Pattern.compile(".*serving (http://127\\.0\\.0\\.1:[0-9]+)/metrics");
 
     public static RunningDaemon start(String... options) throws IOException {
+        return start(Map.of(), List.of(options));
+    }
+
+    private static RunningDaemon start(Map<String, String> environment, List<String> options) throws IOException {
         List<String> command = new ArrayList<>(List.of("daemon", "--web.listen-address=127.0.0.1:0"));
-        command.addAll(List.of(options));
-        Process process = ChildJvm.gpuwarden(command).start();
+        command.addAll(options);
+        ProcessBuilder builder = ChildJvm.gpuwarden(command);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         BufferedReader err =
                 new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
         List<String> output = new ArrayList<>();
@@ -42,6 +49,12 @@ public record RunningDaemon(Process process, BufferedReader err, List<String> ou
     }
 
     public static RunningDaemon start(SimulatedNode node, String... more) throws IOException {
+        return start(Map.of(), node, more);
+    }
+
+    /** @param environment for the daemon, and for the programs that it starts */
+    public static RunningDaemon start(Map<String, String> environment, SimulatedNode node, String... more)
+            throws IOException {
         List<String> options = new ArrayList<>(List.of(more));
         options.addAll(List.of(
                 "--driver.library-path=" + node.libraryPath(),
@@ -54,7 +67,7 @@ public record RunningDaemon(Process process, BufferedReader err, List<String> ou
         if (options.stream().noneMatch(option -> option.startsWith("--kernel-log."))) {
             options.add("--kernel-log.path=" + node.kernelLog());
         }
-        return start(options.toArray(String[]::new));
+        return start(environment, options);
     }
 
     static Path socket(SimulatedNode node) {

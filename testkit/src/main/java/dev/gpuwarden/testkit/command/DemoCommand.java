@@ -34,12 +34,18 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
-        subcommands = {DemoClusterCommand.class, DemoComputeCommand.class, DemoVramCommand.class},
+        subcommands = {
+            DemoClusterCommand.class,
+            DemoComputeCommand.class,
+            DemoRepairCommand.class,
+            DemoVramCommand.class
+        },
         description = {
             "Show the daemon on a simulated node with eight GPUs while faults occur there.",
             "A GPU is lost and comes back, one hangs, a pod fills one, a memory row fails, a link flaps, a program floods the kernel log.",
             "Each fault must show in metrics, on the page, in answers over gRPC and in the history, with its recommended action,",
-            "and must disappear when it is repaired. Then a process that grows beyond its VRAM budget must end.",
+            "and must disappear when it is repaired. Then a process that grows beyond its VRAM budget must end,",
+            "and a daemon must reset a GPU by itself.",
             "At last the checks that give work to GPUs must name one that computes wrong",
             "and one that is slow, on another node. Takes two minutes, with --fast one minute; needs no GPU."
         },
@@ -146,12 +152,14 @@ final class DemoCommand implements Callable<Integer> {
         printLine(out, "");
         boolean bounded = stopped.getCount() > 0 && DemoVramCommand.play(out);
         printLine(out, "");
+        boolean repaired = stopped.getCount() > 0 && DemoRepairCommand.play(out);
+        printLine(out, "");
         Path report = Unchecked.get(() -> Files.createTempFile("gpuwarden-report-", ".html"));
         boolean computed = stopped.getCount() > 0 && DemoComputeCommand.play(out, report);
         if (keep) {
             linger(node, daemon, out);
         }
-        if (missed == 0 && bounded && computed) {
+        if (missed == 0 && bounded && repaired && computed) {
             return ExitCode.OK;
         }
         // Again at the end, because a log often keeps no more.
@@ -159,6 +167,7 @@ final class DemoCommand implements Callable<Integer> {
                 out,
                 "the demo failed: " + missed + " of " + NodeDemoStep.places() + " parts of the node's day not visible"
                         + (bounded ? "" : ", the tenant over its budget not ended")
+                        + (repaired ? "" : ", the broken GPU not reset")
                         + (computed ? "" : ", the GPUs that compute wrong or slowly not named"));
         return ExitCode.NOT_FIT;
     }

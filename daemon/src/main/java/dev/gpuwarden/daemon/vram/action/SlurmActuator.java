@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.vram.action;
 
+import dev.gpuwarden.daemon.script.ManagerProgram;
 import dev.gpuwarden.daemon.vram.Actuator;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;
@@ -38,17 +39,20 @@ public final class SlurmActuator implements Actuator {
             ManagerProgram list =
                     ManagerProgram.run(List.of("squeue", "--noheader", "--jobs", job, "--format", "%A %F %K"), LONGEST);
             if (!list.succeeded()) {
-                return list.outcome();
+                return outcome(list);
             }
             Optional<String> name = name(job, list.run().out());
             return name.isPresent()
-                    ? ManagerProgram.run(List.of("scancel", name.get()), LONGEST)
-                            .outcome()
+                    ? outcome(ManagerProgram.run(List.of("scancel", name.get()), LONGEST))
                     : new Outcome(false, "expected job " + job + " in the list of squeue, which does not have it");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Outcome(false, "interrupted");
         }
+    }
+
+    private static Outcome outcome(ManagerProgram program) {
+        return new Outcome(program.succeeded(), program.text());
     }
 
     /** Returns the name that means this job alone; empty if no row of {@code squeue} is the job's. */

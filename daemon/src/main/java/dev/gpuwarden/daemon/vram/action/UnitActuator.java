@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.vram.action;
 
+import dev.gpuwarden.daemon.script.ManagerProgram;
 import dev.gpuwarden.daemon.vram.Actuator;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;
@@ -28,8 +29,8 @@ public final class UnitActuator implements Actuator {
     public Outcome recycle(Decision decision, Tenant tenant) {
         String unit = tenant.id().substring(ID_PREFIX.length());
         try {
-            return ManagerProgram.run(List.of("systemctl", "restart", "--", unit), LONGEST)
-                    .outcome();
+            ManagerProgram restart = ManagerProgram.run(List.of("systemctl", "restart", "--", unit), LONGEST);
+            return new Outcome(restart.succeeded(), restart.text());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Outcome(false, "interrupted");

@@ -1,7 +1,5 @@
-package dev.gpuwarden.daemon.vram.action;
+package dev.gpuwarden.daemon.script;
 
-import dev.gpuwarden.daemon.script.ChildRun;
-import dev.gpuwarden.daemon.vram.Actuator.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -9,19 +7,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A program of the manager of a tenant: systemd's or Slurm's. It has the daemon's PATH and SLURM_CONF, because Slurm is
+ * A program of the manager of units or jobs: systemd's or Slurm's. It has the daemon's PATH and SLURM_CONF, because Slurm is
  * often installed outside the usual folders.
  *
  * @param words the program and its arguments
  * @param run its end and its output
  */
-record ManagerProgram(List<String> words, ChildRun run) {
+public record ManagerProgram(List<String> words, ChildRun run) {
 
     private static final String USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     private static final int LONGEST_ERROR = 300;
 
     /** Runs it in this thread, for this time at most. @throws InterruptedException if this thread is interrupted */
-    static ManagerProgram run(List<String> words, Duration timeout) throws InterruptedException {
+    public static ManagerProgram run(List<String> words, Duration timeout) throws InterruptedException {
         return new ManagerProgram(words, ChildRun.of(words, Path.of("/"), environment(System.getenv()), timeout));
     }
 
@@ -35,20 +33,21 @@ record ManagerProgram(List<String> words, ChildRun run) {
         return environment;
     }
 
-    boolean succeeded() {
+    public boolean succeeded() {
         return run.end() instanceof ChildRun.End.Exited exited && exited.code() == 0;
     }
 
-    Outcome outcome() {
+    /** Returns its command line and its end, for users. */
+    public String text() {
         String command = String.join(" ", words);
         if (run.end() instanceof ChildRun.End.Exited exited) {
             String error = exited.code() == 0 ? "" : ": " + firstPart(run.err());
-            return new Outcome(exited.code() == 0, command + " ended with code " + exited.code() + error);
+            return command + " ended with code " + exited.code() + error;
         }
         String why = run.end() instanceof ChildRun.End.CutOff cut
                 ? "it " + cut.why()
                 : ((ChildRun.End.NotStarted) run.end()).why();
-        return new Outcome(false, command + ": " + why);
+        return command + ": " + why;
     }
 
     private static String firstPart(String text) {

@@ -1,0 +1,49 @@
+package dev.gpuwarden.daemon.app;
+
+import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.repair.RepairOptions;
+import dev.gpuwarden.daemon.store.EventStore;
+import dev.gpuwarden.daemon.store.StoreSettings;
+import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The wiring of the repair of this server to store, sampler and checks. */
+final class RepairWiring {
+
+    private RepairWiring() {}
+
+    static RepairOptions.Surroundings of(
+            EventStore store,
+            StoreSettings settings,
+            NodeSampler sampler,
+            CheckRunner runner,
+            NodePaths paths,
+            CommandSpec command) {
+        return new RepairOptions.Surroundings(
+                store,
+                runner::damping,
+                sampler::snapshot,
+                paths,
+                settings.repairsFile(),
+                ChildSettings.ofReset(command),
+                () -> runner.run(List.of()),
+                () -> incomplete(store, sampler, runner));
+    }
+
+    /** Returns why the faults are not all found yet. */
+    private static Optional<String> incomplete(EventStore store, NodeSampler sampler, CheckRunner runner) {
+        List<String> pending = DaemonCommand.pending(sampler.snapshot());
+        if (!pending.isEmpty()) {
+            return Optional.of(String.join(", ", pending));
+        }
+        if (runner.results().size() < runner.checks().size()) {
+            return Optional.of("the checks have not all run yet");
+        }
+        return store.leftOut().isEmpty()
+                ? Optional.empty()
+                : Optional.of("some reports of faults found no room, so the faults are not all present");
+    }
+}

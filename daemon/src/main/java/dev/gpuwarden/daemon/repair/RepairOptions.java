@@ -1,0 +1,272 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.node.NodeFacts;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.OpenFiles;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The settings of repairs of this server by its own daemon. */
+public final class RepairOptions {
+
+    private static final System.Logger LOG = System.getLogger(RepairOptions.class.getName());
+
+    private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
+    private static final Duration LONGEST_WAIT = Duration.ofDays(7);
+    private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
+    private static final int MOST_UNITS = 32;
+    private static final int MOST_REPAIRS = 100;
+
+    /** Names of units with their type (systemd.unit(5)); none begins with a dash, which would be an option. */
+    private static final Pattern UNIT = Pattern.compile("[A-Za-z0-9:_.\\\\@][A-Za-z0-9:_.\\\\@-]*\\.[a-z]+");
+
+    private static final Pattern NODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+
+    /** Values as they are written in YAML, except for the dash. */
+    enum Mode {
+        off,
+        dry_run,
+        armed;
+
+        @Override
+        public String toString() {
+            return name().replace('_', '-');
+        }
+    }
+
+    /** The times at which this server may be rebooted. */
+    enum Reboot {
+        never,
+        idle,
+        always
+    }
+
+    /** The process that resets. */
+    enum ResetAs {
+        child,
+        unit
+    }
+
+    @Option(
+            names = "--repair.mode",
+            defaultValue = "dry-run",
+            paramLabel = "MODE",
+            description =
+                    "Repair this server when a fatal fault asks for a reset or a reboot: ${COMPLETION-CANDIDATES}. A dry run"
+                            + " decides and reports. With an aggregator, or an account of Kubernetes, the daemon repairs"
+                            + " nothing (default: ${DEFAULT-VALUE}).")
+    Mode mode = Mode.dry_run;
+
+    @Option(
+            names = "--repair.settle",
+            defaultValue = "1m",
+            paramLabel = "DURATION",
+            description =
+                    "Time that a fault lasts before its repair, and that the server has after one to report that it"
+                            + " is over, up to 1h (default: ${DEFAULT-VALUE}).")
+    Duration settle = Duration.ofMinutes(1);
+
+    @Option(
+            names = "--repair.attempts",
+            defaultValue = "2",
+            paramLabel = "N",
+            description =
+                    "Resets of one GPU within 7 days before the reboot, and reboots for one GPU before an operator,"
+                            + " 1 to 10 (default: ${DEFAULT-VALUE}).")
+    int attempts = 2;
+
+    @Option(
+            names = "--repair.most-per-day",
+            defaultValue = "4",
+            paramLabel = "N",
+            description =
+                    "Repairs of all kinds within 24 h, up to 100; then an operator continues (default: ${DEFAULT-VALUE}).")
+    int mostPerDay = 4;
+
+    @Option(
+            names = "--repair.stop-units",
+            split = ",",
+            paramLabel = "UNIT",
+            description =
+                    "Units of systemd that use GPUs, such as llama.service: stopped in this order before a repair if"
+                            + " they run, and started again after it, whatever its end.")
+    List<String> units = List.of();
+
+    @Option(
+            names = "--repair.slurm-node",
+            paramLabel = "NODE",
+            description = "The name of this node in Slurm: drained before a repair, and resumed when no fault is left.")
+    @Nullable String slurm;
+
+    @Option(
+            names = "--repair.slurm-wait",
+            defaultValue = "4h",
+            paramLabel = "DURATION",
+            description = "Longest wait for the jobs of Slurm to end, up to 7 days (default: ${DEFAULT-VALUE}).")
+    Duration slurmWait = Duration.ofHours(4);
+
+    @Option(
+            names = "--repair.patience",
+            defaultValue = "30s",
+            paramLabel = "DURATION",
+            description = "Longest wait for other processes to let go of the GPU before its reset, up to 1h; the reset"
+                    + " is held then, and tried again an hour later (default: ${DEFAULT-VALUE}).")
+    Duration patience = Duration.ofSeconds(30);
+
+    @Option(
+            names = "--repair.reboot",
+            defaultValue = "never",
+            paramLabel = "WHEN",
+            description = "Reboot this server if a fault asks for it or a reset has failed: ${COMPLETION-CANDIDATES}."
+                    + " idle is only while no process but the daemon holds a GPU (default: ${DEFAULT-VALUE}).")
+    Reboot reboot = Reboot.never;
+
+    @Option(
+            names = "--repair.reset-as",
+            defaultValue = "child",
+            paramLabel = "PROCESS",
+            description = "Process that runs gpu-reset: ${COMPLETION-CANDIDATES}. A child has the daemon's rights, a"
+                    + " transient unit of systemd has root's (default: ${DEFAULT-VALUE}).")
+    ResetAs resetAs = ResetAs.child;
+
+    /**
+     * The parts of the daemon that the repair reads.
+     *
+     * @param damping parts whose faults recover, among others
+     * @param record file of the repairs; empty where events are in memory alone
+     * @param resetSettings options of the daemon that gpu-reset gets too
+     * @param checks runs all checks of this daemon once, and returns when they have ended
+     * @param incomplete the reason for which the faults are not all found yet; empty once they are
+     */
+    public record Surroundings(
+            EventReader faults,
+            Supplier<List<Damping>> damping,
+            Supplier<NodeSnapshot> node,
+            NodePaths paths,
+            Optional<Path> record,
+            List<String> resetSettings,
+            Runnable checks,
+            Supplier<Optional<String>> incomplete) {}
+
+    /**
+     * Checks the settings.
+     *
+     * @param managed true if an aggregator, or Kubernetes, has the node
+     * @throws UserError with the setting
+     */
+    public void validate(boolean managed) {
+        if (mode == Mode.armed && managed) {
+            throw new UserError(
+                    "--repair.mode=armed is for a server without Kubernetes: the aggregator repairs the nodes"
+                            + " of a cluster; leave it out");
+        }
+        bounded("--repair.settle", settle, LONGEST_SETTLE);
+        bounded("--repair.slurm-wait", slurmWait, LONGEST_WAIT);
+        bounded("--repair.patience", patience, LONGEST_PATIENCE);
+        bounded("--repair.attempts", attempts, 10);
+        bounded("--repair.most-per-day", mostPerDay, MOST_REPAIRS);
+        if (units.size() > MOST_UNITS) {
+            throw new UserError("--repair.stop-units: expected at most " + MOST_UNITS + ", seen " + units.size());
+        }
+        for (String unit : units) {
+            if (!UNIT.matcher(unit).matches()) {
+                throw new UserError("--repair.stop-units: expected a unit with its type, such as llama.service, seen '"
+                        + unit + "'");
+            }
+        }
+        if (slurm != null && !NODE.matcher(slurm).matches()) {
+            throw new UserError("--repair.slurm-node: expected the name of one node, seen '" + slurm + "'");
+        }
+    }
+
+    private static void bounded(String option, Duration value, Duration longest) {
+        if (value.isNegative() || value.compareTo(longest) > 0) {
+            throw new UserError(
+                    option + ": expected 0s to " + Durations.text(longest) + ", seen " + Durations.text(value));
+        }
+    }
+
+    private static void bounded(String option, int value, int most) {
+        if (value < 1 || value > most) {
+            throw new UserError(option + ": expected 1 to " + most + ", seen " + value);
+        }
+    }
+
+    /**
+     * Starts the repair, if a setting and the node permit it.
+     *
+     * @param managed true if an aggregator, or Kubernetes, has the node
+     * @return empty if it is off
+     */
+    public Optional<ServerRepair> start(boolean managed, Surroundings around, Closer parts) {
+        if (mode == Mode.off || managed) {
+            return Optional.empty();
+        }
+        if (around.record().isEmpty()) {
+            if (mode == Mode.armed) {
+                throw new UserError(
+                        "--repair.mode=armed needs a file for its record, and --store.path=memory has none");
+            }
+            return Optional.empty();
+        }
+        Clock clock = Clock.systemUTC();
+        RepairLog log;
+        try {
+            log = RepairLog.open(around.record().get(), clock);
+        } catch (IOException e) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "the record of repairs cannot be read, so nothing is repaired: "
+                            + around.record().get() + ": " + e.getMessage()
+                            + "; move the file away if its repairs need no memory");
+            return Optional.empty();
+        }
+        RepairRules rules = new RepairRules(settle, attempts, mostPerDay, reboot != Reboot.never);
+        Supplier<Reading<Set<Integer>>> users = () -> OpenFiles.holders(files(around));
+        RepairSteps.Server server = new RepairSteps.Server(
+                new ResetRun(resetAs == ResetAs.unit, patience, around.resetSettings()),
+                around.checks(),
+                new SystemUnits(units),
+                Optional.ofNullable(slurm).map(SlurmNode::new),
+                slurmWait,
+                Optional.of(users).filter(any -> reboot == Reboot.idle));
+        ServerRepairLoop loop = new ServerRepairLoop(
+                new ServerRepairLoop.Setup(
+                        mode == Mode.armed,
+                        rules,
+                        NodeFacts.bootId(around.paths().procfs()),
+                        around.faults(),
+                        around.damping(),
+                        around.incomplete()),
+                server,
+                log,
+                clock);
+        return Optional.of(parts.add(ServerRepair.start(loop, around.faults())));
+    }
+
+    private static Set<Path> files(Surroundings around) {
+        return around.node().get().gpus().stream()
+                .map(GpuSnapshot::identity)
+                .flatMap(gpu -> gpu.minor().asOptional().stream())
+                .map(minor -> around.paths().devices().resolve("nvidia" + minor))
+                .collect(Collectors.toSet());
+    }
+}

@@ -1,0 +1,86 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * The request of the faults of the same GPUs for the same action.
+ *
+ * @param name checks and codes, for operators
+ * @param subjects UUIDs of the GPUs at fault; the name of the check if no GPU is named
+ * @param since time at which the youngest of the faults was raised
+ * @param action that the faults recommend
+ */
+record RepairRequest(String name, Set<String> subjects, Instant since, RecommendedAction action) {
+
+    private record Group(Set<String> subjects, RecommendedAction action) {}
+
+    /** Returns the requests of the faults that make this server unfit, the oldest first. Those without an action are left out. */
+    static List<RepairRequest> of(Collection<Fault> faults) {
+        Map<Group, List<Fault>> groups = new LinkedHashMap<>();
+        faults.stream()
+                .filter(fault -> fault.decides() && fault.cause().action() != RecommendedAction.NONE)
+                .sorted(Comparator.comparing(Fault::since))
+                .forEach(fault -> groups.computeIfAbsent(
+                                new Group(subjects(fault.cause()), fault.cause().action()), any -> new ArrayList<>())
+                        .add(fault));
+        List<RepairRequest> requests = new ArrayList<>();
+        groups.forEach((group, raised) -> requests.add(new RepairRequest(
+                raised.stream()
+                        .map(fault -> name(fault.cause()))
+                        .distinct()
+                        .sorted()
+                        .collect(Collectors.joining(", ")),
+                group.subjects(),
+                raised.get(raised.size() - 1).since(),
+                group.action())));
+        return requests;
+    }
+
+    /** Returns the repair; empty if only an operator can carry it out. */
+    Optional<Kind> kind() {
+        return switch (action) {
+            case RESTART_VM, RESTART_BM -> Optional.of(Kind.REBOOT);
+            case COMPONENT_RESET ->
+                subjects.size() == 1 && subjects.iterator().next().startsWith("GPU-")
+                        ? Optional.of(Kind.RESET)
+                        : Optional.empty();
+            case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->
+                Optional.empty();
+        };
+    }
+
+    /** Returns the task for an operator, where there is no kind. */
+    String task() {
+        return action.label() + " for " + name + " of " + String.join(", ", subjects);
+    }
+
+    private static Set<String> subjects(HealthEvent cause) {
+        Set<String> gpus = new TreeSet<>();
+        for (Entity entity : cause.entities()) {
+            if (entity.type().equals(Entity.GPU_UUID) && !entity.value().isEmpty()) {
+                gpus.add(entity.canonical().value());
+            }
+        }
+        return gpus.isEmpty() ? Set.of(cause.checkName()) : gpus;
+    }
+
+    private static String name(HealthEvent cause) {
+        return String.join(" ", cause.checkName(), String.join(",", cause.errorCodes()))
+                .strip();
+    }
+}

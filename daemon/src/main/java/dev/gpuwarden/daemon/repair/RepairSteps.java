@@ -1,0 +1,261 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
+import dev.gpuwarden.daemon.repair.ResetRun.Result;
+import dev.gpuwarden.daemon.script.ManagerProgram;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * The steps of one repair, in their order: drain, stop of the units, reset or reboot, start of the units. Each is in the record
+ * before the next begins. The units start again whatever happens. Blocks for as long as the repair takes.
+ */
+final class RepairSteps {
+
+    private static final System.Logger LOG = System.getLogger(RepairSteps.class.getName());
+    private static final Duration POLL = Duration.ofSeconds(2);
+    private static final Duration BETWEEN_RUNS = Duration.ofSeconds(1);
+
+    private static final int MOST_RUNS = 5;
+
+    /**
+     * The parts of this server that the steps use.
+     *
+     * @param checks runs all checks of this daemon once, and returns when they have ended
+     * @param slurm empty for a server without Slurm
+     * @param slurmWait longest wait for jobs to end
+     * @param users processes that hold a GPU, other than this one; empty if a reboot does not depend on them
+     */
+    record Server(
+            ResetRun reset,
+            Runnable checks,
+            SystemUnits units,
+            Optional<SlurmNode> slurm,
+            Duration slurmWait,
+            Optional<Supplier<Reading<Set<Integer>>>> users) {}
+
+    private final Server server;
+    private final RepairLog log;
+    private final Clock clock;
+    private final Consumer<String> progress;
+
+    /** @param progress receives a line at the start of each step */
+    RepairSteps(Server server, RepairLog log, Clock clock, Consumer<String> progress) {
+        this.server = server;
+        this.log = log;
+        this.clock = clock;
+        this.progress = progress;
+    }
+
+    /**
+     * Carries out the attempt. A reboot is left unfinished: the boot ends it.
+     *
+     * @param wanted returns false once the fault is over
+     * @throws IOException if the record cannot be written; the units start again even so
+     */
+    void run(RepairAttempt attempt, BooleanSupplier wanted) throws IOException, InterruptedException {
+        try {
+            Optional<Result> result = act(attempt, wanted);
+            if (result.isPresent()) {
+                startUnits(attempt);
+                end(attempt, result.get());
+            }
+        } catch (InterruptedException e) {
+            stopped(attempt);
+            throw e;
+        } catch (IOException e) {
+            for (String unit : reversed(log.current(attempt).stoppedUnits())) {
+                var unused = server.units().start(unit);
+            }
+            throw e;
+        }
+    }
+
+    /** Ends the attempt in the record. */
+    void end(RepairAttempt attempt, Result result) throws IOException {
+        log.end(attempt, result.outcome(), result.detail());
+        Level level = result.outcome() == Outcome.SUCCEEDED ? Level.INFO : Level.WARNING;
+        LOG.log(level, "repair: " + attempt.text() + " " + result.outcome().label() + ": " + result.detail());
+    }
+
+    private Optional<Result> act(RepairAttempt attempt, BooleanSupplier wanted)
+            throws IOException, InterruptedException {
+        Optional<Result> refused = drain(attempt, wanted);
+        if (refused.isEmpty()) {
+            refused = stopUnits(attempt);
+        }
+        if (refused.isPresent()) {
+            return refused;
+        }
+        if (!wanted.getAsBoolean()) {
+            return Optional.of(new Result(Outcome.HELD, "the fault was over before the " + attempt.text()));
+        }
+        if (attempt.kind() == Kind.REBOOT) {
+            return reboot(attempt);
+        }
+        Result result = reset(attempt);
+        if (result.outcome() == Outcome.SUCCEEDED) {
+            check(wanted);
+        }
+        return Optional.of(result);
+    }
+
+    /** Runs the checks now, since some wait for hours: the first runs may still read the time before the reset. */
+    private void check(BooleanSupplier wanted) throws InterruptedException {
+        progress.accept("checks run after the reset");
+        for (int run = 0; run < MOST_RUNS && wanted.getAsBoolean(); run++) {
+            try {
+                server.checks().run();
+            } catch (IllegalStateException e) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                throw e;
+            }
+            pause(BETWEEN_RUNS);
+        }
+    }
+
+    private Optional<Result> drain(RepairAttempt attempt, BooleanSupplier wanted)
+            throws IOException, InterruptedException {
+        if (server.slurm().isEmpty()) {
+            return Optional.empty();
+        }
+        SlurmNode node = server.slurm().get();
+        progress.accept("Slurm drains " + node.name());
+        long start = System.nanoTime();
+        Optional<SlurmNode.State> state = node.state();
+        if (state.isEmpty()) {
+            return held(
+                    attempt, RepairAttempt.DRAIN, node.name(), start, "Slurm does not report the state of the node");
+        }
+        if (!state.get().drains()) {
+            record(attempt, RepairAttempt.DRAIN, node.name(), true, "requested", start);
+            ManagerProgram drain = node.drain(attempt.text());
+            if (!drain.succeeded()) {
+                return held(attempt, RepairAttempt.DRAIN, node.name(), start, drain.text());
+            }
+        }
+        while (System.nanoTime() - start < server.slurmWait().toNanos() && wanted.getAsBoolean()) {
+            Optional<SlurmNode.State> now = node.state();
+            if (now.filter(each -> each.drains() && !each.isUsed()).isPresent()) {
+                return Optional.empty();
+            }
+            pause(POLL);
+        }
+        return Optional.of(new Result(
+                Outcome.HELD,
+                "jobs of Slurm still run on " + node.name() + " after " + Durations.text(server.slurmWait())));
+    }
+
+    private Optional<Result> stopUnits(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : server.units().names()) {
+            if (server.units().isActive(unit)) {
+                progress.accept("stop of the unit " + unit);
+                long start = System.nanoTime();
+                // Before the stop, so that a daemon that ends in the middle starts the unit again.
+                record(attempt, RepairAttempt.STOP, unit, true, "requested", start);
+                ManagerProgram stop = server.units().stop(unit);
+                if (!stop.succeeded()) {
+                    return held(attempt, RepairAttempt.STOP, unit, start, stop.text());
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Result reset(RepairAttempt attempt) throws IOException, InterruptedException {
+        progress.accept(attempt.text());
+        long start = System.nanoTime();
+        record(attempt, RepairAttempt.BEGIN_RESET, "", true, "", start);
+        Result result = server.reset().run(attempt.subjects());
+        record(attempt, RepairAttempt.RESET, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
+        return result;
+    }
+
+    private Optional<Result> reboot(RepairAttempt attempt) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        if (server.users().isPresent()) {
+            Reading<Set<Integer>> users = server.users().get().get();
+            if (users.asOptional().filter(Set::isEmpty).isEmpty()) {
+                String seen = users.asOptional()
+                        .map(pids -> "processes " + pids)
+                        .orElseGet(() -> ((Reading.Absent<?>) users).text());
+                return held(
+                        attempt,
+                        RepairAttempt.REBOOT,
+                        "",
+                        start,
+                        "expected no process that holds a GPU (--repair.reboot=idle), seen " + seen);
+            }
+        }
+        progress.accept(attempt.text());
+        record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
+        ManagerProgram reboot = SystemUnits.reboot();
+        return reboot.succeeded() ? Optional.empty() : Optional.of(new Result(Outcome.FAILED, reboot.text()));
+    }
+
+    /** Starts the units that the attempt has stopped, the last one first. */
+    void startUnits(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : reversed(log.current(attempt).stoppedUnits())) {
+            progress.accept("start of the unit " + unit);
+            long start = System.nanoTime();
+            ManagerProgram begin = server.units().start(unit);
+            record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
+        }
+    }
+
+    /** The daemon ends, and has seconds for this. */
+    private void stopped(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : reversed(log.current(attempt).stoppedUnits())) {
+            long start = System.nanoTime();
+            ManagerProgram begin = server.units().requestStart(unit);
+            record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
+        }
+        Optional<Step> reset = log.current(attempt).done(RepairAttempt.RESET);
+        end(
+                attempt,
+                reset.map(done -> new Result(Outcome.SUCCEEDED, done.detail()))
+                        .orElseGet(() -> new Result(Outcome.HELD, "the daemon was stopped in the middle")));
+    }
+
+    private Optional<Result> held(RepairAttempt attempt, String step, String target, long start, String why)
+            throws IOException {
+        record(attempt, step, target, false, why, start);
+        return Optional.of(new Result(Outcome.HELD, why));
+    }
+
+    void record(RepairAttempt attempt, String name, String target, boolean done, String detail, long start)
+            throws IOException {
+        Duration time = Duration.ofNanos(System.nanoTime() - start);
+        log.step(attempt, new Step(name, target, done, detail, time, clock.instant()));
+    }
+
+    private static void pause(Duration time) throws InterruptedException {
+        LockSupport.parkNanos(time.toNanos());
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    private static List<String> reversed(List<String> units) {
+        List<String> reversed = new ArrayList<>(units);
+        Collections.reverse(reversed);
+        return reversed;
+    }
+}

@@ -1,0 +1,118 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.JsonReader;
+import dev.gpuwarden.cli.run.SameProgram;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import dev.gpuwarden.daemon.script.ChildRun;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The run of {@code gpuwarden gpu-reset}: as a child of the daemon, with its rights, or as a transient unit of systemd, with all
+ * of root's. A unit survives the daemon, and its name admits one at a time.
+ *
+ * @param patience longest wait for processes that hold a GPU
+ * @param settings options of the daemon that the command gets too
+ */
+record ResetRun(boolean unit, Duration patience, List<String> settings) {
+
+    /** The name of the unit. */
+    static final String UNIT = "gpuwarden-gpu-reset";
+
+    /** The reset itself takes 5 minutes at most, and the invasive checks after it some minutes. */
+    private static final Duration LONGEST = Duration.ofMinutes(40);
+
+    private static final int DEEPEST = 16;
+    private static final int LONGEST_ERROR = 400;
+
+    /** The steps before anything was changed: a failure there is none of the hardware. */
+    private static final Set<String> BEFORE = Set.of("release", "unused", "released");
+
+    /** @param detail for operators */
+    record Result(Outcome outcome, String detail) {}
+
+    /** Resets these GPUs and checks them. Blocks. */
+    Result run(Collection<String> uuids) throws InterruptedException {
+        ChildRun run =
+                ChildRun.of(command(uuids, System.getenv()), Path.of("/"), System.getenv(), LONGEST.plus(patience));
+        if (run.end() instanceof ChildRun.End.Exited exited) {
+            return result(exited.code(), run.out(), run.err());
+        }
+        String why = run.end() instanceof ChildRun.End.CutOff cut
+                ? "gpu-reset " + cut.why()
+                : "gpu-reset did not start: " + ((ChildRun.End.NotStarted) run.end()).why();
+        return new Result(Outcome.FAILED, why);
+    }
+
+    List<String> command(Collection<String> uuids, Map<String, String> environment) {
+        List<String> command = new ArrayList<>();
+        if (unit) {
+            command.addAll(List.of("systemd-run", "--quiet", "--wait", "--pipe", "--collect", "--unit=" + UNIT));
+            environment.forEach((name, value) -> {
+                if (name.startsWith("GPUWARDEN_") || name.equals("LD_LIBRARY_PATH")) {
+                    command.add("--setenv=" + name + "=" + value);
+                }
+            });
+        }
+        command.addAll(SameProgram.command());
+        command.add("gpu-reset");
+        uuids.stream().sorted().forEach(command::add);
+        command.addAll(List.of("--arm", "--output=json", "--patience=" + Durations.text(patience)));
+        command.addAll(settings);
+        return command;
+    }
+
+    static Result result(int code, String out, String err) {
+        if (out.isBlank()) {
+            return new Result(Outcome.FAILED, "gpu-reset ended with code " + code + ": " + lastLine(err));
+        }
+        try {
+            Map<String, @Nullable Object> report = JsonReader.ofDepth(DEEPEST).readObject(out);
+            if (code == 0 && Boolean.TRUE.equals(report.get("success"))) {
+                return new Result(Outcome.SUCCEEDED, detail(report, "verify"));
+            }
+            String step = failedStep(report);
+            Outcome outcome = BEFORE.contains(step) ? Outcome.HELD : Outcome.FAILED;
+            return new Result(outcome, "step " + step + ": " + detail(report, step));
+        } catch (IOException e) {
+            return new Result(
+                    Outcome.FAILED,
+                    "gpu-reset ended with code " + code + ", and its report is wrong: " + e.getMessage());
+        }
+    }
+
+    private static String failedStep(Map<String, @Nullable Object> report) {
+        if (report.get("steps") instanceof List<?> steps) {
+            for (Object step : steps) {
+                if (step instanceof Map<?, ?> map && Boolean.FALSE.equals(map.get("done"))) {
+                    return String.valueOf(map.get("name"));
+                }
+            }
+        }
+        return "unknown";
+    }
+
+    private static String detail(Map<String, @Nullable Object> report, String name) {
+        if (report.get("steps") instanceof List<?> steps) {
+            for (Object step : steps) {
+                if (step instanceof Map<?, ?> map && name.equals(map.get("name"))) {
+                    return String.valueOf(map.get("detail"));
+                }
+            }
+        }
+        return "without a detail";
+    }
+
+    private static String lastLine(String err) {
+        String text = err.strip().replaceAll("\\p{Cntrl}+", " ");
+        return text.length() > LONGEST_ERROR ? text.substring(text.length() - LONGEST_ERROR) : text;
+    }
+}

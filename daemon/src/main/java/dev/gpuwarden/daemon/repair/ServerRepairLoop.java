@@ -1,0 +1,266 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
+import dev.gpuwarden.daemon.repair.RepairStatus.State;
+import dev.gpuwarden.daemon.repair.ServerDecision.Planned;
+import dev.gpuwarden.daemon.script.ManagerProgram;
+import dev.gpuwarden.daemon.verify.Verification;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** One turn after the other of the repair of this server. One thread calls it, except for {@link #status()}. */
+final class ServerRepairLoop {
+
+    private static final System.Logger LOG = System.getLogger(ServerRepairLoop.class.getName());
+
+    private static final Duration SOON = Duration.ofSeconds(1);
+    private static final Duration LATER = Duration.ofSeconds(30);
+
+    /** The time in which a server shuts down and is up again. */
+    private static final Duration LONGEST_REBOOT = Duration.ofMinutes(15);
+
+    /** The time in which checks decide after a boot; then the repair counts as failed. */
+    private static final Duration LONGEST_VERIFICATION = Duration.ofMinutes(30);
+
+    /**
+     * The settings of the loop, and the sources that it reads.
+     *
+     * @param armed false for a dry run
+     * @param bootId of this boot
+     * @param damping parts whose faults recover, among others
+     * @param incomplete the reason for which the faults are not all found yet; empty once they are
+     */
+    record Setup(
+            boolean armed,
+            RepairRules rules,
+            String bootId,
+            EventReader faults,
+            Supplier<List<Damping>> damping,
+            Supplier<Optional<String>> incomplete) {
+
+        /** Returns the faults whose parts are bad now: those that recover have passed since, and must not be repaired again. */
+        List<Fault> present() {
+            List<Damping> recovering = damping.get();
+            return faults.faults().stream()
+                    .filter(fault -> Damping.of(fault, recovering).isEmpty())
+                    .toList();
+        }
+    }
+
+    private final Setup setup;
+    private final RepairSteps.Server server;
+    private final RepairLog log;
+    private final RepairSteps steps;
+    private final Clock clock;
+    private final Instant started;
+    private volatile RepairStatus status = new RepairStatus(State.WAITING, "the daemon starts", List.of(), Map.of());
+
+    ServerRepairLoop(Setup setup, RepairSteps.Server server, RepairLog log, Clock clock) {
+        this.setup = setup;
+        this.server = server;
+        this.log = log;
+        this.clock = clock;
+        this.started = clock.instant();
+        this.steps = new RepairSteps(server, log, clock, line -> report(State.WORKING, line, List.of()));
+    }
+
+    RepairStatus status() {
+        return status;
+    }
+
+    /** Takes one turn, which blocks for as long as a repair takes. Returns the longest pause before the next. */
+    Duration step() throws InterruptedException {
+        try {
+            Optional<RepairAttempt> open = log.unfinished();
+            if (open.isPresent()) {
+                return finish(open.get()) ? Duration.ZERO : SOON;
+            }
+            return decide();
+        } catch (IOException e) {
+            report(
+                    State.BLOCKED,
+                    "the record of repairs cannot be written, so none begins: " + e.getMessage(),
+                    List.of());
+            return LATER;
+        }
+    }
+
+    private Duration decide() throws IOException, InterruptedException {
+        Optional<String> incomplete = setup.incomplete().get();
+        if (incomplete.isPresent()) {
+            report(State.WAITING, incomplete.get(), List.of());
+            return SOON;
+        }
+        Instant now = clock.instant();
+        ServerDecision decision = ServerDecision.decide(setup.present(), log.attempts(), setup.rules(), now);
+        List<String> tasks = new ArrayList<>(stoppedUnits());
+        tasks.addAll(decision.tasks());
+        if (decision.action().isPresent()) {
+            Planned planned = decision.action().get();
+            if (setup.armed()) {
+                RepairAttempt attempt = log.begin(planned.kind(), planned.subjects(), planned.why(), setup.bootId());
+                report(State.WORKING, "begins: " + planned.text(), tasks);
+                steps.run(attempt, () -> isWanted(attempt));
+                return Duration.ZERO;
+            }
+            report(State.BLOCKED, "dry run: would begin " + planned.text(), tasks);
+            return LATER;
+        }
+        if (!tasks.isEmpty()) {
+            report(State.OPERATOR, "an operator must: " + String.join("; ", tasks), tasks);
+        } else if (decision.again().isPresent()) {
+            report(State.WAITING, "a fault is young, or was repaired a moment ago", tasks);
+        } else if (setup.faults().faults().stream().anyMatch(Fault::decides)) {
+            report(State.WAITING, "the checks of all faults pass; the faults end after more passes", tasks);
+        } else {
+            if (log.drained()) {
+                resume();
+            }
+            report(State.IDLE, "no fault requests a repair", tasks);
+        }
+        Duration pause = decision.again()
+                .map(again -> Duration.between(now, again))
+                .filter(until -> until.compareTo(LATER) < 0)
+                .orElse(LATER);
+        return pause.compareTo(SOON) < 0 ? SOON : pause;
+    }
+
+    private boolean isWanted(RepairAttempt attempt) {
+        return setup.present().stream().filter(Fault::decides).anyMatch(fault -> concerns(attempt, fault));
+    }
+
+    private static boolean concerns(RepairAttempt attempt, Fault fault) {
+        return attempt.subjects().contains(fault.cause().checkName())
+                || fault.cause().entities().stream()
+                        .anyMatch(entity ->
+                                attempt.subjects().contains(entity.canonical().value()));
+    }
+
+    /** Brings a repair to its end that is in progress without this thread. Returns false if it is still in progress. */
+    private boolean finish(RepairAttempt open) throws IOException, InterruptedException {
+        boolean booted = !open.bootId().equals(setup.bootId());
+        Optional<Step> reboot = open.kind() == Kind.REBOOT ? open.done(RepairAttempt.REBOOT) : Optional.empty();
+        if (reboot.isPresent() && !booted) {
+            if (clock.instant().isBefore(reboot.get().at().plus(LONGEST_REBOOT))) {
+                report(State.WORKING, open.text() + " was requested", List.of());
+                return false;
+            }
+            return end(open, Outcome.FAILED, "no other boot within 15 m after the request");
+        }
+        if (reboot.isPresent()) {
+            return verified(open);
+        }
+        boolean resetting = open.done(RepairAttempt.BEGIN_RESET).isPresent();
+        if (resetting && booted) {
+            return end(open, Outcome.FAILED, "the server booted during the reset");
+        }
+        if (resetting && server.reset().unit() && server.units().isActive(ResetRun.UNIT)) {
+            report(State.WORKING, open.text() + " runs since an earlier daemon", List.of());
+            return false;
+        }
+        Optional<Step> reset = open.done(RepairAttempt.RESET);
+        return reset.isPresent()
+                ? end(open, Outcome.SUCCEEDED, reset.get().detail())
+                : end(open, Outcome.HELD, "the daemon ended in the middle");
+    }
+
+    /** Ends a reboot after the boot, once the checks have decided about its parts. */
+    private boolean verified(RepairAttempt open) throws IOException, InterruptedException {
+        Instant now = clock.instant();
+        boolean late = !now.isBefore(started.plus(LONGEST_VERIFICATION));
+        List<Fault> pending = setup.faults().faults().stream()
+                .filter(fault -> Verification.isPending(fault) && concerns(open, fault))
+                .toList();
+        boolean early = setup.incomplete().get().isPresent()
+                || now.isBefore(started.plus(setup.rules().settle()));
+        if (!late && (early || !pending.isEmpty())) {
+            report(State.WORKING, open.text() + ": booted, and its checks have not all passed", List.of());
+            return false;
+        }
+        return pending.isEmpty()
+                ? end(open, Outcome.SUCCEEDED, "boot " + setup.bootId())
+                : end(open, Outcome.FAILED, "its checks have not passed within 30 m after the boot");
+    }
+
+    private boolean end(RepairAttempt open, Outcome outcome, String detail) throws IOException, InterruptedException {
+        steps.startUnits(open);
+        steps.end(open, new ResetRun.Result(outcome, detail));
+        return true;
+    }
+
+    /** Returns a task for each unit of the last repair that does not run again. */
+    private List<String> stoppedUnits() throws IOException, InterruptedException {
+        List<RepairAttempt> attempts = log.attempts();
+        List<String> tasks = new ArrayList<>();
+        if (attempts.isEmpty()) {
+            return tasks;
+        }
+        RepairAttempt last = attempts.get(attempts.size() - 1);
+        for (String unit : last.stoppedUnits()) {
+            if (server.units().isActive(unit)) {
+                steps.record(last, RepairAttempt.START, unit, true, "it runs again", System.nanoTime());
+            } else {
+                tasks.add("start the unit " + unit + ", which did not start again after the " + last.text());
+            }
+        }
+        return tasks;
+    }
+
+    /** Resumes the node in Slurm, if its drain is this daemon's. */
+    private void resume() throws IOException, InterruptedException {
+        List<RepairAttempt> attempts = log.attempts();
+        RepairAttempt last = attempts.get(attempts.size() - 1);
+        if (server.slurm().isEmpty()) {
+            return;
+        }
+        SlurmNode node = server.slurm().get();
+        long start = System.nanoTime();
+        Optional<SlurmNode.State> state = node.state();
+        if (state.isEmpty()) {
+            return;
+        }
+        if (!state.get().isOurs()) {
+            steps.record(last, RepairAttempt.RESUME, node.name(), true, "its drain is not this daemon's", start);
+            return;
+        }
+        ManagerProgram resume = node.resume();
+        if (resume.succeeded()) {
+            steps.record(last, RepairAttempt.RESUME, node.name(), true, resume.text(), start);
+        }
+        LOG.log(resume.succeeded() ? Level.INFO : Level.WARNING, "verified, so Slurm resumes: " + resume.text());
+    }
+
+    private void report(State state, String text, List<String> tasks) {
+        Map<List<String>, Long> ended = new HashMap<>();
+        for (Kind kind : Kind.values()) {
+            for (Outcome outcome : Outcome.values()) {
+                ended.put(List.of(kind.label(), outcome.label()), 0L);
+            }
+        }
+        for (RepairAttempt attempt : log.attempts()) {
+            attempt.end()
+                    .ifPresent(end -> ended.merge(
+                            List.of(attempt.kind().label(), end.outcome().label()), 1L, Long::sum));
+        }
+        RepairStatus before = status;
+        status = new RepairStatus(state, text, tasks, ended);
+        if (!before.text().equals(text)) {
+            boolean calm = state == State.IDLE || state == State.WAITING;
+            LOG.log(calm ? Level.DEBUG : state == State.WORKING ? Level.INFO : Level.WARNING, "repair: " + text);
+        }
+    }
+}

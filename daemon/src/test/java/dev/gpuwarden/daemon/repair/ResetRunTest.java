@@ -1,0 +1,65 @@
+package dev.gpuwarden.daemon.repair;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ResetRunTest {
+
+    private static final Map<String, String> ENVIRONMENT =
+            Map.of("GPUWARDEN_PATH_SYSFS", "/host/sys", "PATH", "/bin", "SECRET", "x");
+
+    private static String report(boolean success, String step, boolean done) {
+        return "{\"success\": " + success + ", \"steps\": [{\"name\": \"" + step + "\", \"done\": " + done
+                + ", \"detail\": \"seen\"}]}";
+    }
+
+    @Test
+    void aChildGetsTheSettingsOfTheDaemon() {
+        List<String> command = new ResetRun(false, Duration.ofSeconds(30), List.of("--path.sysfs=/x"))
+                .command(List.of("GPU-b", "GPU-a"), ENVIRONMENT);
+        assertThat(command)
+                .containsSubsequence(
+                        "gpu-reset", "GPU-a", "GPU-b", "--arm", "--output=json", "--patience=30s", "--path.sysfs=/x")
+                .doesNotContain("systemd-run");
+    }
+
+    @Test
+    void aUnitGetsTheDaemonsVariablesAndNoOthers() {
+        List<String> command =
+                new ResetRun(true, Duration.ofSeconds(30), List.of()).command(List.of("GPU-a"), ENVIRONMENT);
+        assertThat(command).startsWith("systemd-run").contains("--wait", "--unit=gpuwarden-gpu-reset");
+        assertThat(command.stream().filter(word -> word.startsWith("--setenv=")))
+                .containsExactly("--setenv=GPUWARDEN_PATH_SYSFS=/host/sys");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, true, verify, true, SUCCEEDED",
+        "1, false, release, false, HELD",
+        "1, false, unused, false, HELD",
+        "1, false, persistence-off, false, FAILED",
+        "1, false, reset, false, FAILED",
+        "1, false, verify, false, FAILED",
+        "0, false, reset, false, FAILED",
+        "1, true, verify, true, FAILED",
+    })
+    void onlyAResetThatChangedNothingIsHeld(int code, boolean success, String step, boolean done, Outcome outcome) {
+        ResetRun.Result result = ResetRun.result(code, report(success, step, done), "");
+        assertThat(result.outcome()).isEqualTo(outcome);
+    }
+
+    @Test
+    void aReportThatIsNoneIsAFailureWithItsReason() {
+        assertThat(ResetRun.result(137, "", "Killed\n").detail()).isEqualTo("gpu-reset ended with code 137: Killed");
+        assertThat(ResetRun.result(0, "{", "").outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(ResetRun.result(0, "[]", "").outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(ResetRun.result(0, "{}", "").outcome()).isEqualTo(Outcome.FAILED);
+    }
+}

@@ -1,0 +1,111 @@
+package dev.gpuwarden.daemon.repair;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.daemon.app.RunningDaemon;
+import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server without Kubernetes, with a real daemon, a real holder of a GPU, and the simulated nvidia-smi. */
+@Tag("programs")
+@Timeout(120)
+class ServerRepairTest {
+
+    private SimulatedNode node;
+
+    @BeforeEach
+    void begin() {
+        node = SimulatedNode.start("l4x4");
+    }
+
+    @AfterEach
+    void end() {
+        node.close();
+    }
+
+    private RunningDaemon daemon(String mode) throws IOException {
+        Map<String, String> environment = new HashMap<>(node.environment());
+        environment.put("GPUWARDEN_SIM_ROOT", "1");
+        environment.put("GPUWARDEN_CHECK_ONLY", "gpu-state");
+        // The drop-in arms it in this way, and gpu-reset gets the same environment.
+        environment.put("GPUWARDEN_REPAIR_MODE", mode);
+        return RunningDaemon.start(environment, node, "--repair.settle=1s", "--repair.patience=1s");
+    }
+
+    private void breakGpu(int gpu) {
+        node.logKernel(String.format(
+                        "NVRM: Xid (PCI:0000:%02x:00", node.control().table().number("gpu[" + gpu + "].pci_bus"))
+                + "): 48, pid='<unknown>', name=<unknown>, An uncorrectable double bit error (DBE) has been detected");
+        node.set("gpu." + gpu + ".state", "reset-required");
+    }
+
+    private static boolean hasFault(String metrics) {
+        return metrics.lines().anyMatch(line -> line.startsWith("gpuwarden_faults{") && line.contains("code=\"48\""));
+    }
+
+    private static String recorded(String outcome) {
+        return "gpuwarden_repairs_recorded{kind=\"reset\",outcome=\"" + outcome + "\"} 1.0";
+    }
+
+    private Path record() {
+        return node.root().resolve("events-repairs.jsonl");
+    }
+
+    private List<RepairAttempt> attempts() throws IOException {
+        return RepairLog.open(record(), Clock.systemUTC()).attempts();
+    }
+
+    @Test
+    void anArmedDaemonResetsTheGpuThatADryRunOnlyNames() throws Exception {
+        RunningDaemon dry = daemon("dry-run");
+        breakGpu(2);
+        dry.awaitMetrics(
+                metrics -> hasFault(metrics) && metrics.contains("gpuwarden_repair_state{state=\"blocked\"} 1.0"));
+        assertThat(node.control().gpus().get(2).fit()).isFalse();
+        assertThat(record()).doesNotExist();
+        dry.stop();
+
+        RunningDaemon armed = daemon("armed");
+        armed.awaitMetrics(metrics -> metrics.contains(recorded("succeeded")) && !hasFault(metrics));
+        armed.awaitMetrics(metrics -> metrics.contains("gpuwarden_repair_state{state=\"idle\"} 1.0"));
+        assertThat(node.control().gpus().get(2).fit()).isTrue();
+        armed.stop();
+        assertThat(attempts()).singleElement().satisfies(attempt -> {
+            assertThat(attempt.why()).isEqualTo("GpuState reset-required, SysLogsXIDError 48");
+            assertThat(attempt.steps())
+                    .extracting(RepairAttempt.Step::name)
+                    .containsExactly(RepairAttempt.BEGIN_RESET, RepairAttempt.RESET);
+        });
+    }
+
+    @Test
+    void aGpuThatAProcessHoldsIsLeftToAnOperator() throws Exception {
+        Process holder = new ProcessBuilder("sleep", "600")
+                .redirectInput(node.devices().resolve("nvidia1").toFile())
+                .start();
+        RunningDaemon daemon = daemon("armed");
+        try {
+            breakGpu(1);
+            daemon.awaitMetrics(metrics -> metrics.contains(recorded("held"))
+                    && metrics.contains("gpuwarden_repair_state{state=\"operator\"} 1.0")
+                    && metrics.contains("gpuwarden_repair_operator_tasks 1.0"));
+            assertThat(node.control().gpus().get(1).fit()).isFalse();
+            assertThat(holder.isAlive()).isTrue();
+            assertThat(Files.readString(record())).contains("process " + holder.pid());
+        } finally {
+            holder.destroy();
+            daemon.stop();
+        }
+    }
+}
