@@ -90,7 +90,7 @@ final class RepairSteps {
     void end(RepairAttempt attempt, Result result) throws IOException {
         log.end(attempt, result.outcome(), result.detail());
         Level level = result.outcome() == Outcome.SUCCEEDED ? Level.INFO : Level.WARNING;
-        LOG.log(level, "repair: " + attempt.text() + " " + result.outcome().label() + ": " + result.detail());
+        LOG.log(level, attempt.text() + " " + result.outcome().label() + ": " + result.detail());
     }
 
     private Optional<Result> act(RepairAttempt attempt, BooleanSupplier wanted)
@@ -220,8 +220,11 @@ final class RepairSteps {
         }
     }
 
-    /** The daemon ends, and has seconds for this. */
+    /** The daemon ends, and has seconds for this. After the request of a reboot that is expected, and the boot ends the attempt. */
     private void stopped(RepairAttempt attempt) throws IOException, InterruptedException {
+        if (log.current(attempt).done(RepairAttempt.REBOOT).isPresent()) {
+            return;
+        }
         for (String unit : reversed(log.current(attempt).stoppedUnits())) {
             long start = System.nanoTime();
             ManagerProgram begin = server.units().requestStart(unit);

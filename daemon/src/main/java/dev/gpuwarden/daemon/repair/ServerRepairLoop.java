@@ -260,7 +260,7 @@ final class ServerRepairLoop {
         status = new RepairStatus(state, text, tasks, ended);
         if (!before.text().equals(text)) {
             boolean calm = state == State.IDLE || state == State.WAITING;
-            LOG.log(calm ? Level.DEBUG : state == State.WORKING ? Level.INFO : Level.WARNING, "repair: " + text);
+            LOG.log(calm ? Level.DEBUG : state == State.WORKING ? Level.INFO : Level.WARNING, text);
         }
     }
 }
