@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # a part of vram-outside-kubernetes
+# shellcheck shell=bash disable=SC2154 # a part of vram-outside-kubernetes and repair-outside-kubernetes
 packages() { echo slurm-wlm,munge,procps,iproute2; }
 prepare() {
     printf '127.0.0.1 localhost\n10.88.9.1 gpu-node\n' >"$machine/root/etc/hosts"
@@ -34,12 +34,15 @@ SH
         printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=yes\nCgroupMountpoint=/srv/cgroup\n' >"$machine/root/etc/slurm/cgroup.conf"
     fi
 }
-start() {
+start_slurm() {
     # Names resolve only where an interface has another address than 127.0.0.1.
     in_machine ip address add 10.88.9.1/32 dev lo
     in_machine systemctl restart munge slurmctld slurmd
     await "an idle node in Slurm" eval 'in_machine sinfo --noheader --format %T | grep -q idle'
     echo "Slurm with $plugin"
+}
+start() {
+    start_slurm
     in_machine sh -c 'set -a; . /srv/environment; cd /srv; exec sbatch --array=1-2 --output=/srv/task-%a.log /srv/task'
 }
 job() { in_machine squeue --noheader --format '%A %K' | sed -n "s/ $1\$//p"; }
