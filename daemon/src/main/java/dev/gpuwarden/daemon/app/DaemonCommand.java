@@ -287,7 +287,7 @@ public final class DaemonCommand implements Callable<Integer> {
                         lines));
         log.alsoMatch(others);
         if (checks.sets().verifiesAfterBoot()) {
-            log.verifyAfterBoot();
+            log.verifyRepairs();
         }
         log.start();
         return log;

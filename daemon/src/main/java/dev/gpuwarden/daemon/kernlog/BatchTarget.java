@@ -39,7 +39,7 @@ record BatchTarget(
         List<Fault> current = faults.get();
         List<HealthEvent> all = new ArrayList<>(FaultPolicy.keepFatal(batch, current));
         if (verifies) {
-            all = FaultPolicy.verifyAfterBoot(all, current, clock.instant());
+            all = FaultPolicy.verifyRepairs(all, current, clock.instant());
         }
         if (clear) {
             all.addAll(FaultPolicy.clearQuiet(current, batch, quiet, clock.instant()));

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
 import dev.gpuwarden.daemon.verify.Verification;
+import dev.gpuwarden.daemon.verify.Verification.Repair;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -116,8 +117,11 @@ final class FaultPolicy {
         return kept;
     }
 
-    /** Returns the events in their order; before those of a boot, the ones that keep parts with a fatal fault faulty. */
-    static List<HealthEvent> verifyAfterBoot(List<HealthEvent> events, List<Fault> current, Instant now) {
+    /**
+     * Returns the events in their order, and around those of a boot or of a GPU's reset the ones that keep its parts faulty until they
+     * are verified. They end the faults of this program's checks that ask for this repair.
+     */
+    static List<HealthEvent> verifyRepairs(List<HealthEvent> events, List<Fault> current, Instant now) {
         List<HealthEvent> causes = new ArrayList<>();
         current.stream()
                 .filter(fault -> fault.cause().fatal())
@@ -126,19 +130,36 @@ final class FaultPolicy {
                 .forEach(causes::add);
         List<HealthEvent> all = new ArrayList<>();
         for (HealthEvent event : events) {
+            List<HealthEvent> ended = List.of();
             if (event.healthy()) {
-                List<HealthEvent> ended =
-                        causes.stream().filter(cause -> clears(event, cause)).toList();
-                if (Checks.isBoot(event)) {
-                    all.addAll(Verification.afterBoot(ended, now));
-                }
-                causes.removeAll(ended);
+                ended = causes.stream().filter(cause -> clears(event, cause)).toList();
             } else if (event.fatal()) {
                 causes.add(event);
             }
+            Optional<Repair> repair = Checks.repair(event);
+            List<HealthEvent> own = repair.isEmpty()
+                    ? List.of()
+                    : causes.stream()
+                            .filter(cause -> Verification.ends(repair.get(), cause))
+                            .filter(cause -> repair.get() == Repair.BOOT || concerns(event, cause))
+                            .toList();
+            if (repair.isPresent()) {
+                List<HealthEvent> verified = new ArrayList<>(own);
+                if (repair.get() == Repair.BOOT) {
+                    verified.addAll(ended);
+                }
+                all.addAll(Verification.after(repair.get(), verified, now));
+            }
             all.add(event);
+            own.forEach(cause -> all.add(Verification.end(cause, "repaired, and to be verified", now)));
+            causes.removeAll(ended);
+            causes.removeAll(own);
         }
         return all;
+    }
+
+    private static boolean concerns(HealthEvent reset, HealthEvent cause) {
+        return reset.entities().stream().anyMatch(cause.entities()::contains);
     }
 
     private static boolean clears(HealthEvent healthy, HealthEvent cause) {

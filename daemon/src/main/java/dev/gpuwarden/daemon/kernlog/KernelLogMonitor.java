@@ -103,8 +103,8 @@ public final class KernelLogMonitor implements AutoCloseable {
         classifier.alsoMatch(others);
     }
 
-    /** Keeps parts with a fatal fault faulty after a boot, until another part of the program verifies them. Must be called before the start. */
-    public void verifyAfterBoot() {
+    /** Keeps parts with a fatal fault faulty after their repair, until another part of the program verifies them. Must be called before the start. */
+    public void verifyRepairs() {
         verifies = true;
     }
 

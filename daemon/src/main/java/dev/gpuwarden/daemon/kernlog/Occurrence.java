@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.Signal;
+import dev.gpuwarden.daemon.verify.Verification.Repair;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.HashMap;
@@ -191,11 +192,16 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
                     .toList();
         }
 
-        /** Returns true for an event that clears the faults of a check after a reboot. */
-        static boolean isBoot(HealthEvent event) {
-            return event.healthy()
-                    && event.agent().equals(AGENT)
-                    && event.message().equals(BOOTED);
+        /** Returns the repair that an event reports; empty for another event. */
+        static Optional<Repair> repair(HealthEvent event) {
+            if (!event.healthy() || !event.agent().equals(AGENT)) {
+                return Optional.empty();
+            }
+            if (event.message().equals(BOOTED)) {
+                return Optional.of(Repair.BOOT);
+            }
+            // The specification has no other healthy event that is fatal.
+            return event.fatal() ? Optional.of(Repair.RESET) : Optional.empty();
         }
 
         /** Returns the events that clear the faults of a GPU after its reset. The specification sets them fatal. */

@@ -74,8 +74,8 @@ public final class CheckSetOptions {
             defaultValue = "on",
             paramLabel = "WHETHER",
             description =
-                    "After a boot that ends a fatal fault of the kernel log, keep its part faulty until the checks that the"
-                            + " daemon runs have passed: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+                    "After a boot that ends a fatal fault, or a reset that ends one of a check, keep its part faulty until the"
+                            + " checks that the daemon runs have passed: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch afterBoot = Switch.on;
 
     static final class LoadConverter implements ITypeConverter<GpuLoad> {

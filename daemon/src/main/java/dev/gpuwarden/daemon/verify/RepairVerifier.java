@@ -108,7 +108,7 @@ public final class RepairVerifier implements AutoCloseable {
                 } else if (!verdict.open().equals(logged.put(cause.entities(), verdict.open()))) {
                     LOG.log(
                             Level.WARNING,
-                            "not verified since the boot: " + cause.entities() + ": "
+                            "not verified since the repair: " + cause.entities() + ": "
                                     + String.join(", ", verdict.open()));
                 }
             }

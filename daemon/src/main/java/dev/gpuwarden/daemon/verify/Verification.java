@@ -14,11 +14,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * The fault of a part whose earlier fault ended with a boot, and the verdict of the checks that ends it. It requests no action: a
+ * The fault of a part whose earlier fault ended with a boot or a reset, and the verdict of the checks that ends it. It requests no action: a
  * check that fails raises a fault of its own, with the action. Pure.
  */
 public final class Verification {
@@ -26,7 +27,15 @@ public final class Verification {
     /** The check's name in events. */
     public static final String EVENT = "RepairVerification";
 
-    private static final String BOOT = "boot";
+    /** The repair that ended a fault. Names in lower case are the error codes of pending faults. */
+    public enum Repair {
+        BOOT,
+        RESET;
+
+        String code() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
 
     /** The codes of SKIPPED findings that another run of the check can change. */
     private static final Set<String> TEMPORARY = Set.of(
@@ -48,7 +57,7 @@ public final class Verification {
      */
     public record Verdict(int passed, List<String> open, List<String> skipped) {
         public String text() {
-            return passed + " checks passed since the boot"
+            return passed + " checks passed since the repair"
                     + (skipped.isEmpty() ? "" : "; skipped: " + String.join(", ", skipped));
         }
     }
@@ -58,9 +67,9 @@ public final class Verification {
     /**
      * Returns the events that keep parts faulty until they are verified.
      *
-     * @param ended the causes of the faults that a boot ends
+     * @param ended the causes of the faults that the repair ends
      */
-    public static List<HealthEvent> afterBoot(Collection<HealthEvent> ended, Instant now) {
+    public static List<HealthEvent> after(Repair repair, Collection<HealthEvent> ended, Instant now) {
         Map<List<Object>, HealthEvent> events = new LinkedHashMap<>();
         for (HealthEvent cause : ended) {
             events.putIfAbsent(
@@ -69,9 +78,10 @@ public final class Verification {
                             .nodeName(cause.nodeName())
                             .fatal(true)
                             .action(RecommendedAction.NONE)
-                            .errorCodes(List.of(BOOT))
+                            .errorCodes(List.of(repair.code()))
                             .entities(cause.entities())
-                            .message("its checks have not passed since the boot that ended " + cause.checkName()
+                            .message("its checks have not passed since the " + repair.code() + " that ended "
+                                    + cause.checkName()
                                     + cause.errorCodes().stream()
                                             .findFirst()
                                             .map(code -> " " + code)
@@ -92,7 +102,7 @@ public final class Verification {
      * Returns the verdict on the part of a pending fault.
      *
      * @param checks all checks that must have run
-     * @param results their results since the boot
+     * @param results their results since the repair
      */
     public static Verdict verdict(HealthEvent pending, List<CheckInfo> checks, List<CheckResult> results) {
         List<String> open = new ArrayList<>();
@@ -122,13 +132,28 @@ public final class Verification {
         return new Verdict(passed, open, skipped);
     }
 
-    /** Returns the event that ends a pending fault. */
-    public static HealthEvent end(HealthEvent pending, String message, Instant now) {
-        return HealthEvent.of(FindingEvents.AGENT, pending.componentClass(), EVENT)
-                .nodeName(pending.nodeName())
+    /**
+     * Returns whether a repair ends this fault of a check. Its next runs raise it again where the part is still bad: some runs are hours
+     * apart, and none is lost, because the pending fault has all checks run at the same time.
+     */
+    public static boolean ends(Repair repair, HealthEvent cause) {
+        return cause.agent().equals(FindingEvents.AGENT)
+                && !cause.checkName().equals(EVENT)
+                && switch (cause.action()) {
+                    case COMPONENT_RESET -> true;
+                    case RESTART_VM, RESTART_BM -> repair == Repair.BOOT;
+                    case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->
+                        false;
+                };
+    }
+
+    /** Returns the event that ends a fault, pending or not. */
+    public static HealthEvent end(HealthEvent cause, String message, Instant now) {
+        return HealthEvent.of(cause.agent(), cause.componentClass(), cause.checkName())
+                .nodeName(cause.nodeName())
                 .healthy(true)
-                .errorCodes(pending.errorCodes())
-                .entities(pending.entities())
+                .errorCodes(cause.errorCodes())
+                .entities(cause.entities())
                 .message(message)
                 .generated(now)
                 .build();

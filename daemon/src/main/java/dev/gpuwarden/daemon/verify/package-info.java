@@ -1,4 +1,4 @@
-/** The proof that a repair had an effect: parts stay faulty after a boot until their checks have passed. */
+/** The proof that a repair had an effect: parts stay faulty after a boot or a reset until their checks have passed. */
 @NullMarked
 package dev.gpuwarden.daemon.verify;
 

@@ -26,6 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class GpuResetCommandTest {
 
+    private static final String PENDING_ROWS = "check=\"GpuRemappedRows\"";
+    private static final String UNVERIFIED = "check=\"RepairVerification\"";
+
     @TempDir
     Path folder;
 
@@ -85,7 +88,11 @@ class GpuResetCommandTest {
     }
 
     private static boolean hasFault(String metrics) {
-        return metrics.lines().anyMatch(line -> line.startsWith("gpuwarden_faults{") && line.contains("code=\"48\""));
+        return hasFault(metrics, "code=\"48\"");
+    }
+
+    private static boolean hasFault(String metrics, String label) {
+        return metrics.lines().anyMatch(line -> line.startsWith("gpuwarden_faults{") && line.contains(label));
     }
 
     private void awaitState(RunningDaemon daemon, int gpu, String state) throws IOException, InterruptedException {
@@ -119,6 +126,26 @@ class GpuResetCommandTest {
         assertThat(node.control().table().number("gpu[2].persistence")).isEqualTo(1);
         awaitState(daemon, 2, "answering");
         daemon.awaitMetrics(metrics -> !hasFault(metrics));
+        daemon.stop();
+    }
+
+    @Test
+    void faultOfACheckEndsWithTheResetOnceTheCheckPassesAndNotBefore() throws Exception {
+        node.set("gpu.1.remapped-rows.pending", "yes");
+        RunningDaemon daemon = RunningDaemon.start(
+                node,
+                "--path.devices=" + node.devices(),
+                "--check.only=gpu-state,gpu-remapped-rows",
+                "--check.interval=gpu-remapped-rows=1h");
+        daemon.awaitMetrics(metrics -> hasFault(metrics, PENDING_ROWS));
+        // A line is no proof: the check runs now, and raises its fault again.
+        node.logKernel("GPU reset occurred: " + uuid(1));
+        daemon.awaitMetrics(metrics -> hasFault(metrics, UNVERIFIED) && hasFault(metrics, PENDING_ROWS));
+
+        node.set("gpu.1.remapped-rows.pending", "no");
+        Ended ended = reset("1", "--arm", "--check.only=gpu-state,gpu-remapped-rows");
+        assertThat(ended.code()).as(ended.report() + ended.err()).isZero();
+        daemon.awaitMetrics(metrics -> !hasFault(metrics, UNVERIFIED) && !hasFault(metrics, PENDING_ROWS));
         daemon.stop();
     }
 

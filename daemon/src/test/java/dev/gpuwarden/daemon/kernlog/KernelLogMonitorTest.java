@@ -86,7 +86,7 @@ class KernelLogMonitorTest {
 
     private KernelLogMonitor verifying() {
         KernelLogMonitor monitor = monitor();
-        monitor.verifyAfterBoot();
+        monitor.verifyRepairs();
         monitor.start();
         return monitor;
     }

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.daemon.verify.Verification.Repair;
 import dev.gpuwarden.daemon.verify.Verification.Verdict;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,7 +37,7 @@ class VerificationTest {
             .build();
 
     private static HealthEvent pending() {
-        return Verification.afterBoot(List.of(XID, XID), NOW).get(0);
+        return Verification.after(Repair.BOOT, List.of(XID, XID), NOW).get(0);
     }
 
     private static CheckResult result(CheckInfo check, Finding... findings) {
@@ -52,7 +53,7 @@ class VerificationTest {
 
     @Test
     void pendingFaultKeepsThePartFaultyAndRequestsNoAction() {
-        List<HealthEvent> events = Verification.afterBoot(List.of(XID, XID), NOW);
+        List<HealthEvent> events = Verification.after(Repair.BOOT, List.of(XID, XID), NOW);
         assertThat(events).hasSize(1);
         FaultTable table = new FaultTable();
         table.apply(events.get(0), 1, NOW);
@@ -76,7 +77,7 @@ class VerificationTest {
                 Finding.skipped("not-supported", AT_FAULT, ""),
                 Finding.fail("wrong-result", OTHER, "", "", RecommendedAction.RUN_FIELDDIAG));
         assertThat(verdict.open()).isEmpty();
-        assertThat(verdict.text()).isEqualTo("1 checks passed since the boot; skipped: gpumem (not-supported)");
+        assertThat(verdict.text()).isEqualTo("1 checks passed since the repair; skipped: gpumem (not-supported)");
     }
 
     @Test
@@ -96,8 +97,8 @@ class VerificationTest {
 
     @Test
     void faultOfTheNodeHasTheVerdictOfTheNodesOwnFindings() {
-        HealthEvent node = Verification.afterBoot(
-                        List.of(XID.toBuilder().entities(List.of()).build()), NOW)
+        HealthEvent node = Verification.after(
+                        Repair.BOOT, List.of(XID.toBuilder().entities(List.of()).build()), NOW)
                 .get(0);
         assertThat(verdict(node, Finding.fail("wrong-result", AT_FAULT, "", "", RecommendedAction.NONE))
                         .open())
