@@ -140,6 +140,7 @@ public final class ArmedRights {
             needed.add(new Right(verb, "batch", "jobs", janitor.namespace()));
             needed.add(new Right(verb, "coordination.k8s.io", "leases", janitor.lockNamespace()));
         }
+        needed.add(new Right("patch", "batch", "jobs", janitor.namespace()));
         return needed;
     }
 

@@ -33,16 +33,17 @@ final class JobReader {
         Map<String, Object> metadata = JsonTrees.object(job.get(), "metadata");
         Instant created = Maintenance.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
         String uid = JsonTrees.text(metadata, "uid");
+        boolean suspended = JsonTrees.isTrue(JsonTrees.object(job.get(), "spec"), "suspend");
         List<Map<String, Object>> conditions =
                 JsonTrees.objects(JsonTrees.object(job.get(), "status"), "conditions").stream()
                         .filter(each -> JsonTrees.text(each, "status").equals("True"))
                         .toList();
         if (has(conditions, "Complete").isPresent()) {
-            return Optional.of(new JobFacts(uid, created, Optional.of(true), Optional.of(0), ""));
+            return Optional.of(new JobFacts(uid, created, false, Optional.of(true), Optional.of(0), ""));
         }
         Optional<Map<String, Object>> failed = has(conditions, "Failed").or(() -> has(conditions, "FailureTarget"));
         if (failed.isEmpty()) {
-            return Optional.of(new JobFacts(uid, created, Optional.empty(), Optional.empty(), ""));
+            return Optional.of(new JobFacts(uid, created, suspended, Optional.empty(), Optional.empty(), ""));
         }
         Map<String, Object> end = container(resource);
         String said = failure(JsonTrees.text(end, "message"));
@@ -52,7 +53,7 @@ final class JobReader {
         Optional<Integer> code =
                 end.containsKey("exitCode") ? Optional.of(JsonTrees.number(end, "exitCode")) : Optional.empty();
         return Optional.of(
-                new JobFacts(uid, created, Optional.of(false), code, Text.truncate(message.strip(), LONGEST)));
+                new JobFacts(uid, created, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST)));
     }
 
     private static Optional<Map<String, Object>> has(List<Map<String, Object>> conditions, String type) {

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The Jobs of resources. Their names follow from the UID, so a second create fails. Pure. */
+/**
+ * The Jobs of resources. Their names follow from the UID, so a second create fails. A Job is created suspended, and runs once the
+ * status of its resource refers to it: a write of the status fails for a leader that was replaced, and a create does not. Pure.
+ */
 final class Jobs {
 
     private static final int KEEP_SECONDS = 86_400;
@@ -39,13 +42,9 @@ final class Jobs {
         return new JobRef(scene.settings().namespace(), name(scene.resource()), job.uid());
     }
 
-    /** Returns true if the stored Job of the resource has not ended. */
-    static boolean runs(Scene scene) {
-        return scene.progress()
-                .job()
-                .flatMap(ref -> scene.job().filter(job -> job.uid().equals(ref.uid())))
-                .filter(job -> job.succeeded().isEmpty())
-                .isPresent();
+    /** Returns the Job of the resource that has not ended, whether its status refers to it or not. */
+    static Optional<JobRef> open(Scene scene) {
+        return scene.job().filter(job -> job.succeeded().isEmpty()).map(job -> ref(scene, job));
     }
 
     /** Returns the Job of a GPUReset or RebootNode. */
@@ -55,6 +54,7 @@ final class Jobs {
                 "app.kubernetes.io/name", "gpuwarden-janitor",
                 "gpuwarden.dev/maintenance", resource.uid());
         Map<String, Object> spec = new LinkedHashMap<>();
+        spec.put("suspend", true);
         spec.put("backoffLimit", 0);
         spec.put("activeDeadlineSeconds", settings.times().job().toSeconds());
         spec.put("ttlSecondsAfterFinished", KEEP_SECONDS);

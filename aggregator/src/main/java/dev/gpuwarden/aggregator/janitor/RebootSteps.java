@@ -2,11 +2,13 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
+import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 
 /** The steps of a RebootNode: one signal, then another boot ID, then a ready Node. Pure. */
 final class RebootSteps {
@@ -15,6 +17,11 @@ final class RebootSteps {
     private static final String SIGNAL = "SignalSent";
     private static final String EXTERNAL = "External";
     private static final String TIMEOUT = "Timeout";
+    private static final String CANCELLED = "Cancelled";
+    private static final String IN_SERVICE = "NodeInService";
+
+    /** The reasons for which a Job that was created is not started. */
+    private static final Set<String> REFUSALS = Set.of(CANCELLED, IN_SERVICE);
 
     /** The interval at which the Job is read again. The Node's changes arrive by themselves. */
     private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
@@ -36,27 +43,34 @@ final class RebootSteps {
     }
 
     static Step next(Scene scene) {
+        Progress progress = scene.progress();
+        Optional<Condition> refused =
+                progress.condition(SIGNAL).filter(each -> REFUSALS.contains(each.reason()) && !each.isTrue());
+        if (refused.isPresent()) {
+            return fail(scene, refused.get().reason(), refused.get().message());
+        }
         Optional<String> lost = Steps.lost(scene);
         if (lost.isPresent()) {
             return fail(scene, scene.node().isEmpty() ? "NodeNotFound" : "NodeReplaced", lost.get());
         }
         NodeFacts node = scene.sameNode().orElseThrow();
-        Progress progress = scene.progress();
         boolean rebooted = !node.bootId().equals(progress.bootId());
         if (!progress.isTrue(SIGNAL) && scene.job().isPresent()) {
             // The node can be back before the reference to its Job is stored.
             return signal(scene, node);
         }
         if (rebooted && node.ready()) {
-            return new Step.SetStatus(Steps.cancelled(scene.change(), scene)
-                    .complete(
-                            DONE,
-                            true,
-                            "Rebooted",
-                            "boot " + node.bootId() + " follows boot " + progress.bootId()
-                                    + ", and the Node is ready"));
+            return complete(
+                    scene,
+                    true,
+                    "Rebooted",
+                    "boot " + node.bootId() + " follows boot " + progress.bootId() + ", and the Node is ready");
         }
         boolean sent = progress.isTrue(SIGNAL);
+        Optional<JobFacts> waiting = scene.job().filter(JobFacts::suspended);
+        if (sent && !rebooted && waiting.isPresent()) {
+            return started(scene, waiting.get());
+        }
         boolean external = progress.condition(SIGNAL)
                 .filter(each -> each.reason().equals(EXTERNAL))
                 .isPresent();
@@ -80,13 +94,11 @@ final class RebootSteps {
                                     + scene.progress().bootId()));
         }
         if (scene.resource().cancelled()) {
-            return fail(scene, "Cancelled", Steps.cause(scene.resource()) + ": no reboot was requested");
+            return fail(scene, CANCELLED, Steps.cause(scene.resource()) + ": no reboot was requested");
         }
-        if (!node.unschedulable()) {
-            return fail(
-                    scene,
-                    "NodeInService",
-                    "Node " + scene.resource().node() + ": expected a cordoned Node, seen one without a cordon");
+        Optional<String> inService = Steps.inService(scene);
+        if (inService.isPresent()) {
+            return fail(scene, IN_SERVICE, inService.get());
         }
         return node.bootId().isEmpty()
                 ? fail(
@@ -96,10 +108,26 @@ final class RebootSteps {
                 : new Step.CreateJob();
     }
 
+    /** The facts may have changed since the Job was created. */
+    private static Step started(Scene scene, JobFacts job) {
+        if (scene.resource().cancelled()) {
+            return refuse(scene, CANCELLED, Steps.cause(scene.resource()) + ": no reboot was requested");
+        }
+        Optional<String> inService = Steps.inService(scene);
+        return inService.isPresent()
+                ? refuse(scene, IN_SERVICE, inService.get())
+                : new Step.StartJob(Jobs.ref(scene, job));
+    }
+
+    /** Stores the reason before the Job is stopped, since the facts may change again. */
+    private static Step refuse(Scene scene, String reason, String message) {
+        return new Step.SetStatus(scene.change().condition(SIGNAL, false, reason, message));
+    }
+
     private static Step await(Scene scene, boolean rebooted, boolean external) {
         Progress progress = scene.progress();
         if (external && scene.resource().cancelled() && !rebooted) {
-            return fail(scene, "Cancelled", Steps.cause(scene.resource()) + ": no other boot was seen");
+            return fail(scene, CANCELLED, Steps.cause(scene.resource()) + ": no other boot was seen");
         }
         Optional<JobFacts> failed = scene.job().filter(job -> job.succeeded().equals(Optional.of(false)));
         // A container that the reboot itself ended has no code of its own, or one above 128.
@@ -126,6 +154,14 @@ final class RebootSteps {
     }
 
     private static Step fail(Scene scene, String reason, String message) {
-        return new Step.SetStatus(Steps.cancelled(scene.change(), scene).complete(DONE, false, reason, message));
+        return complete(scene, false, reason, message);
+    }
+
+    /** The end comes after the stop of a Job that waits, because a late write of a replaced leader could still start it. */
+    private static Step complete(Scene scene, boolean success, String reason, String message) {
+        Optional<JobRef> waiting = scene.job().filter(JobFacts::suspended).map(job -> Jobs.ref(scene, job));
+        return waiting.isPresent()
+                ? new Step.StopJob(waiting.get())
+                : new Step.SetStatus(Steps.cancelled(scene.change(), scene).complete(DONE, success, reason, message));
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
+import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Progress.Service;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
@@ -79,8 +80,9 @@ final class ResetSteps {
         Condition tornDown = progress.condition(TORN_DOWN).orElseThrow();
         boolean over =
                 progress.condition(COMPLETED).isPresent() || tornDown.reason().endsWith("Exceeded");
-        if (over && Jobs.runs(scene)) {
-            return new Step.StopJob(progress.job().orElseThrow());
+        Optional<JobRef> open = Jobs.open(scene);
+        if (over && open.isPresent()) {
+            return new Step.StopJob(open.get());
         }
         Optional<String> lost = Steps.lost(scene);
         if (lost.isPresent() && !over && progress.job().isEmpty()) {
@@ -93,8 +95,7 @@ final class ResetSteps {
             return job(scene);
         }
         if (scene.resource().cancelled()) {
-            return restore(
-                    scene, false, new Failure("Cancelled", Steps.cause(scene.resource()) + ": no GPU was reset"));
+            return completed(scene, false, "Cancelled", Steps.cause(scene.resource()) + ": no GPU was reset");
         }
         return tornDown.isTrue() ? create(scene) : tearDown(scene);
     }
@@ -112,7 +113,7 @@ final class ResetSteps {
                 .map(each -> new Label(each.label(), each.value(), PAUSED))
                 .toList();
         if (!up.isEmpty()) {
-            return new Step.SetLabels(up);
+            return new Step.SetLabels(node, up);
         }
         if (scene.pods().isEmpty()) {
             return new Step.ReadPods();
@@ -149,15 +150,11 @@ final class ResetSteps {
     // ---- the Job ----
 
     private static Step create(Scene scene) {
-        return scene.sameNode().orElseThrow().unschedulable()
-                ? new Step.CreateJob()
-                : restore(
-                        scene,
-                        false,
-                        new Failure(
-                                "NodeInService",
-                                "Node " + scene.resource().node()
-                                        + ": expected a cordoned Node, seen one without a cordon"));
+        Optional<String> inService = Steps.inService(scene);
+        return inService.isPresent()
+                // Stored before the services return, since the node may be cordoned again while they do.
+                ? completed(scene, false, "NodeInService", inService.get())
+                : new Step.CreateJob();
     }
 
     private static Step job(Scene scene) {
@@ -188,6 +185,9 @@ final class ResetSteps {
                             : name + ": expected a reset and verified GPU, seen "
                                     + job.get().message());
         }
+        if (job.get().suspended()) {
+            return started(scene, job.get());
+        }
         Instant end = job.get().created().plus(scene.settings().times().job()).plus(JOB_SLACK);
         return scene.now().isBefore(end)
                 ? new Step.Wait(scene.settings().times().poll())
@@ -195,9 +195,25 @@ final class ResetSteps {
                         scene, false, "ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
     }
 
+    /** The facts may have changed since the Job was created. */
+    private static Step started(Scene scene, JobFacts job) {
+        Optional<String> lost = Steps.lost(scene);
+        if (lost.isPresent()) {
+            return completed(scene, false, lostReason(scene), lost.get());
+        }
+        if (scene.resource().cancelled()) {
+            return completed(scene, false, "Cancelled", Steps.cause(scene.resource()) + ": no GPU was reset");
+        }
+        Optional<String> inService = Steps.inService(scene);
+        return inService.isPresent()
+                ? completed(scene, false, "NodeInService", inService.get())
+                : new Step.StartJob(Jobs.ref(scene, job));
+    }
+
     private static Step completed(Scene scene, boolean success, String reason, String message) {
         Progress.Change change = scene.change().condition(COMPLETED, success, reason, message);
-        return scene.progress().services().isEmpty()
+        // The end comes after the stop of a Job, because a late write of a replaced leader could still start it.
+        return scene.progress().services().isEmpty() && Jobs.open(scene).isEmpty()
                 ? end(scene, change, success, reason, message)
                 : new Step.SetStatus(change);
     }
@@ -236,7 +252,7 @@ final class ResetSteps {
                 .map(each -> new Label(each.label(), PAUSED, each.value()))
                 .toList();
         if (!down.isEmpty()) {
-            return new Step.SetLabels(down);
+            return new Step.SetLabels(node, down);
         }
         if (services.isEmpty()) {
             return end(scene, change, success, failure.reason(), failure.message());

@@ -29,9 +29,14 @@ record Scene(
         JanitorSettings settings,
         Instant now) {
 
-    /** The properties of a Node that maintenance needs. */
+    /**
+     * The properties of a Node that maintenance needs.
+     *
+     * @param version its resourceVersion, which each write of its labels requires
+     */
     record NodeFacts(
             String uid,
+            String version,
             boolean unschedulable,
             Map<String, String> labels,
             Optional<DrainAnnotation> drain,
@@ -43,6 +48,7 @@ record Scene(
             Map<String, Object> status = JsonTrees.object(tree, "status");
             return new NodeFacts(
                     JsonTrees.text(metadata, "uid"),
+                    JsonTrees.text(metadata, "resourceVersion"),
                     JsonTrees.isTrue(JsonTrees.object(tree, "spec"), "unschedulable"),
                     JsonTrees.texts(metadata, "labels"),
                     drain(tree),
@@ -95,12 +101,18 @@ record Scene(
     /**
      * A Job.
      *
+     * @param suspended true until its resource refers to it and it was started
      * @param succeeded its result; empty while it runs
      * @param exitCode exit code of its container; empty if there is none
      * @param message reason of its failure; empty if it did not fail
      */
     record JobFacts(
-            String uid, Instant created, Optional<Boolean> succeeded, Optional<Integer> exitCode, String message) {}
+            String uid,
+            Instant created,
+            boolean suspended,
+            Optional<Boolean> succeeded,
+            Optional<Integer> exitCode,
+            String message) {}
 
     /**
      * A pod of the node.

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
+import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import java.time.Duration;
 import java.util.List;
 
@@ -19,13 +20,17 @@ sealed interface Step {
 
     record SetStatus(Progress.Change change) implements Step {}
 
-    /** Changes labels of the Node, all or none: each must still have the value before. */
-    record SetLabels(List<Label> labels) implements Step {
+    /** Changes labels of the Node, all or none: it must be the same Node, unchanged since it was read. */
+    record SetLabels(NodeFacts node, List<Label> labels) implements Step {
 
         record Label(String key, String before, String after) {}
     }
 
+    /** Creates the Job, which does not run yet: a leader that was replaced may be late with this write. */
     record CreateJob() implements Step {}
+
+    /** Lets the Job run if it still has this UID. */
+    record StartJob(JobRef job) implements Step {}
 
     record StopJob(JobRef job) implements Step {}
 

@@ -67,9 +67,13 @@ final class StepWriter {
                             "status",
                             status.change().tree()));
         } else if (step instanceof Step.SetLabels labels) {
-            labels(resource.node(), labels.labels());
+            labels(resource.node(), labels);
         } else if (step instanceof Step.CreateJob) {
             var unused = api.create(Jobs.kind(settings.namespace()).path(), Jobs.of(resource, settings));
+        } else if (step instanceof Step.StartJob start) {
+            var unused = api.merge(
+                    Jobs.kind(start.job().namespace()).path(start.job().name()) + BY,
+                    Map.of("metadata", Map.of("uid", start.job().uid()), "spec", Map.of("suspend", false)));
         } else if (step instanceof Step.StopJob stop) {
             api.delete(
                     Jobs.kind(stop.job().namespace()).path(stop.job().name()),
@@ -93,9 +97,18 @@ final class StepWriter {
                 Map.of("metadata", Map.of("resourceVersion", resource.version(), "finalizers", all)));
     }
 
-    private void labels(String node, List<Label> labels) throws ApiException, InterruptedException {
+    private void labels(String node, Step.SetLabels step) throws ApiException, InterruptedException {
         List<Map<String, Object>> operations = new ArrayList<>();
-        for (Label label : labels) {
+        operations.add(Map.of(
+                "op", "test", "path", "/metadata/uid", "value", step.node().uid()));
+        operations.add(Map.of(
+                "op",
+                "test",
+                "path",
+                "/metadata/resourceVersion",
+                "value",
+                step.node().version()));
+        for (Label label : step.labels()) {
             String path = "/metadata/labels/" + label.key().replace("~", "~0").replace("/", "~1");
             operations.add(Map.of("op", "test", "path", path, "value", label.before()));
             operations.add(Map.of("op", "replace", "path", path, "value", label.after()));

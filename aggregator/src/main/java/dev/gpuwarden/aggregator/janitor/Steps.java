@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.Acceptance.Verdict;
+import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.time.Duration;
@@ -151,8 +152,9 @@ final class Steps {
     /** Releases the lock, then the resource. Deletes it later. */
     private static Step ending(Scene scene) {
         Maintenance resource = scene.resource();
-        if (scene.lock().state() == Lock.State.OURS && Jobs.runs(scene)) {
-            return new Step.StopJob(resource.progress().job().orElseThrow());
+        Optional<JobRef> open = Jobs.open(scene);
+        if (open.isPresent()) {
+            return new Step.StopJob(open.get());
         }
         if (scene.lock().state() == Lock.State.OURS) {
             return new Step.ReleaseLock(scene.lock().leaseUid());
@@ -169,6 +171,14 @@ final class Steps {
             return new Step.Wait(LATER);
         }
         return left.isNegative() || left.isZero() ? new Step.Delete() : new Step.Wait(left);
+    }
+
+    /** Returns the reason why the Node may not be touched now; empty if it is cordoned. */
+    static Optional<String> inService(Scene scene) {
+        return scene.sameNode().filter(Scene.NodeFacts::unschedulable).isPresent()
+                ? Optional.empty()
+                : Optional.of(
+                        "Node " + scene.resource().node() + ": expected a cordoned Node, seen one without a cordon");
     }
 
     /** Returns the reason why the Node is not the one for which the action began; empty if it is. */

@@ -44,7 +44,7 @@ class JanitorKillTest {
 
     private List<Case> cases() {
         return List.of(
-                new Case("gpureset", shop::reset, "Complete", "True ResetSucceeded", 1, 8),
+                new Case("gpureset", shop::reset, "Complete", "True ResetSucceeded", 1, 9),
                 new Case(
                         "gpureset",
                         node -> {
@@ -54,8 +54,8 @@ class JanitorKillTest {
                         "Complete",
                         "True ResetSucceeded",
                         1,
-                        12),
-                new Case("rebootnode", shop::reboot, "NodeReady", "True Rebooted", 1, 8),
+                        13),
+                new Case("rebootnode", shop::reboot, "NodeReady", "True Rebooted", 1, 9),
                 new Case(
                         "gpureset",
                         node -> {

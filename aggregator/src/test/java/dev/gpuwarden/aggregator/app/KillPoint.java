@@ -15,10 +15,11 @@ import java.util.function.BooleanSupplier;
  * A write at which an aggregator is killed: its path, and its number among the writes to that path. A number among all writes
  * would not identify it: their order differs between runs, and two writes of one Node may become one.
  *
- * @param what method and path, with a star for the name of the scene
+ * @param what method and path, with a star for the name of the scene and for UIDs
  */
 record KillPoint(String what, int nth) {
 
+    private static final String UID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
     private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH", "DELETE");
 
     /** Returns the writes of the scene: the first to each path and all further ones, in their order. */
@@ -45,7 +46,7 @@ record KillPoint(String what, int nth) {
     }
 
     private static String what(ApiCall call, String scene) {
-        return call.method() + " " + call.path().replace(scene, "*");
+        return call.method() + " " + call.path().replace(scene, "*").replaceAll(UID, "*");
     }
 
     /** Returns true if every run reaches this write. */

@@ -158,6 +158,7 @@ final class Workshop {
         operate(node);
         List<Map<String, Object>> jobs = JsonTrees.objects(client.get(JOBS), "items").stream()
                 .filter(job -> JsonTrees.text(spec(job), "nodeName").equals(node))
+                .filter(job -> !JsonTrees.isTrue(JsonTrees.object(job, "spec"), "suspend"))
                 .filter(job -> JsonTrees.objects(JsonTrees.object(job, "status"), "conditions")
                         .isEmpty())
                 .toList();

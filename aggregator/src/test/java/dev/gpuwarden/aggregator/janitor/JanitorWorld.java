@@ -1,0 +1,264 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/** One node, its lock, and resources with their Jobs, with the preconditions of an API server: a late write finds what is there then. */
+final class JanitorWorld {
+
+    static final String NODE = "node-1";
+    static final JanitorSettings SETTINGS = new JanitorSettings(
+            "gpuwarden",
+            "gpuwarden",
+            "image",
+            RebootProvider.JOB,
+            Pattern.compile("kube-system"),
+            new JanitorTimes(
+                    Duration.ofMinutes(5),
+                    Duration.ofMinutes(10),
+                    Duration.ofMinutes(10),
+                    Duration.ofMinutes(30),
+                    Duration.ofHours(24),
+                    Duration.ofDays(14),
+                    Duration.ofSeconds(1)));
+
+    /** A Job; it runs from its start to its result. */
+    static final class Job {
+        final String uid;
+        final Instant created;
+        boolean suspended = true;
+        Optional<Boolean> succeeded = Optional.empty();
+
+        Job(String uid, Instant created) {
+            this.uid = uid;
+            this.created = created;
+        }
+
+        boolean runs() {
+            return !suspended && succeeded.isEmpty();
+        }
+    }
+
+    static final class Resource {
+        final MaintenanceKind kind;
+        final String uid;
+        final Instant created;
+        final List<String> finalizers = new ArrayList<>();
+        final Map<String, Object> status = new HashMap<>();
+        long version;
+        long generation = 1;
+        boolean deleted;
+        boolean gone;
+        Optional<Job> job = Optional.empty();
+        int starts;
+
+        Resource(MaintenanceKind kind, String uid, Instant created) {
+            this.kind = kind;
+            this.uid = uid;
+            this.created = created;
+        }
+
+        Maintenance read() {
+            return new Maintenance(
+                    kind,
+                    "maintenance-" + uid,
+                    uid,
+                    Long.toString(version),
+                    generation,
+                    created,
+                    deleted,
+                    List.copyOf(finalizers),
+                    List.of(Maintenance.MANAGER),
+                    Map.of(),
+                    NODE,
+                    kind == MaintenanceKind.GPU_RESET ? List.of("GPU-" + uid) : List.of(),
+                    List.of(),
+                    false,
+                    Progress.of(status));
+        }
+
+        boolean ended() {
+            return status.containsKey("completionTime");
+        }
+
+        private void changed() {
+            version++;
+            gone = deleted && finalizers.isEmpty();
+            if (gone) {
+                job = Optional.empty();
+            }
+        }
+    }
+
+    private record Lease(String uid, String owner) {}
+
+    Instant now = Instant.parse("2026-06-01T00:00:00Z");
+    final List<Resource> resources = new ArrayList<>();
+    final Map<String, String> labels = new TreeMap<>();
+    final Map<String, Boolean> podReady = new TreeMap<>();
+    String nodeUid = "node-uid-1";
+    String bootId = "boot-1";
+    long nodeVersion;
+    boolean node = true;
+    boolean cordoned = true;
+    boolean ready = true;
+    private Optional<Lease> lease = Optional.empty();
+    private int ids;
+
+    Resource add(MaintenanceKind kind) {
+        Resource resource = new Resource(kind, "r" + ids++, now);
+        resources.add(resource);
+        return resource;
+    }
+
+    Scene scene(Resource resource, boolean pods) {
+        Maintenance read = resource.read();
+        List<Maintenance> ahead = resources.stream()
+                .filter(other -> other != resource && !other.gone)
+                .map(Resource::read)
+                .filter(Maintenance::inProgress)
+                .filter(other -> Maintenance.ORDER.compare(other, read) < 0
+                        || other.progress().started().isPresent())
+                .toList();
+        Optional<NodeFacts> facts = node
+                ? Optional.of(new NodeFacts(
+                        nodeUid,
+                        Long.toString(nodeVersion),
+                        cordoned,
+                        Map.copyOf(labels),
+                        Optional.empty(),
+                        bootId,
+                        ready))
+                : Optional.empty();
+        return new Scene(
+                read,
+                facts,
+                lock(resource),
+                resource.job.map(job -> new JobFacts(
+                        job.uid,
+                        job.created,
+                        job.suspended,
+                        job.succeeded,
+                        job.succeeded.map(success -> success ? 0 : 1),
+                        job.succeeded.orElse(true) ? "" : "failed")),
+                pods ? Optional.of(pods()) : Optional.empty(),
+                ahead,
+                SETTINGS,
+                now);
+    }
+
+    private Lock lock(Resource resource) {
+        if (lease.isEmpty()) {
+            return Lock.FREE;
+        }
+        String owner = lease.get().owner();
+        boolean there = resources.stream().anyMatch(each -> each.uid.equals(owner) && !each.gone);
+        Lock.State state = owner.equals(resource.uid) ? Lock.State.OURS : there ? Lock.State.OTHER : Lock.State.ORPHAN;
+        return new Lock(state, lease.get().uid(), owner);
+    }
+
+    private List<NodePod> pods() {
+        List<NodePod> pods = new ArrayList<>();
+        podReady.forEach((label, isReady) -> pods.add(NodePod.of(Map.of(
+                "metadata",
+                Map.of(
+                        "name",
+                        "pod-" + pods.size(),
+                        "namespace",
+                        "gpu-operator",
+                        "uid",
+                        label,
+                        "ownerReferences",
+                        List.of(Map.of("kind", "DaemonSet", "name", "d", "uid", "d", "controller", true))),
+                "spec",
+                Map.of("nodeName", NODE, "nodeSelector", Map.of(label, "true")),
+                "status",
+                Map.of("conditions", List.of(Map.of("type", "Ready", "status", isReady ? "True" : "False")))))));
+        return pods;
+    }
+
+    /** Makes the write of a step that was decided for this version of the resource, perhaps long ago. */
+    void write(Resource resource, Step step, long version) {
+        boolean same = !resource.gone && resource.version == version;
+        if (step instanceof Step.AddFinalizer && same && !resource.deleted) {
+            resource.finalizers.add(Maintenance.FINALIZER);
+            resource.changed();
+        } else if (step instanceof Step.RemoveFinalizer && same) {
+            resource.finalizers.clear();
+            resource.changed();
+        } else if (step instanceof Step.SetStatus status && same) {
+            resource.status.putAll(status.change().tree());
+            resource.changed();
+        } else if (step instanceof Step.TakeLock && lease.isEmpty() && !resource.gone) {
+            lease = Optional.of(new Lease("lease-" + ids++, resource.uid));
+        } else if (step instanceof Step.ReleaseLock release) {
+            lease = lease.filter(each -> !each.uid().equals(release.leaseUid()));
+        } else if (step instanceof Step.SetLabels change
+                && node
+                && change.node().uid().equals(nodeUid)
+                && change.node().version().equals(Long.toString(nodeVersion))
+                && change.labels().stream().allMatch(each -> each.before().equals(labels.get(each.key())))) {
+            change.labels().forEach(each -> labels.put(each.key(), each.after()));
+            nodeVersion++;
+        } else if (step instanceof Step.CreateJob && resource.job.isEmpty() && !resource.gone) {
+            resource.job = Optional.of(new Job("job-" + ids++, now));
+        } else if (step instanceof Step.StartJob start) {
+            resource.job.filter(job -> job.uid.equals(start.job().uid())).ifPresent(job -> {
+                resource.starts += job.suspended ? 1 : 0;
+                job.suspended = false;
+            });
+        } else if (step instanceof Step.StopJob stop) {
+            resource.job = resource.job.filter(job -> !job.uid.equals(stop.job().uid()));
+        } else if (step instanceof Step.Delete && same) {
+            resource.deleted = true;
+            resource.changed();
+        }
+    }
+
+    boolean isLocked() {
+        return lease.isPresent();
+    }
+
+    /** Removes the lock by hand. */
+    void unlock() {
+        lease = Optional.empty();
+    }
+
+    Optional<Resource> holder() {
+        return lease.flatMap(held ->
+                resources.stream().filter(each -> each.uid.equals(held.owner())).findFirst());
+    }
+
+    /** Deletes the resource, which stays until its finalizer is gone. */
+    void delete(Resource resource) {
+        resource.deleted = true;
+        resource.changed();
+    }
+
+    /** Removes the finalizer of a deleted resource by hand. Its lock stays, until this program sees it or the API server collects it. */
+    void force(Resource resource) {
+        if (resource.deleted && !resource.gone) {
+            resource.finalizers.clear();
+            resource.changed();
+        }
+    }
+
+    void changeSpec(Resource resource) {
+        resource.generation++;
+        resource.changed();
+    }
+}
