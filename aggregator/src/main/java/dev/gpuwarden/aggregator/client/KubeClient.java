@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.client;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.gpuwarden.core.util.PrivateKeys;
 import dev.gpuwarden.core.util.Text;
+import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -80,6 +81,8 @@ public final class KubeClient implements AutoCloseable {
         config.setRequestRetryBackoffLimit(0);
         // All objects are trees here, also those for which the client has classes.
         KubernetesSerialization trees = new KubernetesSerialization(new ObjectMapper(), false);
+        // Except for this one: an informer lists anew only if it understands the 410 in a watch.
+        trees.registerKubernetesResource("v1", "Status", Status.class);
         return new KubeClient(
                 new KubernetesClientBuilder()
                         .withConfig(config)
