@@ -29,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A proxy between clients and an API server, over plain HTTP on loopback, that injects faults. A request with a token has the
@@ -43,7 +44,7 @@ public final class FaultyApi implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool(Threads.daemon("gpuwarden-faulty-api"));
     private final List<ApiFault.Rule> rules = new ArrayList<>();
     private final Queue<ApiCall> calls = new ConcurrentLinkedQueue<>();
-    private final Set<HttpExchange> open = ConcurrentHashMap.newKeySet();
+    private final Set<Open> open = ConcurrentHashMap.newKeySet();
     private volatile CountDownLatch hanging = new CountDownLatch(1);
 
     public FaultyApi(ControlPlane plane) throws IOException {
@@ -95,9 +96,9 @@ public final class FaultyApi implements AutoCloseable {
         before.countDown();
     }
 
-    /** Cuts all open requests, watches included. */
+    /** Cuts all open requests, watches included. A client never takes a cut answer for a complete one. */
     public void cut() {
-        open.forEach(HttpExchange::close);
+        open.forEach(Open::cut);
     }
 
     private ApiFault next(ApiCall call) {
@@ -140,16 +141,59 @@ public final class FaultyApi implements AutoCloseable {
         ApiCall call = new ApiCall(
                 exchange.getRequestMethod(), exchange.getRequestURI().getPath(), query == null ? "" : query);
         calls.add(call);
-        open.add(exchange);
-        try (exchange) {
+        Open mine = new Open();
+        open.add(mine);
+        try {
             byte[] body = exchange.getRequestBody().readAllBytes();
-            befall(next(call), exchange, body);
-        } catch (IOException e) {
-            // One of the two sides has gone; the other sees the end of the connection.
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            befall(next(call), exchange, body, mine);
+        } catch (IOException | InterruptedException e) {
+            // One of the two sides has gone, or the request is cut.
+            mine.cut();
         } finally {
-            open.remove(exchange);
+            open.remove(mine);
+        }
+        if (mine.end()) {
+            // The server then closes the connection. The exchange's close would end the answer as if it were complete.
+            throw new IllegalStateException("cut");
+        }
+        exchange.close();
+    }
+
+    /** A request in progress, in its own thread. Thread-safe. */
+    private static final class Open {
+        private final Thread thread = Thread.currentThread();
+        private @Nullable InputStream answer;
+        private boolean cut;
+        private boolean ended;
+
+        /** Sets the answer that the thread reads. An interrupt does not end its reads. */
+        synchronized void reads(InputStream from) throws IOException {
+            answer = from;
+            if (cut) {
+                from.close();
+            }
+        }
+
+        synchronized void cut() {
+            if (ended) {
+                return;
+            }
+            cut = true;
+            thread.interrupt();
+            try {
+                if (answer != null) {
+                    answer.close();
+                }
+            } catch (IOException e) {
+                // Closed already.
+            }
+        }
+
+        /** Ends the request: its thread gets no interrupt any more. Returns true if it was cut. */
+        synchronized boolean end() {
+            ended = true;
+            var unused = Thread.interrupted();
+            return cut;
         }
     }
 
@@ -162,7 +206,8 @@ public final class FaultyApi implements AutoCloseable {
         }
     }
 
-    private void befall(ApiFault fault, HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
+    private void befall(ApiFault fault, HttpExchange exchange, byte[] body, Open mine)
+            throws IOException, InterruptedException {
         if (fault instanceof ApiFault.Answer answer) {
             answer.headers().forEach(exchange.getResponseHeaders()::set);
             byte[] text = answer.body().getBytes(StandardCharsets.UTF_8);
@@ -174,13 +219,14 @@ public final class FaultyApi implements AutoCloseable {
             forwarder.send(exchange, body).body().close();
         } else if (fault instanceof ApiFault.Delay delay) {
             var unused = hanging.await(delay.time().toNanos(), TimeUnit.NANOSECONDS);
-            pass(exchange, forwarder.send(exchange, body));
+            pass(exchange, forwarder.send(exchange, body), mine);
         }
         // CutBefore: closing the exchange without an answer closes the connection.
     }
 
-    private static void pass(HttpExchange exchange, HttpResponse<InputStream> answer) throws IOException {
+    private static void pass(HttpExchange exchange, HttpResponse<InputStream> answer, Open mine) throws IOException {
         try (InputStream in = answer.body()) {
+            mine.reads(in);
             answer.headers()
                     .firstValue("Content-Type")
                     .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
@@ -191,7 +237,6 @@ public final class FaultyApi implements AutoCloseable {
                 out.write(buffer, 0, length);
                 out.flush();
             }
-            out.close();
         }
     }
 
