@@ -84,7 +84,7 @@ class ResourceInformerClusterTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void forgottenVersionIsListedAnewInsteadOfWatchedForever(boolean inWatch) {
+    void forgottenVersionIsListedAgainInsteadOfWatchedForever(boolean inWatch) {
         try (ResourceInformer informer = informer()) {
             until(() -> faulty.count(ApiCall.watch("/configmaps")) == 1, "it watches");
             create("first-" + inWatch);
