@@ -71,6 +71,7 @@ class ManifestsImageTest {
                   - %1$s/components/vram-warnings
                   - %1$s/components/vram-advertise
                   - %1$s/components/vram-armed
+                  - %1$s/components/gpu-operator-client
                 """.formatted(
                         folder.toRealPath().relativize(MANIFESTS.toRealPath())));
         assertThat(plane.kubectl("kustomize", folder.toString()))
@@ -84,6 +85,7 @@ class ManifestsImageTest {
                 .contains("name: GPUWARDEN_REMEDIATION_MODE\n          value: armed")
                 .contains("name: gpuwarden-aggregator-vram-advertise", "name: gpuwarden-aggregator-vram\n")
                 .contains("name: GPUWARDEN_VRAM_EVICTIONS\n          value: armed")
+                .contains("nodeSelector:\n        nvidia.com/gpu.deploy.client: \"true\"")
                 .contains("name: GPUWARDEN_VRAM_CAPACITY\n          value: \"on\"")
                 .contains("name: GPUWARDEN_VRAM_ADVERTISE\n          value: \"on\"");
     }

@@ -81,7 +81,7 @@ public final class KubeClient implements AutoCloseable {
         config.setRequestRetryBackoffLimit(0);
         // All objects are trees here, also those for which the client has classes.
         KubernetesSerialization trees = new KubernetesSerialization(new ObjectMapper(), false);
-        // Except for this one: an informer lists anew only if it understands the 410 in a watch.
+        // Except for this one: an informer lists again only if it understands the 410 in a watch.
         trees.registerKubernetesResource("v1", "Status", Status.class);
         return new KubeClient(
                 new KubernetesClientBuilder()
