@@ -6,6 +6,7 @@ import dev.gpuwarden.core.check.FindingEvents;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
@@ -78,6 +79,8 @@ public final class Verification {
                             .nodeName(cause.nodeName())
                             .fatal(true)
                             .action(RecommendedAction.NONE)
+                            // Its pods left before the repair, and those on other GPUs may stay.
+                            .drain(new Overrides(false, true))
                             .errorCodes(List.of(repair.code()))
                             .entities(cause.entities())
                             .message("its checks have not passed since the " + repair.code() + " that ended "

@@ -63,6 +63,9 @@ class VerificationTest {
                 .satisfies(fault -> {
                     assertThat(fault.cause().fatal()).isTrue();
                     assertThat(fault.cause().action()).isEqualTo(RecommendedAction.NONE);
+                    assertThat(fault.cause().drain().skip())
+                            .as("pods on other GPUs stay")
+                            .isTrue();
                     assertThat(fault.cause().message())
                             .isEqualTo("its checks have not passed since the boot that ended SysLogsXIDError 79");
                 });
