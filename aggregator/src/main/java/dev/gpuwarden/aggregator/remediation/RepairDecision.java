@@ -45,13 +45,14 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
     }
 
     static RepairDecision decide(RepairFacts facts) {
-        if (facts.obstacle().isPresent()) {
-            return new RepairDecision(
-                    Kind.BLOCKED, facts.obstacle().get(), facts.record(), List.of(), Optional.empty());
+        Optional<RepairObstacle> obstacle = facts.obstacle();
+        if (obstacle.isPresent()) {
+            RepairRecord record =
+                    obstacle.get().foreign() ? facts.record() : results(facts).record();
+            return new RepairDecision(Kind.BLOCKED, obstacle.get().why(), record, List.of(), Optional.empty());
         }
-        RepairFacts current = results(facts);
-        List<Repair> create =
-                unmade(current).filter(repair -> wanted(current, repair)).toList();
+        RepairFacts current = withdrawn(results(facts));
+        List<Repair> create = unmade(current).toList();
         RepairDecision next = RepairSteps.of(current).decide();
         List<Repair> all = new ArrayList<>(create);
         all.addAll(next.create);
@@ -77,31 +78,22 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
                 record = record.withResult(repair, gone(facts, "its resource was deleted before its end"));
             }
         }
-        RepairFacts seen = with(facts, record);
-        for (Repair repair : unmade(seen).toList()) {
+        return facts.with(record);
+    }
+
+    /** Returns the facts without those attempts whose fault has ended before their resource was made. */
+    private static RepairFacts withdrawn(RepairFacts facts) {
+        RepairRecord record = facts.record();
+        for (Repair repair : unmade(facts).toList()) {
             if (!wanted(facts, repair)) {
                 record = record.withResult(repair, gone(facts, "the fault was over before its resource was made"));
             }
         }
-        return with(facts, record);
+        return facts.with(record);
     }
 
     private static Result gone(RepairFacts facts, String why) {
         return new Result(Outcome.DELETED, second(facts.now()), why);
-    }
-
-    private static RepairFacts with(RepairFacts facts, RepairRecord record) {
-        return new RepairFacts(
-                facts.node(),
-                facts.uid(),
-                facts.demands(),
-                facts.drain(),
-                facts.resources(),
-                record,
-                facts.obstacle(),
-                facts.approval(),
-                facts.policy(),
-                facts.now());
     }
 
     private static Result result(MaintenanceResource resource, Instant at) {

@@ -1,7 +1,15 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.drain.DrainAnnotation;
+import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -11,7 +19,7 @@ import java.util.Set;
  *
  * @param uid UID of the Node
  * @param resources all maintenance resources of the node
- * @param obstacle reason why nothing may be done now; empty if it may
+ * @param obstacle reason why nothing may begin now; empty if it may
  */
 record RepairFacts(
         String node,
@@ -20,7 +28,7 @@ record RepairFacts(
         DrainStanding drain,
         List<MaintenanceResource> resources,
         RepairRecord record,
-        Optional<String> obstacle,
+        Optional<RepairObstacle> obstacle,
         RepairApproval approval,
         Policy policy,
         Instant now) {
@@ -28,6 +36,51 @@ record RepairFacts(
     RepairFacts {
         demands = List.copyOf(demands);
         resources = List.copyOf(resources);
+    }
+
+    /**
+     * Reads the facts.
+     *
+     * @param resources all maintenance resources of the node
+     * @throws IOException if an annotation of the Node cannot be read
+     */
+    static RepairFacts of(
+            CachedNode node,
+            FaultReport report,
+            List<MaintenanceResource> resources,
+            Optional<RepairObstacle> obstacle,
+            Policy policy,
+            Instant now)
+            throws IOException {
+        Set<FaultKey> holding = new HashSet<>();
+        for (HealthEvent event : QuarantineSummary.holding(node)) {
+            holding.addAll(event.keys());
+        }
+        DrainStanding drain = DrainAnnotation.find(node)
+                .map(there -> new DrainStanding(
+                        there.finished().isPresent(),
+                        there.full().isPresent(),
+                        there.gpus().keySet()))
+                .orElse(DrainStanding.NONE);
+        List<Demand> demands = Demand.of(report.faults(), holding);
+        Optional<RepairObstacle> silent = report.monitorsAlone() && demands.isEmpty()
+                ? Optional.of(RepairObstacle.of(report.why()))
+                : Optional.empty();
+        return new RepairFacts(
+                node.name(),
+                node.uid(),
+                demands,
+                drain,
+                resources,
+                RepairAnnotations.of(node),
+                obstacle.or(() -> silent),
+                RepairApproval.of(node),
+                policy,
+                now);
+    }
+
+    RepairFacts with(RepairRecord other) {
+        return new RepairFacts(node, uid, demands, drain, resources, other, obstacle, approval, policy, now);
     }
 
     /**

@@ -1,28 +1,39 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import java.util.Optional;
 
-/** The reasons outside the rules why no repair of a node may begin now. */
-final class RepairObstacle {
+/**
+ * A reason outside the rules why no repair of a node may begin now.
+ *
+ * @param foreign true if another program owns the record of repairs, so that nothing may be written
+ */
+record RepairObstacle(String why, boolean foreign) {
 
-    private RepairObstacle() {}
+    static RepairObstacle of(String why) {
+        return new RepairObstacle(why, false);
+    }
 
-    /** Returns the reason; empty without one. */
-    static Optional<String> of(
-            CachedNode node, FaultReport report, MaintenanceResources resources, CircuitBreaker breaker) {
+    /**
+     * Returns the obstacle; empty without one.
+     *
+     * @param theirs resource that another janitor works on
+     * @param breaker reason of the breaker, if it is open
+     */
+    static Optional<RepairObstacle> of(
+            CachedNode node, FaultReport report, Optional<MaintenanceResource> theirs, Optional<String> breaker) {
         if (RepairAnnotations.isForeign(node)) {
-            return Optional.of("another program has written the annotation latestFaultRemediationState: switch off that"
-                    + " program's remediation, then remove the annotation");
+            return Optional.of(new RepairObstacle(
+                    "another program has written the annotation latestFaultRemediationState: switch off that"
+                            + " program's remediation, then remove the annotation",
+                    true));
         }
-        Optional<MaintenanceResource> foreign = resources.foreign();
-        if (foreign.isPresent()) {
-            return foreign.map(each -> "another janitor works in this cluster: "
-                    + each.kind().resources().kind() + " " + each.name() + " has its finalizer "
-                    + MaintenanceResources.FOREIGN_FINALIZER);
-        }
-        return report.unfitFor(node).or(() -> breaker.openFor(node));
+        return theirs.map(each -> "another janitor works in this cluster: "
+                        + each.kind().resources().kind() + " " + each.name() + " has its finalizer "
+                        + MaintenanceResources.FOREIGN_FINALIZER)
+                .or(() -> report.unfitFor(node))
+                .or(() -> breaker)
+                .map(RepairObstacle::of);
     }
 }

@@ -7,19 +7,14 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Reconciler;
-import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.DrainRequest;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
-import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.aggregator.remediation.RepairEvents.RepairDryRun;
-import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
-import dev.gpuwarden.core.event.FaultKey;
-import dev.gpuwarden.core.event.HealthEvent;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -198,39 +193,19 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private RepairFacts facts(CachedNode node, Instant now) throws IOException {
         FaultReport report = FaultReport.of(node.name(), cache.health(node.name()), now);
-        Set<FaultKey> holding = new HashSet<>();
-        for (HealthEvent event : QuarantineSummary.holding(node)) {
-            holding.addAll(event.keys());
-        }
-        DrainStanding drain = DrainAnnotation.find(node)
-                .map(there -> new DrainStanding(
-                        there.finished().isPresent(),
-                        there.full().isPresent(),
-                        there.gpus().keySet()))
-                .orElse(DrainStanding.NONE);
-        List<Demand> demands = Demand.of(report.faults(), holding);
-        Optional<String> silent =
-                report.monitorsAlone() && demands.isEmpty() ? Optional.of(report.why()) : Optional.empty();
-        return new RepairFacts(
-                node.name(),
-                node.uid(),
-                demands,
-                drain,
+        return RepairFacts.of(
+                node,
+                report,
                 resources.of(node.name(), node.uid()),
-                RepairAnnotations.of(node),
-                RepairObstacle.of(node, report, resources, breaker).or(() -> silent),
-                RepairApproval.of(node),
+                RepairObstacle.of(node, report, resources.foreign(), breaker.openFor(node)),
                 policy,
                 now);
     }
 
     private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now)
             throws ApiException, InterruptedException {
-        if (decision.kind() == Kind.BLOCKED) {
-            audit(node, facts, decision, List.of(), now);
-            return;
-        }
-        List<Map<String, Object>> patch = RepairAnnotations.patch(node, decision.record());
+        boolean unchanged = decision.kind() == Kind.BLOCKED && decision.record().equals(facts.record());
+        List<Map<String, Object>> patch = unchanged ? List.of() : RepairAnnotations.patch(node, decision.record());
         audit(node, facts, decision, patch, now);
         CachedNode current = node;
         if (!patch.isEmpty()) {

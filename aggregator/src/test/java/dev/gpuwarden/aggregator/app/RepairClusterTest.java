@@ -261,8 +261,8 @@ class RepairClusterTest {
             assertThat(resources("gpuresets")).isEmpty();
             fleet.client.patch(
                     "node/" + bad, "{\"metadata\": {\"annotations\": {\"latestFaultRemediationState\": null}}}");
-            finish("gpuresets", only("gpuresets"), "Complete", true);
-            until(() -> state().equals("remediation-succeeded"), "its own annotation is no obstacle");
+            String reset = only("gpuresets");
+            until(() -> state().equals("remediating"), "it is recorded");
 
             fleet.client.apply("""
                     {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: GPUReset,
@@ -273,6 +273,8 @@ class RepairClusterTest {
             until(
                     () -> audits.stream().anyMatch(audit -> audit.reason().contains("another janitor works")),
                     "it stops");
+            finish("gpuresets", reset, "Complete", true);
+            until(() -> state().equals("remediation-succeeded"), "the result of its own resource is stored");
             assertThat(resources("gpuresets")).hasSize(1);
         }
     }

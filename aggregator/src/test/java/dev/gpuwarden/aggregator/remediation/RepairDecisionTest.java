@@ -5,6 +5,7 @@ import static dev.gpuwarden.aggregator.remediation.RepairScene.GPU_B;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
@@ -255,10 +256,52 @@ class RepairDecisionTest {
     }
 
     @Test
-    void obstacleStopsEverything() {
+    void obstacleStopsAllActionsAndResultsAreStillRecorded() {
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
-        scene.obstacle = Optional.of("another program repairs it");
-        assertThat(scene.decide().kind()).isEqualTo(Kind.BLOCKED);
+        assertThat(scene.act()).hasSize(1);
+        scene.obstacle = Optional.of(RepairObstacle.of("the breaker is open"));
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B);
         assertThat(scene.act()).isEmpty();
+        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
+        RepairDecision blocked = scene.decide();
+        assertThat(blocked.kind()).isEqualTo(Kind.BLOCKED);
+        assertThat(blocked.why()).isEqualTo("the breaker is open");
+        assertThat(outcomes()).containsExactly(Optional.of(Outcome.SUCCEEDED));
+        scene.resources.clear();
+        scene.obstacle = Optional.empty();
+        assertThat(scene.later(300).act())
+                .as("a success that was removed later is no deletion")
+                .containsExactly(RESET_A, RESET_B);
+    }
+
+    @Test
+    void recordOfAnotherProgramIsNotWritten() {
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
+        assertThat(scene.act()).hasSize(1);
+        RepairRecord before = scene.record;
+        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
+        scene.obstacle = Optional.of(new RepairObstacle("another program repairs it", true));
+        assertThat(scene.decide().kind()).isEqualTo(Kind.BLOCKED);
+        assertThat(scene.record).isEqualTo(before);
+    }
+
+    @Test
+    void attemptWithoutResourceOutlastsAnObstacleThatHidesItsFault() {
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
+        assertThat(scene.decide().create()).hasSize(1);
+        var hidden = List.copyOf(scene.faults);
+        scene.faults.clear();
+        scene.obstacle = Optional.of(RepairObstacle.of("the report is stale"));
+        assertThat(scene.decide().create()).isEmpty();
+        assertThat(outcomes()).containsExactly(Optional.empty());
+        scene.faults.addAll(hidden);
+        scene.obstacle = Optional.empty();
+        assertThat(scene.act()).containsExactly(RESET_A);
+    }
+
+    private List<Optional<Outcome>> outcomes() {
+        return scene.record.history().stream()
+                .map(repair -> repair.result().map(Repair.Result::outcome))
+                .toList();
     }
 }

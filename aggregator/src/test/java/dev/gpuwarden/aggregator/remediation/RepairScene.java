@@ -27,7 +27,7 @@ final class RepairScene {
     DrainStanding drain = new DrainStanding(true, true, Set.of());
     Policy policy = Policy.DEFAULT;
     String approved = "";
-    Optional<String> obstacle = Optional.empty();
+    Optional<RepairObstacle> obstacle = Optional.empty();
     final List<Fault> faults = new ArrayList<>();
     final List<MaintenanceResource> resources = new ArrayList<>();
 
