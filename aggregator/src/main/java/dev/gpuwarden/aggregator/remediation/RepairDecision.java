@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairRecord.Person;
@@ -7,6 +8,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -57,6 +59,16 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
         List<Repair> all = new ArrayList<>(create);
         all.addAll(next.create);
         return new RepairDecision(next.kind, next.why, next.record, all, next.again);
+    }
+
+    /**
+     * Returns the patch that writes the record; empty if nothing is to be written.
+     *
+     * @param before record that the Node has
+     */
+    List<Map<String, Object>> patch(CachedNode node, RepairRecord before) {
+        // While it is blocked, only results are written.
+        return kind == Kind.BLOCKED && record.equals(before) ? List.of() : RepairAnnotations.patch(node, record);
     }
 
     /** Returns the facts with the results of all resources that have ended or are gone. */

@@ -204,8 +204,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now)
             throws ApiException, InterruptedException {
-        boolean unchanged = decision.kind() == Kind.BLOCKED && decision.record().equals(facts.record());
-        List<Map<String, Object>> patch = unchanged ? List.of() : RepairAnnotations.patch(node, decision.record());
+        List<Map<String, Object>> patch = decision.patch(node, facts.record());
         audit(node, facts, decision, patch, now);
         CachedNode current = node;
         if (!patch.isEmpty()) {

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 
 /** A Node in memory that applies JSON patches and counts versions as the API server does. */
-final class InMemoryNode {
+public final class InMemoryNode {
 
     private Map<String, Object> tree;
     private long version = 1;
 
-    InMemoryNode(String json) {
+    public InMemoryNode(String json) {
         try {
             tree = Json.readObject(json);
         } catch (IOException e) {
@@ -39,11 +39,11 @@ final class InMemoryNode {
     }
 
     @SuppressWarnings("unchecked")
-    Map<String, Object> texts(String field) {
+    public Map<String, Object> texts(String field) {
         return (Map<String, Object>) metadata().computeIfAbsent(field, any -> new LinkedHashMap<>());
     }
 
-    CachedNode read() {
+    public CachedNode read() {
         try {
             return CachedNode.of(Json.readObject(Json.write(tree)));
         } catch (IOException e) {
@@ -52,16 +52,29 @@ final class InMemoryNode {
     }
 
     /** Raises the version, as a write by another writer does. */
-    void changed() {
+    public void changed() {
         stamp();
     }
 
-    String annotation(String name) {
+    /** Sets an annotation as another writer, which owns it from now on. */
+    public void annotate(String manager, String name, String value) {
+        texts("annotations").put(name, value);
+        own(manager, name);
+    }
+
+    /** Notes the only writer of an annotation that is of interest. */
+    public void own(String manager, String name) {
+        Map<String, Object> owned = Map.of("f:annotations", Map.of("f:" + name, Map.of()));
+        metadata().put("managedFields", List.of(Map.of("manager", manager, "fieldsV1", Map.of("f:metadata", owned))));
+        stamp();
+    }
+
+    public String annotation(String name) {
         return read().annotations().get(name);
     }
 
     /** @throws IllegalStateException where the API server would refuse: a failed test, or a missing path */
-    void apply(List<Map<String, Object>> patch) {
+    public void apply(List<Map<String, Object>> patch) {
         for (Map<String, Object> operation : patch) {
             apply(operation);
         }

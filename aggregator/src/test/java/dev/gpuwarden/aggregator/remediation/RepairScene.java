@@ -82,43 +82,42 @@ final class RepairScene {
     /** Decides, and makes the resources. */
     List<String> act() {
         List<Repair> create = decide().create();
-        for (Repair repair : create) {
-            resources.add(new MaintenanceResource(
-                    repair.group().kind(),
-                    repair.resource(),
-                    "n",
-                    "u",
-                    repair.group().gpus(),
-                    List.of(),
-                    true,
-                    Optional.empty(),
-                    false,
-                    ""));
-        }
+        create.forEach(this::make);
         return create.stream().map(repair -> repair.group().name()).toList();
+    }
+
+    void make(Repair repair) {
+        resources.add(resource(
+                repair.group().kind(), repair.resource(), "u", repair.group().gpus(), true));
     }
 
     /** Makes a resource by hand. */
     void byHand(MaintenanceKind kind, String name, String... gpus) {
-        resources.add(new MaintenanceResource(
-                kind, name, "n", "", Set.of(gpus), List.of(), false, Optional.empty(), false, ""));
+        resources.add(resource(kind, name, "", Set.of(gpus), false));
+    }
+
+    private static MaintenanceResource resource(
+            MaintenanceKind kind, String name, String uid, Set<String> gpus, boolean ours) {
+        return new MaintenanceResource(kind, name, "n", uid, gpus, List.of(), ours, Optional.empty(), false, "");
     }
 
     /** Ends the resources of a kind that are in progress. */
     void end(MaintenanceKind kind, boolean succeeded) {
-        resources.replaceAll(each -> each.kind() == kind && each.inProgress()
-                ? new MaintenanceResource(
-                        kind,
-                        each.name(),
-                        "n",
-                        each.nodeUid(),
-                        each.gpus(),
-                        each.finalizers(),
-                        each.ours(),
-                        Optional.of(now),
-                        succeeded,
-                        succeeded ? "" : "the GPU is in use")
-                : each);
+        resources.replaceAll(each -> each.kind() == kind && each.inProgress() ? ended(each, succeeded) : each);
+    }
+
+    MaintenanceResource ended(MaintenanceResource of, boolean succeeded) {
+        return new MaintenanceResource(
+                of.kind(),
+                of.name(),
+                of.node(),
+                of.nodeUid(),
+                of.gpus(),
+                of.finalizers(),
+                of.ours(),
+                Optional.of(now),
+                succeeded,
+                succeeded ? "" : "the GPU is in use");
     }
 
     RepairScene later(long seconds) {

@@ -1,0 +1,297 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
+import dev.gpuwarden.aggregator.remediation.RepairModel.Action;
+import dev.gpuwarden.aggregator.remediation.RepairModel.State;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** One random sequence: each step changes the node and the model alike, and both decide. */
+final class RepairSequence {
+
+    static final List<String> GPUS = List.of("a", "b", "c");
+
+    private static final int STEPS = 40;
+    /** The check whose faults no rule accepts: they are in the report, and hold no node. */
+    private static final String UNHELD = "unheld";
+
+    private final long seed;
+    private final Random random;
+    private final RepairModel model = new RepairModel();
+    private final RepairNode node = new RepairNode();
+    private final RepairScene scene = node.scene;
+    private final List<String> story = new ArrayList<>();
+    /** The model's action of each resource. */
+    private final Map<String, Action> actions = new HashMap<>();
+
+    private boolean foreign;
+    private int hands;
+
+    RepairSequence(long seed) {
+        this.seed = seed;
+        // Neighbouring seeds alone give related sequences.
+        this.random = new Random(seed * 0x9E3779B97F4A7C15L);
+    }
+
+    /** @param made number of resources of each group */
+    void run(Map<String, Integer> made) {
+        model.manual = random.nextInt(3) == 0;
+        scene.policy = new Policy(
+                true,
+                model.manual,
+                RepairModel.ATTEMPTS,
+                Duration.ofSeconds(RepairModel.MEMORY),
+                Duration.ofSeconds(RepairModel.SETTLE));
+        try {
+            drain();
+            for (int step = 0; step < STEPS; step++) {
+                change();
+                settle(made);
+                scene.later(1 + random.nextInt(3));
+            }
+        } catch (IOException | RuntimeException e) {
+            throw new AssertionError(story(), e);
+        }
+    }
+
+    private String story() {
+        return "seed " + seed + (model.manual ? ", with approvals" : "") + "\n" + String.join("\n", story);
+    }
+
+    private long now() {
+        return scene.now.getEpochSecond();
+    }
+
+    private static String uuid(String gpu) {
+        return "GPU-" + gpu.repeat(8) + "-2051-db6c-0430-ffc457bff834";
+    }
+
+    private static String named(String text) {
+        for (String gpu : GPUS) {
+            text = text.replace(uuid(gpu), gpu);
+        }
+        return text;
+    }
+
+    private <T> T any(List<T> from) {
+        return from.get(random.nextInt(from.size()));
+    }
+
+    // ---- changes ----
+
+    private void change() {
+        switch (random.nextInt(model.manual ? 19 : 15)) {
+            case 0, 1, 2 -> fault();
+            case 3 -> recover();
+            case 4, 5, 6 -> end();
+            case 7 -> drain();
+            case 8 -> pass();
+            case 9 -> delete();
+            case 10 -> byHand();
+            case 11 -> release();
+            case 12, 13 -> block();
+            case 14 -> takeOver();
+            case 15 -> {
+                story.add("approved another attempt");
+                node.approve("maintenance-of-another");
+                model.approveNothing();
+            }
+            default -> approve();
+        }
+    }
+
+    private void fault() {
+        String gpu = any(GPUS);
+        String check = any(List.of("check-0", "check-1", UNHELD));
+        RecommendedAction action = any(List.of(
+                RecommendedAction.COMPONENT_RESET,
+                RecommendedAction.COMPONENT_RESET,
+                RecommendedAction.RESTART_BM,
+                RecommendedAction.RESTART_VM,
+                RecommendedAction.NONE,
+                RecommendedAction.CONTACT_SUPPORT,
+                RecommendedAction.REPLACE_VM));
+        if (scene.faults.stream()
+                .map(each -> each.key())
+                .anyMatch(key ->
+                        key.checkName().equals(check) && key.entity().value().equals(uuid(gpu)))) {
+            return;
+        }
+        story.add("fault " + check + " " + gpu + " " + action);
+        scene.fault(action, check, uuid(gpu));
+        if (!check.equals(UNHELD)) {
+            HealthEvent cause = scene.faults.get(scene.faults.size() - 1).cause();
+            node.hold(cause);
+            model.faults.add(new RepairModel.Fault(check, gpu, name(action), now()));
+        }
+    }
+
+    private static String name(RecommendedAction action) {
+        return switch (action) {
+            case COMPONENT_RESET -> "reset";
+            case RESTART_BM, RESTART_VM -> "restart";
+            case NONE -> "none";
+            default -> "person";
+        };
+    }
+
+    private void recover() {
+        if (!scene.faults.isEmpty()) {
+            var key = any(scene.faults).key();
+            String gpu = named(key.entity().value());
+            story.add("recovers " + key.checkName() + " " + gpu);
+            scene.faults.removeIf(each -> each.key().equals(key));
+            model.faults.removeIf(
+                    each -> each.check().equals(key.checkName()) && each.gpu().equals(gpu));
+        }
+    }
+
+    private void end() {
+        List<MaintenanceResource> open =
+                scene.resources.stream().filter(MaintenanceResource::inProgress).toList();
+        if (!open.isEmpty()) {
+            MaintenanceResource resource = any(open);
+            boolean good = random.nextInt(3) > 0;
+            story.add("ends " + actions.get(resource.name()).group + (good ? " well" : " badly"));
+            scene.resources.replaceAll(each -> each.equals(resource) ? scene.ended(each, good) : each);
+            actions.get(resource.name()).end(good ? State.GOOD : State.BAD, now());
+        }
+    }
+
+    private void drain() {
+        model.drainDone = random.nextInt(5) > 0;
+        model.drainAll = random.nextInt(3) > 0;
+        model.drainGpus = new TreeSet<>(GPUS.subList(0, random.nextInt(GPUS.size() + 1)));
+        story.add("drain of " + (model.drainAll ? "all" : model.drainGpus) + (model.drainDone ? " is done" : ""));
+        node.drained(
+                model.drainDone,
+                model.drainAll,
+                model.drainGpus.stream().map(RepairSequence::uuid).collect(Collectors.toSet()));
+    }
+
+    private void pass() {
+        int seconds = any(List.of(60, 299, 301, 3600, 24 * 3600, 8 * 24 * 3600));
+        story.add("passes " + seconds);
+        scene.later(seconds);
+    }
+
+    private void delete() {
+        if (!scene.resources.isEmpty()) {
+            MaintenanceResource gone = any(scene.resources);
+            scene.resources.remove(gone);
+            Action action = actions.get(gone.name());
+            story.add("deleted " + action.group);
+            if (action.state == State.RUNNING) {
+                action.end(State.GONE, now());
+            }
+        }
+    }
+
+    private void byHand() {
+        String name = "hand-" + hands++;
+        String group = any(List.of("reset-" + any(GPUS), "reset-all", "restart", "restart"));
+        story.add("by hand " + group);
+        switch (group) {
+            case "restart" ->
+                scene.byHand(any(List.of(MaintenanceKind.REBOOT_NODE, MaintenanceKind.TERMINATE_NODE)), name);
+            case "reset-all" -> scene.byHand(MaintenanceKind.GPU_RESET, name);
+            default -> scene.byHand(MaintenanceKind.GPU_RESET, name, uuid(group.substring("reset-".length())));
+        }
+        actions.put(name, model.byHand(group, now()));
+    }
+
+    private void release() {
+        story.add("released");
+        node.release();
+        model.release();
+        foreign = false;
+        drain();
+        blockedOrNot();
+    }
+
+    private void block() {
+        node.breaker = random.nextInt(4) == 0 ? Optional.of("the breaker is open") : Optional.empty();
+        node.stale = random.nextInt(4) == 0;
+        blockedOrNot();
+    }
+
+    private void takeOver() {
+        foreign = !foreign && random.nextInt(3) == 0;
+        if (foreign) {
+            node.takeOver();
+        } else if (model.foreign) {
+            node.handBack();
+        }
+        blockedOrNot();
+    }
+
+    private void blockedOrNot() {
+        if (foreign && !model.foreign) {
+            model.forget();
+        }
+        model.foreign = foreign;
+        model.blocked = foreign || node.stale || node.breaker.isPresent();
+        story.add("blocked " + model.blocked + (foreign ? " by another program" : ""));
+    }
+
+    private void approve() {
+        boolean waits = model.awaitedGroup.isPresent();
+        story.add("approved " + model.awaitedGroup.orElse("nothing"));
+        assertThat(node.approve()).as(this::story).isEqualTo(waits);
+        model.approve();
+    }
+
+    // ---- a decision ----
+
+    private void settle(Map<String, Integer> made) throws IOException {
+        if (random.nextInt(20) == 0) {
+            // The decision is lost, as if the leader was killed before its write.
+            var unused = node.decide(true);
+        }
+        List<Action> due = model.decide(now());
+        RepairDecision decision = node.decide(false);
+        List<Repair> create = decision.create();
+        assertThat(create.stream().map(each -> named(each.group().name())).sorted())
+                .as(this::story)
+                .isEqualTo(due.stream().map(each -> each.group).sorted().toList());
+        if (!model.blocked) {
+            assertThat(decision.record().next().map(next -> named(next.group().name())))
+                    .as(this::story)
+                    .isEqualTo(model.awaitedGroup);
+        }
+        if (random.nextInt(10) == 0) {
+            story.add("killed before it makes "
+                    + due.stream().map(each -> each.group).toList());
+            return;
+        }
+        for (Repair repair : create) {
+            String group = named(repair.group().name());
+            Action action = due.stream()
+                    .filter(each -> each.group.equals(group))
+                    .findFirst()
+                    .orElseThrow();
+            action.state = State.RUNNING;
+            assertThat(actions.put(repair.resource(), action)).as(this::story).isNull();
+            scene.make(repair);
+            story.add("  makes " + group);
+            made.merge(group, 1, Integer::sum);
+        }
+        if (!create.isEmpty()) {
+            // The watch has delivered the resources.
+            assertThat(node.decide(false).create()).as(this::story).isEmpty();
+        }
+    }
+}
