@@ -46,6 +46,22 @@ final class MatchIndex {
         }
     }
 
+    /** Adds a reported match, if it is not in this index and the matches of its policy are incomplete. */
+    void recall(String policy, String object, Match match, Predicate<String> incomplete) {
+        if (incomplete.test(policy) && putIfAbsent(policy, object, match) && !incomplete.test(policy)) {
+            // The list was complete before this match was added, so that no list removes it.
+            removeIf(policy, each -> !each.confirmed());
+        }
+    }
+
+    private synchronized boolean putIfAbsent(String policy, String object, Match match) {
+        boolean absent = get(policy, object).isEmpty();
+        if (absent) {
+            put(policy, object, match);
+        }
+        return absent;
+    }
+
     synchronized void remove(String policy, String object) {
         Map<String, Match> ofPolicy = byPolicy.getOrDefault(policy, Map.of());
         Match before = ofPolicy.isEmpty() ? null : ofPolicy.remove(object);
@@ -95,6 +111,10 @@ final class MatchIndex {
         Map<Match.Key, Match> matches = new TreeMap<>(java.util.Comparator.comparing(Match.Key::toString));
         matches.putAll(byNode.getOrDefault(node, Map.of()));
         return matches;
+    }
+
+    synchronized boolean has(String node) {
+        return byNode.containsKey(node);
     }
 
     synchronized int count(String policy) {

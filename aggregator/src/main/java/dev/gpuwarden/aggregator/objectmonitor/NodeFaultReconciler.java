@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -62,17 +63,47 @@ final class NodeFaultReconciler {
     /** Reads the faults that an earlier leader reported. */
     void recall() {
         for (String node : cache.healthNames()) {
-            Optional<Map<String, Object>> health = cache.health(node);
-            if (health.isEmpty()) {
-                continue;
-            }
-            try {
-                List<Fault> reported = NodeHealthClient.reported(health.get(), node, NodeFaults.AGENT);
-                NodeFaults.matches(node, reported).forEach((key, match) -> book.put(key.policy(), key.object(), match));
-            } catch (UnreadableNodeHealth e) {
-                LOG.log(Level.WARNING, String.valueOf(e.getMessage()));
-            }
+            cache.health(node)
+                    .ifPresent(health -> reported(node, health)
+                            .forEach((key, match) -> book.put(key.policy(), key.object(), match)));
         }
+    }
+
+    private static Map<Match.Key, Match> reported(String node, Map<String, Object> health) {
+        try {
+            return NodeFaults.matches(node, NodeHealthClient.reported(health, node, NodeFaults.AGENT));
+        } catch (UnreadableNodeHealth e) {
+            LOG.log(Level.WARNING, String.valueOf(e.getMessage()));
+            return Map.of();
+        }
+    }
+
+    /**
+     * Returns a listener of the cache. The cache can miss a write, if its answer is lost while the watch is broken: an earlier
+     * reconciliation then found nothing to do, or {@link #recall} not all faults.
+     *
+     * @param incomplete true for the name of a policy whose matches are not all known, so that a fault without a match stays
+     * @param again called for a node whose faults must be reconciled again; must be quick
+     */
+    NodeCache.Listener listener(Predicate<String> incomplete, Consumer<String> again) {
+        return new NodeCache.Listener() {
+            @Override
+            public void node(String name, Optional<CachedNode> node, boolean ours) {
+                if (!ours && (node.filter(PolicyMatches::has).isPresent() || book.has(name))) {
+                    again.accept(name);
+                }
+            }
+
+            @Override
+            public void health(String name, Optional<Map<String, Object>> health) {
+                Optional<Map<String, Object>> reports = health.filter(NodeFaults::any);
+                reports.ifPresent(tree -> reported(name, tree)
+                        .forEach((key, match) -> book.recall(key.policy(), key.object(), match, incomplete)));
+                if (reports.isPresent() || book.has(name)) {
+                    again.accept(name);
+                }
+            }
+        };
     }
 
     /** Reconciles the faults of one node. Blocks. */
@@ -151,6 +182,10 @@ final class NodeFaultReconciler {
             List<String> all = keys.stream().map(Match.Key::toString).sorted().toList();
             String some = all.stream().limit(MOST).collect(Collectors.joining(","));
             return all.size() <= MOST ? some : some + ",and " + (all.size() - MOST) + " more";
+        }
+
+        static boolean has(CachedNode node) {
+            return node.annotations().containsKey(ANNOTATION);
         }
 
         /** Blocks until the Node has the annotation. The informer delivers the changed Node. */

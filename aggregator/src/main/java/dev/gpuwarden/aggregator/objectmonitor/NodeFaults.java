@@ -214,6 +214,13 @@ final class NodeFaults {
                 .reduce((one, other) -> one - other > 0 ? one : other);
     }
 
+    /** Returns whether a NodeHealth contains faults of this monitor. */
+    static boolean any(Map<String, Object> health) {
+        return JsonTrees.objects(JsonTrees.object(health, "status"), "monitors").stream()
+                .filter(place -> JsonTrees.text(place, "name").equals(AGENT))
+                .anyMatch(place -> !JsonTrees.objects(place, "faults").isEmpty());
+    }
+
     static Match.Key key(Fault fault) {
         return new Match.Key(fault.key().checkName(), fault.key().entity().value());
     }

@@ -63,6 +63,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         this.statusReconciler = new PolicyStatusReconciler(api, clock, shelf, standings::status);
         this.nodes = new WorkQueue("objects of node", settings.concurrency(), places::settle);
         this.statuses = new WorkQueue("monitor policy", 2, statusReconciler::updateStatus);
+        cache.listen(places.listener(policy -> leads && standings.incomplete(policy), nodes::add));
         every(chores, TICK, this::tick);
         every(timers, settings.resync(), this::resync);
     }

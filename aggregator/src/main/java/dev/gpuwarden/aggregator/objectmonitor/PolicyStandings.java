@@ -64,11 +64,25 @@ final class PolicyStandings {
 
     private boolean holds(String policy) {
         Optional<PolicyStore.Entry> entry = shelf.entry(policy);
-        boolean complete = entry.flatMap(this::standing)
-                .filter(PolicyAssessor.Standing::complete)
-                .isPresent();
-        return !complete
+        return entry.isEmpty()
+                || !complete(entry.get())
                 || !entry.get().confirmed() && tooMuch(policy, entry.get()).isPresent();
+    }
+
+    private boolean complete(PolicyStore.Entry entry) {
+        return standing(entry).filter(PolicyAssessor.Standing::complete).isPresent();
+    }
+
+    /** Returns whether not all matches of a policy are known: its reported faults stay, even without a match. */
+    boolean incomplete(String policy) {
+        if (!shelf.isComplete()) {
+            return true;
+        }
+        return shelf.entry(policy)
+                .filter(entry -> !entry.disabled())
+                .filter(entry -> !complete(entry)
+                        || entry.run().flatMap(PolicyStats::stopped).isPresent())
+                .isPresent();
     }
 
     private Optional<PolicyAssessor.Standing> standing(PolicyStore.Entry entry) {

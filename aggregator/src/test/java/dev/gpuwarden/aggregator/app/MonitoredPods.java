@@ -42,8 +42,13 @@ final class MonitoredPods implements AutoCloseable {
         final ObjectMonitor monitor;
 
         Running(KubeClient api) {
+            this(api, "one");
+        }
+
+        /** @param identity the name of this replica in the leader election */
+        Running(KubeClient api, String identity) {
             this.api = api;
-            this.controllers = Controllers.start(api, settings("one", ActionMode.ARMED, 100), audit -> {});
+            this.controllers = Controllers.start(api, settings(identity, ActionMode.ARMED, 100), audit -> {});
             this.monitor = ObjectMonitor.start(
                     api,
                     controllers.cache(),
