@@ -67,7 +67,11 @@ final class RebootSteps {
                     "boot " + node.bootId() + " follows boot " + progress.bootId() + ", and the Node is ready");
         }
         boolean sent = progress.isTrue(SIGNAL);
-        Optional<JobFacts> waiting = scene.job().filter(JobFacts::suspended);
+        Optional<JobFacts> waiting = scene.job()
+                .filter(JobFacts::suspended)
+                .filter(job -> progress.job()
+                        .filter(ref -> ref.uid().equals(job.uid()))
+                        .isPresent());
         if (sent && !rebooted && waiting.isPresent()) {
             return started(scene, waiting.get());
         }

@@ -77,8 +77,9 @@ class ResourceInformerClusterTest {
     }
 
     private void create(String name) {
-        plane.client().apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: %s}}"
-                .formatted(name, NAMESPACE));
+        plane.client()
+                .apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: %s}}"
+                        .formatted(name, NAMESPACE));
         until(() -> received.contains(NAMESPACE + "/" + name), name + " arrives");
     }
 
