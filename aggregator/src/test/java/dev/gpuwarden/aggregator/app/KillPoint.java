@@ -10,16 +10,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 
 /**
  * A write at which an aggregator is killed: its path, and its number among the writes to that path. A number among all writes
  * would not identify it: their order differs between runs, and two writes of one Node may become one.
  *
- * @param what method and path, with a star for the name of the scene and for UIDs
+ * @param what method and path, with a star for the name of the scene and for each UID
  */
 record KillPoint(String what, int nth) {
 
-    private static final String UID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+    private static final Pattern UID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final Set<String> WRITES = Set.of("POST", "PUT", "PATCH", "DELETE");
 
     /** Returns the writes of the scene: the first to each path and all further ones, in their order. */
@@ -46,7 +47,8 @@ record KillPoint(String what, int nth) {
     }
 
     private static String what(ApiCall call, String scene) {
-        return call.method() + " " + call.path().replace(scene, "*").replaceAll(UID, "*");
+        return call.method() + " "
+                + UID.matcher(call.path().replace(scene, "*")).replaceAll("*");
     }
 
     /** Returns true if every run reaches this write. */
@@ -56,9 +58,15 @@ record KillPoint(String what, int nth) {
 
     /** Makes this write of the scene fail, and every request after it. The result returns true after that. */
     BooleanSupplier kill(FaultyApi faulty, String scene, ApiFault how) {
+        BooleanSupplier reached = reach(faulty, scene, how);
+        faulty.fail(call -> reached.getAsBoolean(), new ApiFault.CutBefore());
+        return reached;
+    }
+
+    /** Injects the fault into this write of the scene. The result returns true once the write has begun. */
+    BooleanSupplier reach(FaultyApi faulty, String scene, ApiFault how) {
         AtomicInteger seen = new AtomicInteger();
         faulty.fail(call -> writes(call) && what(call, scene).equals(what) && seen.incrementAndGet() == nth, 1, how);
-        faulty.fail(call -> seen.get() >= nth, new ApiFault.CutBefore());
         return () -> seen.get() >= nth;
     }
 }

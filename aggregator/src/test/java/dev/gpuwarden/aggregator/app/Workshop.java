@@ -3,12 +3,17 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.janitor.Janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import java.time.Clock;
 import java.time.Duration;
@@ -80,6 +85,49 @@ final class Workshop {
         }
     }
 
+    /** A janitor without an election, as one that does not see yet that it no longer leads. */
+    static final class Replica implements AutoCloseable {
+
+        private final MaintenanceCache cache = new MaintenanceCache(node -> {});
+        private final List<ResourceInformer> informers;
+        private final Janitor janitor;
+
+        Replica(KubeClient api) {
+            this.informers = List.of(MaintenanceKind.values()).stream()
+                    .map(kind -> api.informer(kind.resources(), cache.of(kind)))
+                    .toList();
+            this.janitor = new Janitor(
+                    api,
+                    cache,
+                    settings(RebootProvider.JOB, times(Duration.ofMinutes(1))),
+                    Clock.systemUTC(),
+                    (node, delay) -> {});
+        }
+
+        /** Makes all steps that are due on the node. */
+        boolean works(String node) {
+            try {
+                janitor.reconcile(node);
+                return true;
+            } catch (ApiException e) {
+                throw new AssertionError(node, e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+
+        @Override
+        public void close() {
+            informers.forEach(ResourceInformer::close);
+        }
+    }
+
+    private static JanitorSettings settings(RebootProvider reboot, JanitorTimes times) {
+        return new JanitorSettings(
+                "gpuwarden", LOCKS, "gpuwarden:test", reboot, Pattern.compile("kube-system|gpu-operator"), times);
+    }
+
     static Running start(KubeClient api, String identity) {
         return start(api, identity, RebootProvider.JOB, times(Duration.ofMinutes(1)));
     }
@@ -87,9 +135,8 @@ final class Workshop {
     static Running start(KubeClient api, String identity, RebootProvider reboot, JanitorTimes times) {
         Manager manager = new Manager(api);
         NodeCache nodes = new NodeCache(Clock.systemUTC());
-        JanitorSettings settings = new JanitorSettings(
-                "gpuwarden", LOCKS, "gpuwarden:test", reboot, Pattern.compile("kube-system|gpu-operator"), times);
-        JanitorController janitor = new JanitorController(manager, api, nodes, settings, Clock.systemUTC());
+        JanitorController janitor =
+                new JanitorController(manager, api, nodes, settings(reboot, times), Clock.systemUTC());
         var unused = manager.watch(NodeCache.NODES, nodes.nodes());
         manager.start("gpuwarden", identity, TestFleet.ELECTION);
         return new Running(manager, janitor);
@@ -156,16 +203,21 @@ final class Workshop {
     /** Does one round of the part of kubelet, Job controller and GPU Operator. */
     void play(String node) {
         operate(node);
-        List<Map<String, Object>> jobs = JsonTrees.objects(client.get(JOBS), "items").stream()
+        List<Map<String, Object>> jobs = running(node);
+        assertThat(jobs).as("actions on " + node).hasSizeLessThanOrEqualTo(1);
+        if (!stuck.contains(node)) {
+            jobs.forEach(job -> act(node, job));
+        }
+    }
+
+    /** Returns the Jobs of the node whose pods would run now. */
+    List<Map<String, Object>> running(String node) {
+        return JsonTrees.objects(client.get(JOBS), "items").stream()
                 .filter(job -> JsonTrees.text(spec(job), "nodeName").equals(node))
                 .filter(job -> !JsonTrees.isTrue(JsonTrees.object(job, "spec"), "suspend"))
                 .filter(job -> JsonTrees.objects(JsonTrees.object(job, "status"), "conditions")
                         .isEmpty())
                 .toList();
-        assertThat(jobs).as("actions on " + node).hasSizeLessThanOrEqualTo(1);
-        if (!stuck.contains(node)) {
-            jobs.forEach(job -> act(node, job));
-        }
     }
 
     private void act(String node, Map<String, Object> job) {
@@ -271,6 +323,15 @@ final class Workshop {
         return !of(resource, ".status.completionTime").isEmpty()
                 && of(resource, ".metadata.finalizers").isEmpty()
                 && client.find("lease/locks/" + node).isEmpty();
+    }
+
+    /** Returns true if the resource has ended or is gone, and the node has no lock. Does its part before. */
+    boolean isFree(String kind, String node) {
+        play(node);
+        String resource = kind + "/" + node;
+        boolean gone = client.find(resource.replace("/", "/maintenance-")).isEmpty();
+        return client.find("lease/locks/" + node).isEmpty()
+                && (gone || !of(resource, ".status.completionTime").isEmpty());
     }
 
     void remove() {
