@@ -62,7 +62,7 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
     }
 
     /**
-     * Returns the patch that writes the record; empty if nothing is to be written.
+     * Returns the patch that writes the record; empty if nothing must be written.
      *
      * @param before record that the Node has
      */
