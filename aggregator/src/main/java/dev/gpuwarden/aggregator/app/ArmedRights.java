@@ -136,11 +136,11 @@ public final class ArmedRights {
             needed.add(new Right("patch", MaintenanceKind.GROUP, resources + "/status"));
         }
         needed.add(new Right("patch", "", "nodes"));
+        needed.add(new Right("patch", "batch", "jobs", janitor.namespace()));
         for (String verb : List.of("get", "create", "delete")) {
             needed.add(new Right(verb, "batch", "jobs", janitor.namespace()));
             needed.add(new Right(verb, "coordination.k8s.io", "leases", janitor.lockNamespace()));
         }
-        needed.add(new Right("patch", "batch", "jobs", janitor.namespace()));
         return needed;
     }
 
