@@ -81,15 +81,15 @@ public final class CompiledPolicy {
 
     /** @param object the object in the form of {@link PlainTree} */
     public Outcome evaluate(Map<String, Object> object, Instant now) {
-        long start = System.nanoTime();
+        long start = THREADS.getCurrentThreadCpuTime();
         boolean matches;
         try {
             matches = test(object, now);
         } catch (CelEvaluationException e) {
-            long took = System.nanoTime() - start;
+            long took = THREADS.getCurrentThreadCpuTime() - start;
             return new Outcome(false, "", Optional.of(why(e)), Cost.exceeded(e), timed(object), Optional.empty(), took);
         }
-        long took = System.nanoTime() - start;
+        long took = THREADS.getCurrentThreadCpuTime() - start;
         boolean timed = timed(object);
         Optional<Instant> changes = timed ? changes(object, now, matches) : Optional.empty();
         if (!matches) {
@@ -177,7 +177,7 @@ public final class CompiledPolicy {
      * @param tooCostly true if the evaluation ended because it costs too much
      * @param timed true if the result can change as time passes
      * @param changes the time of the next such change; empty if it cannot be foreseen
-     * @param nanos the duration of the evaluation at this moment, in nanoseconds
+     * @param nanos the processor time of the evaluation at this moment, in nanoseconds
      */
     public record Outcome(
             boolean matches,

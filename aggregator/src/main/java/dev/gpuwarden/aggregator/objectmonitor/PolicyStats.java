@@ -12,11 +12,12 @@ import java.util.concurrent.atomic.LongAdder;
 final class PolicyStats {
 
     /**
-     * The longest time for an evaluation, which usually takes microseconds. It bounds the work that no count of steps bounds.
+     * The longest processor time of an evaluation, which usually takes microseconds. It bounds the work that no count of steps
+     * bounds.
      */
     static final Duration LONGEST = Duration.ofMillis(100);
 
-    /** More than one overrun is permitted, since the machine may have stood still once. */
+    /** More than one overrun is permitted, since the first evaluations also load and compile classes. */
     private static final int MOST_OVERRUNS = 5;
 
     /** The number of quick evaluations after which one overrun is forgotten. */
@@ -87,7 +88,7 @@ final class PolicyStats {
                 stopped = Optional.of("it is stopped until it is changed: " + overruns + " evaluations cost too much: "
                         + (outcome.tooCostly()
                                 ? outcome.problem().orElse("")
-                                : "longer than " + LONGEST.toMillis() + " ms")
+                                : "more than " + LONGEST.toMillis() + " ms of processor time")
                         + ", last for " + object);
             }
         } else if (++quick == FORGIVEN_AFTER) {

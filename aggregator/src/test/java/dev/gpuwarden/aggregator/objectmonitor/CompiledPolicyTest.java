@@ -13,8 +13,10 @@ import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.Damping;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,6 +106,25 @@ class CompiledPolicyTest {
         String whole = expression.replace("TEXT", text).replace("MESSAGE", "resource.status.message");
         Outcome outcome = compiled(policy("p", whole)).evaluate(big, NOW);
         assertThat(outcome.tooCostly()).isTrue();
+    }
+
+    @Test
+    void timeWithoutAProcessorDoesNotCount() {
+        Map<String, Object> slow = new LinkedHashMap<>(POD) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public Object get(Object key) {
+                LockSupport.parkNanos(PolicyStats.LONGEST.toNanos());
+                return super.get(key);
+            }
+        };
+        CompiledPolicy policy = compiled(policy("p", "resource.kind == 'Pod'"));
+        assertThat(policy.evaluate(POD, NOW).matches()).as("classes are loaded").isTrue();
+        long start = System.nanoTime();
+        Outcome outcome = policy.evaluate(slow, NOW);
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(PolicyStats.LONGEST.toNanos());
+        assertThat(outcome.nanos()).isLessThan(PolicyStats.LONGEST.toNanos());
     }
 
     @Test
