@@ -82,7 +82,10 @@ public final class JsonTrees {
         return texts;
     }
 
-    /** Trees for CEL expressions: whole numbers are longs, other numbers are doubles, and null values are left out. */
+    /**
+     * Trees like those that {@link Json} reads: whole numbers are longs, other numbers are doubles, and null values are left
+     * out.
+     */
     public static final class PlainTree {
 
         private PlainTree() {}

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
+import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -35,7 +36,11 @@ public final class ResourceInformer implements AutoCloseable {
      * `namespace/name` if the informer follows several namespaces.
      */
     public interface Listener {
-        /** Called when an object is added or updated, and again for each object after a relist. The listener owns the tree. */
+        /**
+         * Called when an object is added or updated, and again for each object after a relist.
+         *
+         * @param tree the object in the form of {@link PlainTree}; the listener owns it
+         */
         void onUpsert(String name, Map<String, Object> tree);
 
         void onDelete(String name);
@@ -148,13 +153,13 @@ public final class ResourceInformer implements AutoCloseable {
             listener.onUpsert(name(resource.getMetadata()), tree(resource));
         }
 
-        @SuppressWarnings("unchecked") // fields of a JSON object are named by strings
         private Map<String, Object> tree(GenericKubernetesResource resource) {
             Map<String, Object> tree = new LinkedHashMap<>(resource.getAdditionalProperties());
             tree.put("apiVersion", resource.getApiVersion());
             tree.put("kind", resource.getKind());
             tree.put("metadata", json.convertValue(resource.getMetadata(), Map.class));
-            return tree;
+            // The API server writes the times of some conditions as null.
+            return PlainTree.of(tree);
         }
 
         @Override

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
@@ -79,10 +79,7 @@ final class PolicyEvaluator implements ResourceInformer.Listener, AutoCloseable 
     public void onUpsert(String name, Map<String, Object> tree) {
         long receivedNanos = System.nanoTime();
         metrics.received();
-        Map<String, Object> object = PlainTree.of(tree);
-        Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(object, "metadata"));
-        metadata.remove("managedFields");
-        object.put("metadata", metadata);
+        Map<String, Object> object = NodeCache.Trim.other(tree);
         evaluate(ObjectNames.shortened(name), object, Optional.empty(), receivedNanos);
     }
 

@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cel.InvalidExpressionException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPolicy.ResourceType;
@@ -124,7 +123,7 @@ final class PolicyStore {
         long generation = generation(resource);
         MonitorPolicy policy;
         try {
-            policy = MonitorPolicy.of(PlainTree.of(resource));
+            policy = MonitorPolicy.of(resource);
         } catch (IllegalArgumentException e) {
             Trouble trouble = new Trouble("Invalid", String.valueOf(e.getMessage()));
             return new Entry(generation, Optional.empty(), Optional.empty(), Optional.of(trouble), resource);

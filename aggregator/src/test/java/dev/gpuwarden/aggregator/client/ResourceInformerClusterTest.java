@@ -4,12 +4,14 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import io.fabric8.kubernetes.client.Config;
+import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -18,6 +20,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -96,6 +99,21 @@ class ResourceInformerClusterTest {
             faulty.cut();
             create("later-" + inWatch);
             assertThat(informer.size()).isEqualTo(received.size());
+        }
+    }
+
+    @Test
+    void objectWithNullFieldsIsDeliveredWithoutThem() {
+        NodeCache cache = new NodeCache(Clock.systemUTC());
+        try (ResourceInformer informer = api.informer(NodeCache.NODES, cache.nodes())) {
+            // The API server returns the absent time of the last change of a condition as null.
+            plane.client()
+                    .apply("{apiVersion: v1, kind: Node, metadata: {name: null-time},"
+                            + " status: {conditions: [{type: Ready, status: 'True'}]}}");
+            until(() -> cache.node("null-time").isPresent(), "the Node arrives");
+            assertThat(informer.size()).isPositive();
+        } finally {
+            plane.client().delete("nodes/null-time");
         }
     }
 }
