@@ -39,7 +39,9 @@ record Repair(
         SUCCEEDED,
         FAILED,
         /** The resource is gone, and had not ended. */
-        DELETED
+        DELETED,
+        /** Its fault was over before its resource was made, so nothing was done. */
+        WITHDRAWN
     }
 
     /** @param at time of the end */
@@ -63,9 +65,17 @@ record Repair(
         return result.isEmpty();
     }
 
+    /** Returns true if the attempt was withdrawn, and so proves nothing. */
+    boolean withdrawn() {
+        return result.filter(how -> how.outcome() == Outcome.WITHDRAWN).isPresent();
+    }
+
     /** Returns true if the attempt is of the group, and was made for one of the subjects within the time before now. */
     boolean counts(RepairGroup other, Set<String> of, Duration within, Instant now) {
-        return group.equals(other) && of.stream().anyMatch(subjects::contains) && at.isAfter(now.minus(within));
+        return !withdrawn()
+                && group.equals(other)
+                && of.stream().anyMatch(subjects::contains)
+                && at.isAfter(now.minus(within));
     }
 
     Map<String, Object> tree() {

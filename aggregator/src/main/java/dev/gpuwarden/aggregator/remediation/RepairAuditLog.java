@@ -59,7 +59,7 @@ public final class RepairAuditLog {
     /**
      * An audit record of a repair.
      *
-     * @param decision act, approval, drain or person of a node; succeeded, failed or deleted of an attempt
+     * @param decision act, approval, drain or person of a node; succeeded, failed, deleted or withdrawn of an attempt
      * @param reason text for operators
      * @param faults faults that request the repair
      * @param resources names of the resources that are made, or have ended

@@ -87,7 +87,9 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
                 }
             } else if (record.made().contains(repair.resource())
                     || !record.session().contains(repair.resource())) {
-                record = record.withResult(repair, gone(facts, "its resource was deleted before its end"));
+                record = record.withResult(
+                        repair,
+                        new Result(Outcome.DELETED, second(facts.now()), "its resource was deleted before its end"));
             }
         }
         return facts.with(record);
@@ -98,14 +100,15 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
         RepairRecord record = facts.record();
         for (Repair repair : unmade(facts).toList()) {
             if (!wanted(facts, repair)) {
-                record = record.withResult(repair, gone(facts, "the fault was over before its resource was made"));
+                record = record.withResult(
+                        repair,
+                        new Result(
+                                Outcome.WITHDRAWN,
+                                second(facts.now()),
+                                "the fault was over before its resource was made"));
             }
         }
         return facts.with(record);
-    }
-
-    private static Result gone(RepairFacts facts, String why) {
-        return new Result(Outcome.DELETED, second(facts.now()), why);
     }
 
     private static Result result(MaintenanceResource resource, Instant at) {

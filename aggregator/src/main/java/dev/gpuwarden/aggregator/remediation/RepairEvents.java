@@ -34,9 +34,9 @@ public final class RepairEvents {
             news.add(new QuarantineEvents("RepairStarted", started(repair), true, repair.at()));
             repair.result()
                     .ifPresent(result -> news.add(new QuarantineEvents(
-                            result.outcome() == Outcome.SUCCEEDED ? "RepairSucceeded" : "RepairFailed",
+                            reason(result.outcome()),
                             ended(repair, result),
-                            result.outcome() == Outcome.SUCCEEDED,
+                            result.outcome() == Outcome.SUCCEEDED || result.outcome() == Outcome.WITHDRAWN,
                             result.at())));
         }
         record.next()
@@ -63,12 +63,21 @@ public final class RepairEvents {
                 + repair.group().kind().resources().kind() + " " + repair.resource();
     }
 
+    private static String reason(Outcome outcome) {
+        return switch (outcome) {
+            case SUCCEEDED -> "RepairSucceeded";
+            case WITHDRAWN -> "RepairWithdrawn";
+            case FAILED, DELETED -> "RepairFailed";
+        };
+    }
+
     static String ended(Repair repair, Repair.Result result) {
         String what = repair.group().what() + " (" + repair.resource() + ") ";
         return switch (result.outcome()) {
             case SUCCEEDED -> what + "has succeeded";
             case FAILED -> what + "has failed: " + result.why();
             case DELETED -> what + "did not end: " + result.why();
+            case WITHDRAWN -> what + "was withdrawn: " + result.why();
         };
     }
 }

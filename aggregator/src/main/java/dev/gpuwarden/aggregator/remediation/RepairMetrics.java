@@ -21,7 +21,7 @@ public final class RepairMetrics {
 
     /**
      * @param kind kind of the resource
-     * @param result succeeded, failed or deleted
+     * @param result succeeded, failed, deleted or withdrawn
      */
     public record Ended(String kind, String result) implements Comparable<Ended> {
 

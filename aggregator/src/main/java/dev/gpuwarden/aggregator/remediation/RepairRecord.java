@@ -43,9 +43,11 @@ record RepairRecord(
         made = Set.copyOf(made);
     }
 
-    /** Returns the last attempt of this quarantine for a group. */
+    /** Returns the last attempt of this quarantine for a group that was not withdrawn. */
     Optional<Repair> last(RepairGroup group) {
-        return inSession().filter(repair -> repair.group().equals(group)).reduce((a, b) -> b);
+        return inSession()
+                .filter(repair -> repair.group().equals(group) && !repair.withdrawn())
+                .reduce((a, b) -> b);
     }
 
     java.util.stream.Stream<Repair> inSession() {

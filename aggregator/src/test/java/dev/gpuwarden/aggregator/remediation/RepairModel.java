@@ -25,7 +25,9 @@ final class RepairModel {
         RUNNING,
         GOOD,
         BAD,
-        GONE
+        GONE,
+        /** Its fault was over before its resource was made, so it counts for nothing. */
+        WITHDRAWN
     }
 
     /** A fault that is reported now. The action is reset, restart, none, or a task of a person. */
@@ -126,7 +128,7 @@ final class RepairModel {
         for (Action action : actions) {
             boolean wanted = faults.stream().anyMatch(fault -> action.subjects.contains(fault.gpu()));
             if (action.state == State.UNMADE && (action.session != session || !wanted)) {
-                action.end(State.GONE, now);
+                action.end(action.session != session ? State.GONE : State.WITHDRAWN, now);
             }
         }
         List<Action> due = new ArrayList<>(
@@ -204,6 +206,7 @@ final class RepairModel {
         }
         long times = actions.stream()
                 .filter(each -> !each.byHand && each.group.equals(group) && each.at > now - MEMORY)
+                .filter(each -> each.state != State.WITHDRAWN)
                 .filter(each -> each.subjects.contains(fault.gpu()))
                 .count();
         if (times < ATTEMPTS) {
@@ -222,6 +225,7 @@ final class RepairModel {
     private Optional<Action> last(String group) {
         return actions.stream()
                 .filter(each -> !each.byHand && each.session == session && each.group.equals(group))
+                .filter(each -> each.state != State.WITHDRAWN)
                 .reduce((a, b) -> b);
     }
 
