@@ -103,6 +103,11 @@ record Maintenance(
         return progress.completed().isEmpty();
     }
 
+    /** Returns true if the resource has ended and no janitor has work left for it. */
+    boolean released() {
+        return !inProgress() && finalizers.isEmpty();
+    }
+
     /** Returns true if the resource was deleted, or its spec changed, after the action had begun. */
     boolean cancelled() {
         return deleted || progress.observedGeneration() != 0 && progress.observedGeneration() != generation;

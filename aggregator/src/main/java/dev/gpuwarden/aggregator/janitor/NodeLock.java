@@ -71,8 +71,9 @@ final class NodeLock {
                 Optional<Maintenance> holder = api.find(resources.path(name))
                         .map(tree -> Maintenance.of(kind, tree))
                         .filter(found -> found.uid().equals(ownerUid));
-                State state =
-                        holder.isEmpty() ? State.ORPHAN : holder.get().hasFinalizer() ? State.OTHER : State.FOREIGN;
+                State state = holder.isEmpty() || holder.get().released()
+                        ? State.ORPHAN
+                        : holder.get().hasFinalizer() ? State.OTHER : State.FOREIGN;
                 return new Lock(state, leaseUid, title);
             }
         }

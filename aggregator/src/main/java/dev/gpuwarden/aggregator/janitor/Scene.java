@@ -89,7 +89,7 @@ record Scene(
             OURS,
             /** Another resource that this program carries out has it. */
             OTHER,
-            /** Its owner does not exist any more. */
+            /** Its owner has ended, or does not exist any more. */
             ORPHAN,
             /** Another program has it. */
             FOREIGN

@@ -58,6 +58,24 @@ class JanitorStaleLeaderTest {
                 .anyMatch(what -> what.matches("PATCH .*/jobs/.*"));
     }
 
+    @Test
+    void lateLockOfAnEndedResourceDelaysNoOther() throws Exception {
+        String node = "late-lock";
+        shop.node(node);
+        shop.reboot(node);
+        try (KubeClient api = fleet.asAggregator();
+                Replica replica = new Replica(api)) {
+            until(() -> replica.works(node) && shop.over("rebootnode/" + node, node), "it ends");
+            fleet.client.apply("""
+                    {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: late-lock, namespace: locks,
+                    ownerReferences: [{apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode,
+                    name: maintenance-late-lock, uid: "%s"}]}}
+                    """.formatted(shop.of("rebootnode/" + node, ".metadata.uid")));
+            shop.create("GPUReset", "next", node, "selector: {uuids: [" + Workshop.GPU + "]}");
+            until(() -> replica.works(node) && shop.over("gpureset/next", node), "the next one ends");
+        }
+    }
+
     private List<String> each(String kind, Consumer<String> make) throws Exception {
         List<KillPoint> points = undisturbed(kind, make);
         for (int i = 0; i < points.size(); i++) {

@@ -166,7 +166,9 @@ final class JanitorWorld {
             return Lock.FREE;
         }
         String owner = lease.get().owner();
-        boolean there = resources.stream().anyMatch(each -> each.uid.equals(owner) && !each.gone);
+        boolean there = resources.stream()
+                .anyMatch(each ->
+                        each.uid.equals(owner) && !each.gone && !each.read().released());
         Lock.State state = owner.equals(resource.uid) ? Lock.State.OURS : there ? Lock.State.OTHER : Lock.State.ORPHAN;
         return new Lock(state, lease.get().uid(), owner);
     }
