@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.cache.NodeRetries;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
@@ -37,7 +38,6 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     /** Interval of lists of the pods of drained nodes whose pods are not watched. */
     private static final Duration LIST_AGAIN = Duration.ofMinutes(5);
 
-    private static final int MOST_TRIES = 8;
     /** Limit for the watch to deliver the change of another writer. */
     private static final Duration WATCH = Duration.ofSeconds(1);
 
@@ -63,6 +63,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private final WorkloadGroups together;
     private final DrainMetrics metrics = new DrainMetrics();
     private final FollowedNodes followed;
+    private final NodeRetries retries;
     private final BiConsumer<String, Duration> againAfter;
     /** The result of the dry run of each node, so that its pods are not listed again. */
     private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
@@ -104,6 +105,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                 again,
                 () -> open,
                 DrainRequest::drainable);
+        this.retries = new NodeRetries(api, cache);
         this.followed = new FollowedNodes(api, again, settings.times().retry());
         this.together = new WorkloadGroups(again);
         this.againAfter = againAfter;
@@ -155,46 +157,18 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
 
     @Override
     public void reconcile(String name) throws ApiException, InterruptedException {
-        Optional<CachedNode> node = cache.node(name);
-        for (int tries = 1; node.isPresent() && open; tries++) {
-            try {
-                settle(node.get());
-                return;
-            } catch (ApiException e) {
-                if (e.notFound() || !(e.conflict() || e.invalid()) || tries == MOST_TRIES) {
-                    throw e;
-                }
-                node = newer(node.get(), e);
-                if (node.isEmpty()) {
-                    return;
-                }
-            }
-        }
-        if (node.isEmpty()) {
+        if (!retries.reconcile(name, () -> open, this::settle, this::outrun)) {
             forget(name);
         }
     }
 
-    /**
-     * Returns the Node with the change of another writer, from the cache or the API server. Empty if the node is gone, or is
-     * reconciled again when the watch has delivered the change.
-     */
-    private Optional<CachedNode> newer(CachedNode tried, ApiException refused)
-            throws ApiException, InterruptedException {
-        Optional<CachedNode> now = cache.node(tried.name());
-        if (now.filter(node -> node.resourceVersion().equals(tried.resourceVersion()))
-                .isEmpty()) {
-            return now;
-        }
-        if (followed.find(tried.name()).filter(DrainState::outrun).isPresent()) {
+    /** Returns true, once per write, for a drain that waits until the watch has delivered the change of another writer. */
+    private boolean outrun(CachedNode tried) {
+        boolean outrun = followed.find(tried.name()).filter(DrainState::outrun).isPresent();
+        if (outrun) {
             againAfter.accept(tried.name(), WATCH);
-            return Optional.empty();
         }
-        CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(tried.name())));
-        if (read.resourceVersion().equals(tried.resourceVersion())) {
-            throw refused;
-        }
-        return Optional.of(read);
+        return outrun;
     }
 
     private void settle(CachedNode node) throws ApiException, InterruptedException {

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.cache.NodeRetries;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
@@ -39,7 +40,6 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private static final System.Logger LOG = System.getLogger(RepairReconciler.class.getName());
 
-    private static final int MOST_TRIES = 8;
     private static final Set<Kind> NEWS = EnumSet.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.PERSON, Kind.BLOCKED);
 
     /**
@@ -67,6 +67,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     private final RepairMetrics metrics = new RepairMetrics();
     private final MaintenanceResources resources;
     private final RepairRequests requests;
+    private final NodeRetries retries;
     private final Map<String, RepairDryRun> rehearsed = new ConcurrentHashMap<>();
     /** The last decision of each node that is in the audit log. */
     private final Map<String, String> audited = new ConcurrentHashMap<>();
@@ -108,6 +109,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         this.resources =
                 new MaintenanceResources(api, queue, () -> cache.names().forEach(queue));
         this.requests = new RepairRequests(api, resources);
+        this.retries = new NodeRetries(api, cache);
     }
 
     @Override
@@ -134,23 +136,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     @Override
     public void reconcile(String name) throws ApiException, InterruptedException {
-        Optional<CachedNode> node = cache.node(name);
-        for (int tries = 1; node.isPresent() && open; tries++) {
-            try {
-                settle(node.get());
-                return;
-            } catch (ApiException e) {
-                if (e.notFound() || !(e.conflict() || e.invalid()) || tries == MOST_TRIES) {
-                    throw e;
-                }
-                CachedNode read = CachedNode.of(api.get(NodeCache.NODES.path(name)));
-                if (read.resourceVersion().equals(node.get().resourceVersion())) {
-                    throw e;
-                }
-                node = Optional.of(read);
-            }
-        }
-        if (node.isEmpty()) {
+        if (!retries.reconcile(name, () -> open, this::settle, node -> false)) {
             forget(name);
         }
     }
