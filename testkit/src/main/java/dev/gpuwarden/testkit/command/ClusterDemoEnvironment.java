@@ -8,6 +8,7 @@ import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ClusterNode;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import dev.gpuwarden.testkit.cluster.KubeletPace;
+import dev.gpuwarden.testkit.cluster.OperatorServices;
 import dev.gpuwarden.testkit.cluster.UserCluster;
 import dev.gpuwarden.testkit.command.ClusterDemoRunner.ClusterDemoCheck;
 import dev.gpuwarden.testkit.sim.NodeControl;
@@ -102,6 +103,15 @@ final class ClusterDemoEnvironment implements AutoCloseable {
     void startPrograms(String node) {
         log.accept("$ kubectl apply --filename programs.yaml");
         cluster.controlPlane().apply(Resource.text("command/programs.yaml").replace("{node}", node));
+    }
+
+    /** Starts the services of a GPU operator on these nodes. They hold all GPUs from then on. */
+    void startOperatorServices(String... nodes) {
+        log.accept("$ kubectl label node " + String.join(" ", nodes) + " 'nvidia.com/gpu.deploy.*=true'");
+        OperatorServices services = OperatorServices.install(cluster);
+        for (String node : nodes) {
+            services.deploy(node(node), OperatorServices.Service.values());
+        }
     }
 
     /** Applies a manifest of this package's resources. */

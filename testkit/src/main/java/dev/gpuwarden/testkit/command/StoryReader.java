@@ -69,6 +69,7 @@ record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment envi
             case "load-image" -> () -> environment.loadImage();
             case "settings" -> () -> environment.applySettings();
             case "start programs on" -> () -> environment.startPrograms(argument);
+            case "start operator services on" -> () -> environment.startOperatorServices(changes);
             case "apply" -> () -> environment.apply(argument);
             case "run" ->
                 () -> environment.run(argument.replace("{now}", Instant.now().toString()));
