@@ -93,6 +93,11 @@ final class LoadCluster implements AutoCloseable {
         objects.abandon();
     }
 
+    /** Returns the Nodes, which can be rebooted. */
+    HollowNodes objects() {
+        return objects;
+    }
+
     /** Installs the shipped MonitorPolicies and the load's own. */
     void monitorPolicies() throws IOException {
         plane.apply(Files.readString(manifests.resolve("crds/monitorpolicies.gpuwarden.dev.yaml")));

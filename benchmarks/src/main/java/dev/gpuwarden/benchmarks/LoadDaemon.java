@@ -8,6 +8,7 @@ import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -74,17 +75,27 @@ final class LoadDaemon {
         report(event(node, sequence + 1, false));
     }
 
+    /** @param action action that the fault requests */
+    synchronized void fail(RecommendedAction action) {
+        report(event(node, sequence + 1, false, action));
+    }
+
     synchronized void heal() {
         report(event(node, sequence + 1, true));
     }
 
     /** @param sequence number of the event, unique for the node */
     static HealthEvent event(String node, long sequence, boolean healthy) {
+        return event(node, sequence, healthy, RecommendedAction.NONE);
+    }
+
+    private static HealthEvent event(String node, long sequence, boolean healthy, RecommendedAction action) {
         return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
                 .id(node + "-" + sequence)
                 .nodeName(node)
                 .fatal(!healthy)
                 .healthy(healthy)
+                .action(action)
                 .errorCodes(List.of("79"))
                 .entities(List.of(new Entity(Entity.PCI, "0000:3b:00")))
                 .message("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.")

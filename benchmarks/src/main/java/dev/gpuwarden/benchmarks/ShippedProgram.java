@@ -83,6 +83,22 @@ class ShippedProgram implements AutoCloseable {
         return process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
     }
 
+    /** Stops the program until {@link #resume}, so that it takes no time of the machine. */
+    void pause() {
+        signal("STOP");
+    }
+
+    void resume() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        Execution signal = Execution.of(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())));
+        if (signal.code() != 0) {
+            throw new IllegalStateException("kill -" + name + ": " + signal.output());
+        }
+    }
+
     void kill() throws InterruptedException {
         var unused = process.destroyForcibly().waitFor();
     }

@@ -1,0 +1,217 @@
+package dev.gpuwarden.benchmarks;
+
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * A client that makes the writes of a repair and nothing else: kinds, number, order and size are those of the aggregator. It reads
+ * nothing, and has no precondition, decision or queue of its own.
+ */
+final class BareRepairs implements AutoCloseable {
+
+    private static final String NODES = "/api/v1/nodes/";
+    private static final String EVENTS = "/api/v1/namespaces/default/events";
+    private static final String HEALTHS = "/apis/gpuwarden.dev/v1alpha1/nodehealths/";
+    private static final String REBOOTS = "/apis/janitor.dgxc.nvidia.com/v1alpha1/rebootnodes";
+    private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/gpuwarden/leases";
+    private static final String JOBS = "/apis/batch/v1/namespaces/gpuwarden/jobs";
+    /** The size of the annotations of a quarantine, a drain and a repair. */
+    private static final String ANNOTATION = "x".repeat(600);
+
+    private static final String MESSAGE = "y".repeat(150);
+
+    private final KubeClient api;
+    private final Set<String> nodes = ConcurrentHashMap.newKeySet();
+    private final ExecutorService threads = Executors.newFixedThreadPool(LoadCluster.WRITERS);
+
+    BareRepairs(LoadCluster cluster) {
+        this.api = cluster.api;
+    }
+
+    /** Begins the repair of these nodes at the same time. */
+    void begin(List<String> faulty) {
+        nodes.addAll(faulty);
+        faulty.forEach(node -> threads.execute(() -> write(node, this::reboot)));
+    }
+
+    /** Continues the repair after the reboot. Returns false for a node of the aggregator's. */
+    boolean booted(String node) {
+        if (!nodes.contains(node)) {
+            return false;
+        }
+        threads.execute(() -> write(node, this::returned));
+        return true;
+    }
+
+    private interface Writes {
+        void of(String node) throws ApiException, InterruptedException;
+    }
+
+    private static void write(String node, Writes writes) {
+        try {
+            writes.of(node);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ApiException e) {
+            throw new IllegalStateException(node, e);
+        }
+    }
+
+    private void reboot(String node) throws ApiException, InterruptedException {
+        reported(node);
+        spec(node, "quarantine", true);
+        condition(node, "True");
+        event(node, "quarantined");
+        annotate(node, "drain");
+        annotate(node, "repair");
+        event(node, "started");
+        String resource = create(
+                REBOOTS,
+                Map.of(
+                        "apiVersion",
+                        "janitor.dgxc.nvidia.com/v1alpha1",
+                        "kind",
+                        "RebootNode",
+                        "metadata",
+                        Map.of("name", node),
+                        "spec",
+                        Map.of("nodeName", node, "force", false)));
+        merge(resource, "metadata", Map.of("finalizers", List.of("load.example/bare")));
+        String unused = create(LEASES, Map.of("metadata", Map.of("name", node)));
+        status(node, "InProgress");
+        String job = create(JOBS, job(node));
+        status(node, "InProgress");
+        merge(job, "spec", Map.of("suspend", false));
+    }
+
+    private void returned(String node) throws ApiException, InterruptedException {
+        reported(node);
+        status(node, "Succeeded");
+        api.delete(LEASES + "/" + node);
+        merge(REBOOTS + "/" + node, "metadata", Map.of("finalizers", List.of()));
+        annotate(node, "result");
+        event(node, "succeeded");
+        spec(node, "released", false);
+        condition(node, "False");
+        event(node, "released");
+    }
+
+    private String create(String path, Map<String, Object> object) throws ApiException, InterruptedException {
+        var unused = api.create(path, object);
+        return path + "/" + ((Map<?, ?>) object.getOrDefault("metadata", Map.of())).get("name");
+    }
+
+    private void merge(String path, String field, Object value) throws ApiException, InterruptedException {
+        var unused = api.merge(path, Map.of(field, value));
+    }
+
+    private static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    private void reported(String node) throws ApiException, InterruptedException {
+        merge(HEALTHS + node + "/status", "status", Map.of("reported", now()));
+    }
+
+    private void spec(String node, String key, boolean cordon) throws ApiException, InterruptedException {
+        var unused = api.merge(
+                NODES + node,
+                Map.of(
+                        "metadata", Map.of("annotations", Map.of("load.example/" + key, ANNOTATION)),
+                        "spec", Map.of("unschedulable", cordon)));
+    }
+
+    private void annotate(String node, String key) throws ApiException, InterruptedException {
+        merge(NODES + node, "metadata", Map.of("annotations", Map.of("load.example/" + key, ANNOTATION)));
+    }
+
+    private void condition(String node, String status) throws ApiException, InterruptedException {
+        var unused = api.apply(
+                NODES + node + "/status",
+                "bare",
+                Map.of(
+                        "apiVersion",
+                        "v1",
+                        "kind",
+                        "Node",
+                        "metadata",
+                        Map.of("name", node),
+                        "status",
+                        Map.of(
+                                "conditions",
+                                List.of(Map.of(
+                                        "type",
+                                        "Bare",
+                                        "status",
+                                        status,
+                                        "reason",
+                                        "Load",
+                                        "message",
+                                        MESSAGE,
+                                        "lastTransitionTime",
+                                        now())))));
+    }
+
+    private void event(String node, String what) throws ApiException, InterruptedException {
+        String unused = create(
+                EVENTS,
+                Map.of(
+                        "metadata",
+                        Map.of("name", node + "." + what, "namespace", "default"),
+                        "involvedObject",
+                        Map.of("kind", "Node", "name", node, "apiVersion", "v1"),
+                        "reason",
+                        what,
+                        "message",
+                        MESSAGE,
+                        "type",
+                        "Normal"));
+    }
+
+    private void status(String node, String phase) throws ApiException, InterruptedException {
+        merge(
+                REBOOTS + "/" + node + "/status",
+                "status",
+                Map.of(
+                        "phase",
+                        phase,
+                        "conditions",
+                        List.of(Map.of(
+                                "type",
+                                "SignalSent",
+                                "status",
+                                "True",
+                                "reason",
+                                phase,
+                                "message",
+                                MESSAGE,
+                                "lastTransitionTime",
+                                now()))));
+    }
+
+    private static Map<String, Object> job(String node) {
+        Map<String, Object> pod = Map.of(
+                "nodeName",
+                node,
+                "restartPolicy",
+                "Never",
+                "containers",
+                List.of(Map.of("name", "action", "image", "load", "command", List.of(ANNOTATION))));
+        return Map.of(
+                "metadata", Map.of("name", node),
+                "spec", Map.of("suspend", true, "backoffLimit", 0, "template", Map.of("spec", pod)));
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}
