@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.Signal;
+import dev.gpuwarden.core.kernel.XidEvent;
 import dev.gpuwarden.daemon.verify.Verification.Repair;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -137,8 +138,8 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
     /** The checks of kernel-log events, by the names of NVSentinel's syslog-health-monitor (spec/gpu-reset.md 1.1, 1.2). */
     static final class Checks {
 
-        static final String AGENT = "syslog-health-monitor";
-        static final String XID = "SysLogsXIDError";
+        static final String AGENT = XidEvent.AGENT;
+        static final String XID = XidEvent.CHECK;
         static final String SXID = "SysLogsSXIDError";
         static final String FALLEN_OFF = "SysLogsGPUFallenOff";
         static final String NIC = "SysLogsNICDriverError";
@@ -150,7 +151,7 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
         record Check(String name, String componentClass) {}
 
         private static final List<Check> OWN = List.of(
-                new Check(XID, "GPU"),
+                new Check(XID, XidEvent.COMPONENT),
                 new Check(SXID, "NVSWITCH"),
                 new Check(FALLEN_OFF, "GPU"),
                 new Check(NIC, "NIC"),
