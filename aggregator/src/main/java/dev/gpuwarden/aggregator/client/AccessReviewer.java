@@ -3,10 +3,33 @@ package dev.gpuwarden.aggregator.client;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A check of the caller's rights by the API server, before a command does anything. Each right is one request. Blocks. */
-public record AccessReviewer(KubeClient api) {
+/**
+ * A check of rights by the API server, before a command does anything. Each right is one request. Blocks.
+ *
+ * @param account the ServiceAccount whose rights are checked; empty for the caller
+ */
+public record AccessReviewer(KubeClient api, Optional<Account> account) {
+
+    /** A check of the caller's own rights. */
+    public AccessReviewer(KubeClient api) {
+        this(api, Optional.empty());
+    }
+
+    /** A ServiceAccount. */
+    public record Account(String namespace, String name) {
+
+        /** Returns its user name, as the API server reports it. */
+        public String user() {
+            return "system:serviceaccount:" + namespace + ":" + name;
+        }
+
+        private List<String> groups() {
+            return List.of("system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated");
+        }
+    }
 
     /**
      * A right to a verb on all objects of a resource.
@@ -52,8 +75,16 @@ public record AccessReviewer(KubeClient api) {
                 resource.length == 2 ? resource[1] : "",
                 "namespace",
                 right.namespace());
-        Map<String, Object> status =
-                api.review("authorization.k8s.io", "SelfSubjectAccessReview", Map.of("resourceAttributes", attributes));
+        Map<String, Object> status = account.isEmpty()
+                ? api.review(
+                        "authorization.k8s.io", "SelfSubjectAccessReview", Map.of("resourceAttributes", attributes))
+                : api.review(
+                        "authorization.k8s.io",
+                        "SubjectAccessReview",
+                        Map.of(
+                                "user", account.get().user(),
+                                "groups", account.get().groups(),
+                                "resourceAttributes", attributes));
         return JsonTrees.isTrue(status, "allowed");
     }
 
