@@ -38,6 +38,16 @@ final class NodeLock {
                 resource.uid());
     }
 
+    static Map<String, Object> lease(Maintenance resource) {
+        return Map.of(
+                "apiVersion",
+                "coordination.k8s.io/v1",
+                "kind",
+                "Lease",
+                "metadata",
+                Map.of("name", resource.node(), "ownerReferences", List.of(owner(resource))));
+    }
+
     /** Returns the lock of a node as a resource sees it. */
     Lock read(String node, String uid) throws ApiException, InterruptedException {
         Optional<Map<String, Object>> lease = api.find(leases.path(node));
@@ -83,15 +93,7 @@ final class NodeLock {
     /** Creates the Lease. An existing one belongs to another resource, or is the own one of a create without an answer. */
     void take(Maintenance resource) throws ApiException, InterruptedException {
         try {
-            var unused = api.create(
-                    leases.path(),
-                    Map.of(
-                            "apiVersion",
-                            "coordination.k8s.io/v1",
-                            "kind",
-                            "Lease",
-                            "metadata",
-                            Map.of("name", resource.node(), "ownerReferences", List.of(owner(resource)))));
+            var unused = api.create(leases.path(), lease(resource));
         } catch (ApiException e) {
             if (!e.alreadyThere()) {
                 throw e;

@@ -98,6 +98,10 @@ final class StepWriter {
     }
 
     private void labels(String node, Step.SetLabels step) throws ApiException, InterruptedException {
+        var unused = api.patch(NodeCache.NODES.path(node) + BY, operations(step));
+    }
+
+    static List<Map<String, Object>> operations(Step.SetLabels step) {
         List<Map<String, Object>> operations = new ArrayList<>();
         operations.add(Map.of(
                 "op", "test", "path", "/metadata/uid", "value", step.node().uid()));
@@ -113,6 +117,6 @@ final class StepWriter {
             operations.add(Map.of("op", "test", "path", path, "value", label.before()));
             operations.add(Map.of("op", "replace", "path", path, "value", label.after()));
         }
-        var unused = api.patch(NodeCache.NODES.path(node) + BY, operations);
+        return operations;
     }
 }

@@ -1,0 +1,333 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.Progress.Condition;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.Lock;
+import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A walk of the janitor's steps for a resource that does not exist, in which all pods end and each Job succeeds. It ends where
+ * the janitor would refuse, wait for another program, or finish. Pure.
+ */
+public final class JanitorRehearsal {
+
+    /** More than any kind of resource needs. */
+    private static final int MOST = 60;
+
+    private static final String UID = "00000000-0000-0000-0000-000000000000";
+    private static final String REBOOTED = "another boot";
+
+    /** A write to validate; its object does not depend on objects that were not made. */
+    public sealed interface Write {
+
+        /** No write, or one that depends on objects that do not exist. */
+        record None() implements Write {}
+
+        /** @param path path of the collection */
+        record Create(String path, Map<String, Object> body) implements Write {}
+
+        /** A JSON patch of the Node. */
+        record PatchNode(List<Map<String, Object>> operations) implements Write {}
+    }
+
+    /**
+     * A step.
+     *
+     * @param most the janitor's limit for the wait before the next step; empty without one
+     */
+    public record Walked(String text, Optional<Duration> most, Write write) {}
+
+    /**
+     * The steps.
+     *
+     * @param success true if the resource would end with success
+     * @param why reason of the end
+     */
+    public record Walk(List<Walked> steps, boolean success, String why) {
+        public Walk {
+            steps = List.copyOf(steps);
+        }
+    }
+
+    private final JanitorSettings settings;
+    private final List<Maintenance> ahead;
+    private final List<Map<String, Object>> podTrees;
+    private final List<Walked> steps = new ArrayList<>();
+    private Instant now;
+    private Maintenance resource;
+    private NodeFacts node;
+    private Lock lock;
+    private Optional<JobFacts> job = Optional.empty();
+
+    private JanitorRehearsal(
+            Maintenance resource,
+            NodeFacts node,
+            Lock lock,
+            List<Maintenance> ahead,
+            List<Map<String, Object>> pods,
+            JanitorSettings settings,
+            Instant now) {
+        this.resource = resource;
+        this.node = node;
+        this.lock = lock;
+        this.ahead = ahead;
+        this.podTrees = pods;
+        this.settings = settings;
+        this.now = now;
+    }
+
+    /**
+     * Walks through the steps.
+     *
+     * @param made the resource, as the API server returned it
+     * @param node the Node when the drain has ended
+     * @param holder the program or resource that has the lock of the node; empty if it is free
+     * @param existing the other resources by kind, as the API server returned them
+     * @param pods all pods of the node, as the API server returned them
+     */
+    public static Walk of(
+            MaintenanceKind kind,
+            Map<String, Object> made,
+            Map<String, Object> node,
+            Optional<String> holder,
+            Map<MaintenanceKind, List<Map<String, Object>>> existing,
+            List<Map<String, Object>> pods,
+            JanitorSettings settings,
+            Instant now) {
+        Maintenance resource = Maintenance.of(kind, made);
+        List<Maintenance> ahead = new ArrayList<>();
+        existing.forEach((of, trees) -> trees.stream()
+                .map(tree -> Maintenance.of(of, tree))
+                .filter(other -> other.node().equals(resource.node()))
+                .filter(Maintenance::inProgress)
+                .filter(other -> other.foreign().isEmpty())
+                .forEach(ahead::add));
+        Lock lock = holder.map(who -> new Lock(Lock.State.OTHER, UID, who)).orElse(Lock.FREE);
+        return new JanitorRehearsal(resource, NodeFacts.of(node), lock, ahead, pods, settings, now).walk();
+    }
+
+    /** Returns the path of the lock of a node. */
+    public static String lockPath(JanitorSettings settings, String node) {
+        return leases(settings).path(node);
+    }
+
+    private static ResourceKind leases(JanitorSettings settings) {
+        return new ResourceKind(
+                "coordination.k8s.io",
+                "v1",
+                "leases",
+                "Lease",
+                Optional.of(settings.lockNamespace()),
+                Optional.empty());
+    }
+
+    private Walk walk() {
+        for (int count = 0; count < MOST; count++) {
+            Step step = Steps.next(scene(Optional.empty()));
+            if (step instanceof Step.ReadPods) {
+                step = Steps.next(scene(Optional.of(pods())));
+            }
+            if (step instanceof Step.Leave leave) {
+                return new Walk(steps, false, leave.reason());
+            }
+            if (step instanceof Step.Wait && !resource.inProgress()) {
+                return end();
+            }
+            if (!(step instanceof Step.Wait)) {
+                make(step);
+            } else if (!passes()) {
+                return new Walk(steps, false, waits());
+            }
+        }
+        return new Walk(steps, false, "the janitor would not end within " + MOST + " steps");
+    }
+
+    private Walk end() {
+        Condition done =
+                resource.progress().condition(resource.kind().doneCondition()).orElseThrow();
+        return new Walk(steps, done.isTrue(), done.reason() + ": " + done.message());
+    }
+
+    private String waits() {
+        return resource.progress().conditions().stream()
+                .filter(each -> !each.isTrue())
+                .map(Condition::message)
+                .reduce((first, last) -> last)
+                .orElse("the janitor would wait");
+    }
+
+    private Scene scene(Optional<List<NodePod>> pods) {
+        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, settings, now);
+    }
+
+    /** Returns the pods; those of stopped services have ended. */
+    private List<NodePod> pods() {
+        return podTrees.stream()
+                .map(NodePod::of)
+                .filter(pod -> pod.selects().stream()
+                        .noneMatch(
+                                label -> ResetSteps.PAUSED.equals(node.labels().get(label))))
+                .toList();
+    }
+
+    /** Lets the awaited thing happen. Returns false if no time brings it. */
+    private boolean passes() {
+        if (job.isPresent() && !job.get().suspended() && job.get().succeeded().isEmpty()) {
+            JobFacts was = job.get();
+            now = now.plusSeconds(1);
+            job = Optional.of(new JobFacts(was.uid(), was.created(), false, Optional.of(true), Optional.of(0), ""));
+            if (resource.kind() == MaintenanceKind.REBOOT_NODE) {
+                rebooted();
+            }
+            return true;
+        }
+        if (resource.kind() == MaintenanceKind.REBOOT_NODE
+                && settings.reboot() == RebootProvider.EXTERNAL
+                && resource.progress().started().isPresent()) {
+            note(
+                    "another program reboots the node, and the Node is ready with another boot ID",
+                    settings.times().reboot());
+            rebooted();
+            return true;
+        }
+        return false;
+    }
+
+    private void rebooted() {
+        node = new NodeFacts(
+                node.uid(), node.version(), node.unschedulable(), node.labels(), node.drain(), REBOOTED, true);
+    }
+
+    // ---- the steps ----
+
+    private void make(Step step) {
+        if (step instanceof Step.AddFinalizer) {
+            resource = with(List.of(Maintenance.FINALIZER), resource.progress());
+            add("add the finalizer " + Maintenance.FINALIZER + " to " + resource.title());
+        } else if (step instanceof Step.RemoveFinalizer) {
+            resource = with(List.of(), resource.progress());
+            add("remove the finalizer; the resource is kept for "
+                    + settings.times().keep().toHours() + " h");
+        } else if (step instanceof Step.TakeLock) {
+            lock = new Lock(Lock.State.OURS, UID, resource.title());
+            add(
+                    "lock the node: create Lease " + settings.lockNamespace() + "/" + resource.node(),
+                    Optional.empty(),
+                    new Write.Create(leases(settings).path(), NodeLock.lease(resource)));
+        } else if (step instanceof Step.ReleaseLock) {
+            lock = Lock.FREE;
+            add("unlock the node: delete its Lease");
+        } else if (step instanceof Step.SetStatus status) {
+            status(status.change());
+        } else if (step instanceof Step.SetLabels labels) {
+            labels(labels);
+        } else {
+            job(step);
+        }
+    }
+
+    /** Makes the write of a status. It is no step of its own, since the steps show its content. */
+    private void status(Progress.Change change) {
+        Map<String, Object> tree = new LinkedHashMap<>(statusTree(resource.progress()));
+        tree.putAll(change.tree());
+        resource = with(resource.finalizers(), Progress.of(tree));
+    }
+
+    private static Map<String, Object> statusTree(Progress progress) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        progress.started().ifPresent(at -> tree.put("startTime", at.toString()));
+        tree.put("phase", progress.phase());
+        tree.put("observedGeneration", progress.observedGeneration());
+        tree.put("nodeUID", progress.nodeUid());
+        tree.put("bootID", progress.bootId());
+        tree.put(
+                "services",
+                progress.services().stream().map(Progress.Service::tree).toList());
+        progress.job().ifPresent(ref -> tree.put("jobRef", ref.tree()));
+        return tree;
+    }
+
+    private void labels(Step.SetLabels change) {
+        Map<String, String> labels = new LinkedHashMap<>(node.labels());
+        change.labels().forEach(label -> labels.put(label.key(), label.after()));
+        boolean stops = change.labels().stream().anyMatch(label -> label.after().equals(ResetSteps.PAUSED));
+        node = new NodeFacts(
+                node.uid(), node.version(), node.unschedulable(), labels, node.drain(), node.bootId(), node.ready());
+        String keys = Acceptance.names(
+                change.labels().stream().map(Step.SetLabels.Label::key).sorted().toList());
+        add(
+                (stops ? "stop the services of the GPU Operator: label " : "start them again: label ") + keys + "="
+                        + change.labels().get(0).after(),
+                Optional.of(
+                        stops ? settings.times().teardown() : settings.times().restore()),
+                // The labels return to values that the Node has now, so only the first patch can be validated.
+                stops ? new Write.PatchNode(StepWriter.operations(change)) : new Write.None());
+    }
+
+    private void job(Step step) {
+        String name = "Job " + settings.namespace() + "/" + Jobs.name(resource);
+        if (step instanceof Step.CreateJob) {
+            job = Optional.of(new JobFacts(UID, now, true, Optional.empty(), Optional.empty(), ""));
+            add(
+                    "create " + name + ", suspended",
+                    Optional.empty(),
+                    new Write.Create(Jobs.kind(settings.namespace()).path(), Jobs.of(resource, settings)));
+        } else if (step instanceof Step.StartJob) {
+            job = job.map(was -> new JobFacts(was.uid(), was.created(), false, Optional.empty(), Optional.empty(), ""));
+            boolean reset = resource.kind() == MaintenanceKind.GPU_RESET;
+            note(
+                    "start it: it "
+                            + (reset
+                                    ? "resets and verifies " + String.join(", ", resource.uuids())
+                                    : "requests the reboot, and the Node is ready with another boot ID"),
+                    reset ? settings.times().job() : settings.times().reboot());
+        } else if (step instanceof Step.StopJob) {
+            job = Optional.empty();
+            add("delete the Job");
+        } else {
+            throw new IllegalStateException("expected a step with a write, found " + step);
+        }
+    }
+
+    private void add(String text) {
+        add(text, Optional.empty(), new Write.None());
+    }
+
+    private void note(String text, Duration most) {
+        add(text, Optional.of(most), new Write.None());
+    }
+
+    private void add(String text, Optional<Duration> most, Write write) {
+        steps.add(new Walked(text, most, write));
+    }
+
+    private Maintenance with(List<String> finalizers, Progress progress) {
+        return new Maintenance(
+                resource.kind(),
+                resource.name(),
+                resource.uid(),
+                resource.version(),
+                resource.generation(),
+                resource.created(),
+                resource.deleted(),
+                finalizers,
+                resource.statusManagers(),
+                resource.annotations(),
+                resource.node(),
+                resource.uuids(),
+                resource.addresses(),
+                resource.force(),
+                progress);
+    }
+}
