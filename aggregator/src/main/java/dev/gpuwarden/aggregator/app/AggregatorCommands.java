@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.command.DrainCommand;
 import dev.gpuwarden.aggregator.command.ExplainCommand;
 import dev.gpuwarden.aggregator.command.FleetCommand;
 import dev.gpuwarden.aggregator.command.PolicyCommand;
+import dev.gpuwarden.aggregator.command.RehearseCommand;
 import dev.gpuwarden.aggregator.command.ReleaseCommand;
 import dev.gpuwarden.aggregator.command.VramWaitCommand;
 import dev.gpuwarden.cli.CommandGroup;
@@ -24,6 +25,9 @@ public final class AggregatorCommands implements CommandGroup {
                 new NamedCommand("aggregator", () -> new AggregatorCommand(ShutdownSignal.onSignal())),
                 new NamedCommand("fleet", () -> new FleetCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand("explain", () -> new ExplainCommand(System.getenv(), Clock.systemUTC())),
+                new NamedCommand(
+                        "rehearse",
+                        () -> new RehearseCommand(System.getenv(), Clock.systemUTC(), DeployedSettings::read)),
                 new NamedCommand("cordon", () -> new CordonCommand(System.getenv(), Clock.systemUTC())),
                 new NamedCommand(
                         "drain", () -> new DrainCommand(System.getenv(), Clock.systemUTC(), ShutdownSignal.onSignal())),

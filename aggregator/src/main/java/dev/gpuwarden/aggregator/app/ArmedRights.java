@@ -11,6 +11,7 @@ import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
@@ -85,11 +86,7 @@ public final class ArmedRights {
         drains.filter(DrainReconciler.Settings::armed)
                 .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
         repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> needs.add(Need.armed("remediation", REPAIR)));
-        maintenance.ifPresent(set -> needs.add(new Need(
-                "--janitor.image=" + set.image(),
-                ofJanitor(set),
-                Need.component("remediation-armed"),
-                "no --janitor.image")));
+        maintenance.ifPresent(set -> needs.add(ofJanitorImage(set)));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {
             List<String> missing = missing(rights, needs);
@@ -117,6 +114,26 @@ public final class ArmedRights {
             }
         }
         return texts;
+    }
+
+    /** Returns the rights of an aggregator that takes nodes out of service, drains and repairs them. */
+    static List<PipelineSettings.Need> ofPipeline(DrainPolicies policies, Optional<JanitorSettings> janitor) {
+        List<Need> needs = new ArrayList<>(List.of(
+                Need.armed("quarantine", QUARANTINE),
+                Need.armed("drain", ofDrain(policies)),
+                Need.armed("remediation", REPAIR)));
+        janitor.ifPresent(set -> needs.add(ofJanitorImage(set)));
+        return needs.stream()
+                .map(need -> new PipelineSettings.Need(need.setting(), need.rights(), need.source()))
+                .toList();
+    }
+
+    private static Need ofJanitorImage(JanitorSettings set) {
+        return new Need(
+                "--janitor.image=" + set.image(),
+                ofJanitor(set),
+                Need.component("remediation-armed"),
+                "no --janitor.image");
     }
 
     private static List<Right> ofDrain(DrainPolicies policies) {

@@ -118,7 +118,7 @@ final class DrainOptions {
                 : Optional.empty();
     }
 
-    private DrainPolicies policies() {
+    DrainPolicies policies() {
         if (grace != null && (grace.isNegative() || grace.compareTo(Duration.ofHours(24)) > 0)) {
             throw new UserError("--drain.grace must be at most 24h, but was " + Durations.text(grace));
         }

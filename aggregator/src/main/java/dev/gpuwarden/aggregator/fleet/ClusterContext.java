@@ -26,7 +26,7 @@ public record ClusterContext(
         Seen<RuleEvaluator> rules, BreakerStatus breaker, Seen<Map<String, PoolCount>> census, Seen<Leader> leader) {
 
     /** Returns the breaker's answer for a node. Without data it permits the node, and {@link #unknown} names the lack. */
-    BreakerPolicy.Answer ask(CachedNode node, Instant now) {
+    public BreakerPolicy.Answer ask(CachedNode node, Instant now) {
         Optional<BreakerState> state = breaker.kept().value();
         Optional<BreakerPolicy> limits = breaker.limits().value();
         if (state.isEmpty() || limits.isEmpty() || census.value().isEmpty()) {
@@ -37,7 +37,7 @@ public record ClusterContext(
     }
 
     /** Returns the unknown fact about a node that rules take out of service; empty if all is known. */
-    Optional<String> unknown() {
+    public Optional<String> unknown() {
         if (breaker.unknown().isPresent()) {
             return breaker.unknown();
         }
@@ -48,7 +48,7 @@ public record ClusterContext(
     }
 
     /** Returns true if the breaker of a pool with this node is open until an operator closes it. */
-    boolean open(CachedNode node) {
+    public boolean open(CachedNode node) {
         return breaker.limited().stream()
                 .filter(pool -> pool.selector().matches(node.labels()))
                 .map(pool -> breaker.state(pool.name()))

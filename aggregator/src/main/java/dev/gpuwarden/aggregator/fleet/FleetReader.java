@@ -123,6 +123,12 @@ public final class FleetReader {
                 new NodeStory(now, facts, NodeAssessor.of(facts, health, around, now), around, events(name)));
     }
 
+    /** Reads the state of the cluster as for a node that faults may take out of service. */
+    public ClusterContext context(Instant now) throws InterruptedException {
+        BreakerStatus breaker = breaker(now);
+        return around(true, breaker, census(breaker));
+    }
+
     private Seen<Map<String, PoolCount>> census(BreakerStatus breaker) throws InterruptedException {
         return ask(() -> nodes(breaker, facts -> {}).census());
     }

@@ -147,7 +147,7 @@ public record QuarantineReasons(
         }
 
         /** Returns one text for each event that raised some of the faults. */
-        static List<String> each(List<Fault> faults, PartNames names) {
+        public static List<String> each(List<Fault> faults, PartNames names) {
             return FaultSummary.raised(faults).stream()
                     .map(raised -> of(new FaultSummary.Line(FaultSummary.part(raised, names), raised), LONGEST_MESSAGE))
                     .toList();
