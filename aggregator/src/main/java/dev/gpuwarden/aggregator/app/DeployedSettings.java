@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -81,21 +82,36 @@ public final class DeployedSettings {
         }
         try {
             Options parsed = new Options();
-            List<String> words = words(container.get());
-            CommandLine line = line(parsed, variables(container.get()));
-            line.parseArgs(words.subList(words.indexOf(COMMAND), words.size()).toArray(String[]::new));
+            CommandGroup group = () -> List.of(new NamedCommand(COMMAND, () -> parsed));
+            CommandLine line = Main.commandLine(
+                    new SettingSources(variables(container.get()), NO_FILE),
+                    List.of(group).iterator());
+            line.parseArgs(arguments(container.get()));
             return settings(parsed.options, namespace, origin, unread(container.get(), origin));
         } catch (CommandLine.ParameterException | UserError e) {
             return settings(new ControllerOptions(), namespace, origin, Optional.of(origin + ": " + e.getMessage()));
         }
     }
 
-    private static CommandLine line(Options options, Map<String, String> variables) {
-        CommandGroup group = () -> List.of(new NamedCommand(COMMAND, () -> options));
-        CommandLine line = Main.commandLine(
-                new SettingSources(variables, NO_FILE), List.of(group).iterator());
-        line.getSubcommands().values().forEach(command -> command.setUnmatchedArgumentsAllowed(true));
-        return line;
+    /** Returns the command with its options of these sections. */
+    private static String[] arguments(Map<String, Object> container) {
+        List<String> kept = new ArrayList<>(List.of(COMMAND));
+        List<String> words = words(container);
+        boolean open = false;
+        for (String word : words.subList(words.indexOf(COMMAND) + 1, words.size())) {
+            boolean option = word.startsWith("-");
+            boolean ours = option ? isOfSections(word) : open;
+            if (ours) {
+                kept.add(word);
+            }
+            open = ours && option && word.indexOf('=') < 0;
+        }
+        return kept.toArray(String[]::new);
+    }
+
+    private static boolean isOfSections(String option) {
+        String name = option.replaceFirst("^--", "").toUpperCase(Locale.ROOT);
+        return SECTIONS.stream().anyMatch(section -> name.startsWith(section.replace('_', '.')));
     }
 
     private static List<String> words(Map<String, Object> container) {

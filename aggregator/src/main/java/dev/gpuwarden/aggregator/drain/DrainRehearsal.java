@@ -15,13 +15,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The drain that a quarantine would start now. Pure, and for display.
  *
  * @param record the drain at its start
  * @param text the pods that have to leave, and the faults that request it
- * @param unknown the reason why all pods have to leave instead of those of the GPU; empty if its pods are known
+ * @param unknown the reason why the holders of the GPU are not known: each pod with a GPU counts as a holder. The aggregator
+ *     would ask the node's daemon, which a rehearsal does not. Empty if the holders are known
  */
 public record DrainRehearsal(
         DrainAnnotation record, List<PodPlan> plan, String text, Optional<String> unknown, Instant at) {
@@ -58,7 +60,9 @@ public record DrainRehearsal(
             if (answer instanceof Answer.Known known) {
                 holders = known.holders();
             } else if (answer instanceof Answer.Unknown why) {
-                record = record.escalated(why.why(), now);
+                holders = pods.stream()
+                        .filter(pod -> pod.wantsGpu() && !pod.ended())
+                        .collect(Collectors.toMap(PodView::path, any -> request.gpus(), (a, b) -> a));
                 unknown = Optional.of(why.why());
             }
         }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
@@ -18,7 +19,7 @@ import java.util.Optional;
 
 /**
  * A walk of the janitor's steps for a resource that does not exist, in which all pods end and each Job succeeds. It ends where
- * the janitor would refuse, wait for another program, or finish. Pure.
+ * the janitor would refuse, wait for another program, or finish.
  */
 public final class JanitorRehearsal {
 
@@ -27,6 +28,15 @@ public final class JanitorRehearsal {
 
     private static final String UID = "00000000-0000-0000-0000-000000000000";
     private static final String REBOOTED = "another boot";
+
+    /** The end of the steps. */
+    public enum Result {
+        SUCCEEDS,
+        /** The resource waits for another one, which has the lock of the node. */
+        WAITS,
+        /** The janitor refuses the resource, or leaves it to another program. */
+        FAILS
+    }
 
     /** A write to validate; its object does not depend on objects that were not made. */
     public sealed interface Write {
@@ -51,10 +61,9 @@ public final class JanitorRehearsal {
     /**
      * The steps.
      *
-     * @param success true if the resource would end with success
      * @param why reason of the end
      */
-    public record Walk(List<Walked> steps, boolean success, String why) {
+    public record Walk(List<Walked> steps, Result result, String why) {
         public Walk {
             steps = List.copyOf(steps);
         }
@@ -88,24 +97,25 @@ public final class JanitorRehearsal {
     }
 
     /**
-     * Walks through the steps.
+     * Reads the lock of the node, and walks through the steps. Blocks for the API server.
      *
      * @param made the resource, as the API server returned it
      * @param node the Node when the drain has ended
-     * @param holder the program or resource that has the lock of the node; empty if it is free
      * @param existing the other resources by kind, as the API server returned them
      * @param pods all pods of the node, as the API server returned them
      */
     public static Walk of(
+            KubeClient api,
             MaintenanceKind kind,
             Map<String, Object> made,
             Map<String, Object> node,
-            Optional<String> holder,
             Map<MaintenanceKind, List<Map<String, Object>>> existing,
             List<Map<String, Object>> pods,
             JanitorSettings settings,
-            Instant now) {
+            Instant now)
+            throws ApiException, InterruptedException {
         Maintenance resource = Maintenance.of(kind, made);
+        Lock lock = new NodeLock(api, settings.lockNamespace()).read(resource.node(), resource.uid());
         List<Maintenance> ahead = new ArrayList<>();
         existing.forEach((of, trees) -> trees.stream()
                 .map(tree -> Maintenance.of(of, tree))
@@ -113,23 +123,19 @@ public final class JanitorRehearsal {
                 .filter(Maintenance::inProgress)
                 .filter(other -> other.foreign().isEmpty())
                 .forEach(ahead::add));
-        Lock lock = holder.map(who -> new Lock(Lock.State.OTHER, UID, who)).orElse(Lock.FREE);
-        return new JanitorRehearsal(resource, NodeFacts.of(node), lock, ahead, pods, settings, now).walk();
+        return of(resource, NodeFacts.of(node), lock, ahead, pods, settings, now);
     }
 
-    /** Returns the path of the lock of a node. */
-    public static String lockPath(JanitorSettings settings, String node) {
-        return leases(settings).path(node);
-    }
-
-    private static ResourceKind leases(JanitorSettings settings) {
-        return new ResourceKind(
-                "coordination.k8s.io",
-                "v1",
-                "leases",
-                "Lease",
-                Optional.of(settings.lockNamespace()),
-                Optional.empty());
+    /** @param ahead the other resources of the node that are in progress */
+    static Walk of(
+            Maintenance resource,
+            NodeFacts node,
+            Lock lock,
+            List<Maintenance> ahead,
+            List<Map<String, Object>> pods,
+            JanitorSettings settings,
+            Instant now) {
+        return new JanitorRehearsal(resource, node, lock, ahead, pods, settings, now).walk();
     }
 
     private Walk walk() {
@@ -139,7 +145,7 @@ public final class JanitorRehearsal {
                 step = Steps.next(scene(Optional.of(pods())));
             }
             if (step instanceof Step.Leave leave) {
-                return new Walk(steps, false, leave.reason());
+                return new Walk(steps, Result.FAILS, leave.reason());
             }
             if (step instanceof Step.Wait && !resource.inProgress()) {
                 return end();
@@ -147,16 +153,16 @@ public final class JanitorRehearsal {
             if (!(step instanceof Step.Wait)) {
                 make(step);
             } else if (!passes()) {
-                return new Walk(steps, false, waits());
+                return new Walk(steps, Result.WAITS, waits());
             }
         }
-        return new Walk(steps, false, "the janitor would not end within " + MOST + " steps");
+        return new Walk(steps, Result.FAILS, "the janitor would not end within " + MOST + " steps");
     }
 
     private Walk end() {
         Condition done =
                 resource.progress().condition(resource.kind().doneCondition()).orElseThrow();
-        return new Walk(steps, done.isTrue(), done.reason() + ": " + done.message());
+        return new Walk(steps, done.isTrue() ? Result.SUCCEEDS : Result.FAILS, done.reason() + ": " + done.message());
     }
 
     private String waits() {
@@ -224,7 +230,7 @@ public final class JanitorRehearsal {
             add(
                     "lock the node: create Lease " + settings.lockNamespace() + "/" + resource.node(),
                     Optional.empty(),
-                    new Write.Create(leases(settings).path(), NodeLock.lease(resource)));
+                    new Write.Create(NodeLock.kind(settings.lockNamespace()).path(), NodeLock.lease(resource)));
         } else if (step instanceof Step.ReleaseLock) {
             lock = Lock.FREE;
             add("unlock the node: delete its Lease");

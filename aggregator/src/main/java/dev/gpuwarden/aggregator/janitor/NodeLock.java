@@ -22,7 +22,11 @@ final class NodeLock {
 
     NodeLock(KubeClient api, String namespace) {
         this.api = api;
-        this.leases = new ResourceKind(
+        this.leases = kind(namespace);
+    }
+
+    static ResourceKind kind(String namespace) {
+        return new ResourceKind(
                 "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
     }
 

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainRehearsal;
 import dev.gpuwarden.aggregator.drain.PodEviction;
 import dev.gpuwarden.aggregator.drain.PodEviction.Outcome;
@@ -36,6 +37,7 @@ final class DrainStage {
     private final Entries entries;
     private final Map<String, Duration> graces = new HashMap<>();
     private int asked;
+    private boolean perhaps;
 
     DrainStage(
             KubeClient api, PipelineSettings settings, List<Map<String, Object>> pods, Clock clock, Entries entries) {
@@ -68,16 +70,21 @@ final class DrainStage {
         }
         List<PodPlan> leaving =
                 drain.get().plan().stream().filter(PodPlan::inTheWay).toList();
-        int stay = drain.get().plan().size() - leaving.size();
         entries.add(
                 Stage.DRAIN,
                 Verdict.DOES,
                 drain.get().text(),
-                leaving.size() + " of " + (leaving.size() + stay) + " pods have to leave"
-                        + drain.get()
-                                .unknown()
-                                .map(why -> ". The aggregator would first ask the daemon for the holders: " + why)
-                                .orElse(""));
+                "pods that have to leave: " + leaving.size() + " of "
+                        + drain.get().plan().size());
+        drain.get()
+                .unknown()
+                .ifPresent(why -> entries.add(
+                        Stage.DRAIN,
+                        Verdict.WAITS,
+                        "ask the node's daemon for the holders of the GPU; without an answer all pods leave",
+                        why + ". The rehearsal does not ask, and counts each pod with a GPU",
+                        Optional.of(DrainTimes.DEFAULT.holders())));
+        perhaps = drain.get().unknown().isPresent();
         for (PodPlan each : leaving) {
             pod(each);
         }
@@ -95,7 +102,7 @@ final class DrainStage {
         PodView pod = plan.pod();
         Duration grace = graces.getOrDefault(pod.uid(), USUAL_GRACE);
         switch (plan.step()) {
-            case EVICT -> request(plan, "evict " + pod.path(), grace);
+            case EVICT -> request(plan, "evict " + pod.path() + (perhaps ? ", if it holds the GPU" : ""), grace);
             case DELETE -> {
                 Duration wait = settings.policies().timeout();
                 request(
@@ -107,7 +114,11 @@ final class DrainStage {
             case AWAIT, SIGNAL, CHECKPOINT ->
                 entries.add(Stage.DRAIN, Verdict.WAITS, "await the end of " + pod.path(), plan.reason());
             case STAYS ->
-                entries.add(Stage.DRAIN, Verdict.STOPS, "leave " + pod.path() + " to an operator", plan.reason());
+                entries.add(
+                        Stage.DRAIN,
+                        perhaps ? Verdict.UNKNOWN : Verdict.STOPS,
+                        "leave " + pod.path() + " to an operator" + (perhaps ? ", if it holds the GPU" : ""),
+                        plan.reason());
             case LEFT -> {}
         }
     }

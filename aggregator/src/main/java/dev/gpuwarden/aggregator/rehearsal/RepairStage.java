@@ -86,7 +86,7 @@ final class RepairStage {
     }
 
     /** Adds the steps of a repair. Returns true if all of its resources would succeed. */
-    boolean run(RepairRehearsal repair, Map<String, Object> node) throws ApiException, InterruptedException {
+    boolean run(RepairRehearsal repair, Map<String, Object> node) throws InterruptedException {
         switch (repair.result()) {
             case ACTS -> {}
             case APPROVAL -> entries.add(Stage.REPAIR, Verdict.WAITS, "await an operator's approval", repair.why());
@@ -102,7 +102,7 @@ final class RepairStage {
     }
 
     private boolean request(RepairRehearsal repair, Request request, Map<String, Object> node)
-            throws ApiException, InterruptedException {
+            throws InterruptedException {
         String name = JsonTrees.text(JsonTrees.object(request.body(), "metadata"), "name");
         String what = "create " + request.kind().resources().kind() + " " + name + " for the " + repair.why();
         if (entries.late(Stage.REPAIR, what)) {
@@ -127,7 +127,7 @@ final class RepairStage {
     // ---- the janitor ----
 
     private boolean maintain(MaintenanceKind kind, Map<String, Object> made, Map<String, Object> node)
-            throws ApiException, InterruptedException {
+            throws InterruptedException {
         if (settings.janitor().isEmpty()) {
             entries.add(
                     Stage.MAINTENANCE,
@@ -138,23 +138,23 @@ final class RepairStage {
         }
         JanitorSettings janitor = settings.janitor().get();
         String name = CachedNode.of(node).name();
-        Optional<String> holder =
-                api.find(JanitorRehearsal.lockPath(janitor, name)).map(RepairStage::holder);
-        Walk walk = JanitorRehearsal.of(kind, made, node, holder, existing, pods, janitor, now);
+        Walk walk;
+        try {
+            walk = JanitorRehearsal.of(api, kind, made, node, existing, pods, janitor, now);
+        } catch (ApiException e) {
+            entries.add(
+                    Stage.MAINTENANCE, Verdict.UNKNOWN, "read the lock of the node", String.valueOf(e.getMessage()));
+            return false;
+        }
         for (Walked step : walk.steps()) {
             step(name, step);
         }
-        if (!walk.success()) {
-            entries.add(Stage.MAINTENANCE, Verdict.STOPS, "end without success", walk.why());
+        switch (walk.result()) {
+            case SUCCEEDS -> {}
+            case WAITS -> entries.add(Stage.MAINTENANCE, Verdict.WAITS, "wait for another resource", walk.why());
+            case FAILS -> entries.add(Stage.MAINTENANCE, Verdict.STOPS, "end without success", walk.why());
         }
-        return walk.success();
-    }
-
-    private static String holder(Map<String, Object> lease) {
-        return JsonTrees.objects(JsonTrees.object(lease, "metadata"), "ownerReferences").stream()
-                .map(owner -> JsonTrees.text(owner, "kind") + " " + JsonTrees.text(owner, "name"))
-                .findFirst()
-                .orElse("a Lease without an owner");
+        return walk.result() != JanitorRehearsal.Result.FAILS;
     }
 
     private void step(String node, Walked step) throws InterruptedException {
