@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.rehearsal;
 
-import dev.gpuwarden.aggregator.rehearsal.DryRunWrites.Answer;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings.Mode;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Entry;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Stage;
@@ -45,10 +44,6 @@ final class Entries {
 
     void add(Stage stage, Verdict verdict, String what, String why, Optional<Duration> most) {
         all.add(new Entry(stage, verdict, what, why, most));
-    }
-
-    void add(Stage stage, String what, Answer answer) {
-        add(stage, answer.verdict(), what, answer.why());
     }
 
     /** Adds the step that a mode other than armed makes instead of this stage. */

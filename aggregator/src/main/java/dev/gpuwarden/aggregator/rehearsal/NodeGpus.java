@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -118,15 +117,15 @@ record NodeGpus(List<Gpu> gpus) {
         if (UUID.matcher(uuid).matches()) {
             return new Gpu(uuid, uuid, List.of(Entity.gpu(uuid)), "");
         }
-        throw new IllegalArgumentException(
-                "--gpu " + text + ": expected one of " + listed() + " or another UUID, found \"" + text + "\"");
+        throw new IllegalArgumentException("--gpu " + text + ": expected "
+                + (gpus.isEmpty() ? "" : "one of " + listed() + ", or ")
+                + "a UUID as gpuwarden status on the node shows it, found \"" + text + "\"");
     }
 
     private String listed() {
-        Set<String> some = gpus.stream()
+        return gpus.stream()
                 .limit(MOST_NAMED)
                 .map(gpu -> gpu.label().contains(gpu.uuid()) ? gpu.label() : gpu.label() + " " + gpu.uuid())
-                .collect(Collectors.toCollection(java.util.LinkedHashSet::new));
-        return some.isEmpty() ? "the node's GPUs (none is known)" : String.join(", ", some);
+                .collect(Collectors.joining(", "));
     }
 }

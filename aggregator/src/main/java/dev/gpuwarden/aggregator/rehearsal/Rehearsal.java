@@ -157,8 +157,8 @@ public final class Rehearsal {
             entries.add(
                     Stage.FAULT,
                     Verdict.DOES,
-                    event.get().agent() + " reports " + event.get().checkName() + " of " + gpu.label() + ", "
-                            + (event.get().fatal() ? "fatal, " : "not fatal, ")
+                    event.get().agent() + " reports " + event.get().checkName()
+                            + (event.get().fatal() ? ", fatal, " : ", not fatal, ")
                             + event.get().action(),
                     fault.source());
         }
@@ -216,11 +216,12 @@ public final class Rehearsal {
         entries.add(
                 Stage.QUARANTINE,
                 answer.verdict(),
-                "take the node out of service by one patch: " + act.reason(),
+                "take the node out of service by one patch",
                 answer.why()
                         + (act.audit().breaker().isEmpty()
                                 ? ""
-                                : "; the breaker: " + act.audit().breaker()));
+                                : "; the breaker: " + act.audit().breaker())
+                        + "; " + act.reason());
         return answer.object();
     }
 

@@ -104,12 +104,12 @@ final class RepairStage {
     private boolean request(RepairRehearsal repair, Request request, Map<String, Object> node)
             throws InterruptedException {
         String name = JsonTrees.text(JsonTrees.object(request.body(), "metadata"), "name");
-        String what = "create " + request.kind().resources().kind() + " " + name + " for the " + repair.why();
+        String what = "create " + request.kind().resources().kind() + " " + name;
         if (entries.late(Stage.REPAIR, what)) {
             return false;
         }
         Answer answer = writes.create(request.kind().resources().path(), request.body());
-        entries.add(Stage.REPAIR, what, answer);
+        entries.add(Stage.REPAIR, answer.verdict(), what, answer.why() + "; " + repair.why());
         return answer.verdict() != Verdict.STOPS
                 && maintain(request.kind(), answer.object().orElseGet(() -> assumed(request.body())), node);
     }
