@@ -143,12 +143,12 @@ final class DrainStage {
                 .orElse("");
         Duration limit = most.plus(notice.orElse(Duration.ZERO));
         if (outcome instanceof Outcome.Refused refused) {
-            boolean own = refused.kind().equals("forbidden") || refused.kind().equals("error");
+            boolean unvalidated = DryRunWrites.unvalidated(refused.why());
             entries.add(
                     Stage.DRAIN,
-                    own ? Verdict.UNKNOWN : Verdict.WAITS,
+                    unvalidated ? Verdict.UNKNOWN : Verdict.WAITS,
                     what + saves,
-                    (own ? "not validated: " : "refused now, and tried again: ") + refused.why());
+                    (unvalidated ? "not validated: " : "refused now, and tried again: ") + refused.why());
             return;
         }
         entries.add(

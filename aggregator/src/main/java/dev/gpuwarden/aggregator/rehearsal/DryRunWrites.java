@@ -46,14 +46,11 @@ final class DryRunWrites {
     }
 
     private static Verdict verdict(ApiException e) {
-        return own(e) || sideEffects(e) || e.kind().equals("none") ? Verdict.UNKNOWN : Verdict.STOPS;
+        return unvalidated(e.answer()) || e.kind().equals("none") ? Verdict.UNKNOWN : Verdict.STOPS;
     }
 
     private static String why(ApiException e) {
-        if (own(e)) {
-            return "not validated, since you lack the right: " + e.answer();
-        }
-        if (sideEffects(e)) {
+        if (unvalidated(e.answer())) {
             return "not validated: " + e.answer();
         }
         if (e.notFound() && e.answer().contains("could not find the requested resource")) {
@@ -62,13 +59,13 @@ final class DryRunWrites {
         return e.kind().equals("none") ? String.valueOf(e.getMessage()) : "the API server refuses it: " + e.answer();
     }
 
-    /** Returns true if a webhook has side effects, so that the API server sends it no dry run. */
-    private static boolean sideEffects(ApiException e) {
-        return e.kind().equals("400") && e.answer().contains("dry run");
-    }
-
-    /** Returns true if the caller lacks the right. Admission refuses with the same status and other words. */
-    private static boolean own(ApiException e) {
-        return e.forbidden() && e.answer().contains(" cannot ") && e.answer().contains(" resource ");
+    /**
+     * Returns true if the answer is none about the write: the caller lacks the right, a webhook has side effects and gets no dry
+     * run, or no answer came. Admission refuses with the same status, and with other words.
+     */
+    static boolean unvalidated(String answer) {
+        return answer.contains(" cannot ") && answer.contains(" resource ")
+                || answer.contains("does not support dry run")
+                || answer.contains(": no answer ");
     }
 }

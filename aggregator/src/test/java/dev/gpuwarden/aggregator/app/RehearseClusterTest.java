@@ -132,6 +132,27 @@ class RehearseClusterTest extends DrainCommandFixture {
         return versions;
     }
 
+    /** Returns the kubeconfig of a user that may read all, and patch Nodes. */
+    private static Path reader(String name) {
+        fleet.client.apply("""
+                {apiVersion: v1, kind: ServiceAccount, metadata: {name: NAME, namespace: gpuwarden}}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRole
+                metadata: {name: NAME}
+                rules:
+                  - {apiGroups: ['*'], resources: ['*'], verbs: [get, list]}
+                  - {apiGroups: [''], resources: [nodes], verbs: [patch]}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRoleBinding
+                metadata: {name: NAME}
+                roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAME}
+                subjects: [{kind: ServiceAccount, name: NAME, namespace: gpuwarden}]
+                """.replace("NAME", name));
+        return fleet.plane.kubeconfig(fleet.plane.token("gpuwarden", name));
+    }
+
     @Test
     void resetIsValidatedAndNothingChanges() throws Exception {
         TestPods pods = pods("reset");
@@ -197,14 +218,12 @@ class RehearseClusterTest extends DrainCommandFixture {
         assertThat(whole.code()).as(whole.out() + whole.err()).isZero();
         assertThat(whole.steps("maintenance")).anyMatch(step -> step.startsWith("does create Job rehearsal/reboot-"));
         assertThat(whole.tree().get("notes").toString()).contains("no object of the cluster confirms");
-        assertThat(rehearse("reboot", "--fault", "xid=13", "--gpu", OTHER).steps("quarantine"))
-                .contains("stops leave the node in service: no fault that a rule matches");
         assertThat(versions()).isEqualTo(before);
     }
 
     @Test
     void missingResourceAndMissingRightsOfTheCallerAreReported() throws Exception {
-        pods("limited");
+        pods("limited").run("limited", "web", OWNED, "");
         Path admin = kubeconfig;
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             kubeconfig = Files.writeString(folder.resolve("no-crd"), faulty.kubeconfig());
@@ -216,9 +235,11 @@ class RehearseClusterTest extends DrainCommandFixture {
             assertThat(result.steps("repair").get(0))
                     .contains("no resource gpuresets.janitor.dgxc.nvidia.com: apply its CustomResourceDefinition");
         }
-        kubeconfig = person("rehearser", "");
-        Result limited = rehearse("limited", "--fault", "xid=48", "--gpu", GPU);
-        assertThat(limited.code()).isNotZero();
+        kubeconfig = reader("rehearser");
+        Result limited = rehearse("limited", "--fault", "xid=79", "--gpu", GPU);
+        assertThat(limited.code()).as("its own rights are missing").isEqualTo(1);
+        assertThat(limited.steps("drain")).last().asString().startsWith("unknown evict limited/web: not validated: ");
+        assertThat(limited.steps("repair")).singleElement().asString().startsWith("unknown create RebootNode ");
         assertThat(limited.tree().get("notes").toString())
                 .contains("only the rights of system:serviceaccount:gpuwarden:rehearser were checked");
 
