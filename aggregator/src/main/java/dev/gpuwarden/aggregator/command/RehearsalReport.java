@@ -45,6 +45,7 @@ record RehearsalReport(Timeline timeline) {
         tree.put("current", timeline.current());
         tree.put("outcome", outcome());
         tree.put("why", verdict());
+        tree.put("mostSeconds", timeline.most().toSeconds());
         tree.put("steps", timeline.entries().stream().map(RehearsalReport::tree).toList());
         Map<String, Object> rights = new LinkedHashMap<>();
         rights.put("account", timeline.account());
@@ -98,6 +99,9 @@ record RehearsalReport(Timeline timeline) {
         }
         timeline.notes().forEach(note -> out.println(Table.escape("note: " + note)));
         out.println(Table.escape(timeline.node() + " " + verdict()));
+        if (!timeline.most().isZero()) {
+            out.println("the steps with a limit take at most " + Durations.text(timeline.most()));
+        }
         out.println("dry run: nothing was changed");
     }
 

@@ -78,6 +78,24 @@ public record Timeline(
         notes = List.copyOf(notes);
     }
 
+    /**
+     * Returns the longest time of all steps that have a limit. Pods leave at the same time, other steps follow each other. Steps
+     * without a limit are not in it.
+     */
+    public Duration most() {
+        Duration drain = Duration.ZERO;
+        Duration others = Duration.ZERO;
+        for (Entry entry : entries) {
+            Duration most = entry.most().orElse(Duration.ZERO);
+            if (entry.stage() != Stage.DRAIN) {
+                others = others.plus(most);
+            } else if (most.compareTo(drain) > 0) {
+                drain = most;
+            }
+        }
+        return drain.plus(others);
+    }
+
     /** Returns the first step that would stop the repair; empty if none would. */
     public Optional<Entry> stop() {
         return entries.stream()

@@ -55,8 +55,15 @@ class RehearsalReportTest {
                 missing rights: agent may not patch nodes, which --a=b needs; component c grants them
                 note: a note
                 n would not be repaired: repair: make no resource (its\\u000aend)
+                the steps with a limit take at most 30s
                 dry run: nothing was changed
                 """);
+    }
+
+    @Test
+    void podsLeaveTogetherAndOtherStepsFollow() {
+        Entry reset = new Entry(Stage.MAINTENANCE, Verdict.DOES, "r", "", Optional.of(Duration.ofMinutes(10)));
+        assertThat(report(List.of(), EVICT, EVICT, reset, reset).tree()).containsEntry("mostSeconds", 1230L);
     }
 
     @Test
