@@ -49,6 +49,7 @@ class ManifestsImageTest {
         List<Path> files;
         try (Stream<Path> all = Files.walk(MANIFESTS)) {
             files = all.filter(file -> file.toString().endsWith(".yaml") && !file.endsWith("kustomization.yaml"))
+                    .filter(file -> !file.endsWith("remediation-templates/templates.yaml"))
                     .toList();
         }
         assertThat(files).hasSizeGreaterThan(5);
@@ -68,6 +69,7 @@ class ManifestsImageTest {
                   - %1$s/components/quarantine-armed
                   - %1$s/components/drain-armed
                   - %1$s/components/remediation-armed
+                  - %1$s/components/remediation-templates
                   - %1$s/components/vram-warnings
                   - %1$s/components/vram-advertise
                   - %1$s/components/vram-armed
@@ -83,6 +85,8 @@ class ManifestsImageTest {
                 .contains("name: GPUWARDEN_DRAIN_MODE\n          value: armed")
                 .contains("name: gpuwarden-aggregator-remediation")
                 .contains("name: GPUWARDEN_REMEDIATION_MODE\n          value: armed")
+                .contains("value: /etc/gpuwarden-remediation/templates.yaml", "name: vendor-ticket")
+                .containsPattern("configMap:\\n *name: gpuwarden-remediation-templates-[a-z0-9]+\n")
                 .contains("name: gpuwarden-aggregator-vram-advertise", "name: gpuwarden-aggregator-vram\n")
                 .contains("name: GPUWARDEN_VRAM_EVICTIONS\n          value: armed")
                 .contains("nodeSelector:\n        nvidia.com/gpu.deploy.client: \"true\"")

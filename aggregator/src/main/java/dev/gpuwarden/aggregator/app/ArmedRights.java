@@ -85,7 +85,14 @@ public final class ArmedRights {
         }
         drains.filter(DrainReconciler.Settings::armed)
                 .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
-        repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> needs.add(Need.armed("remediation", REPAIR)));
+        repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> {
+            needs.add(Need.armed("remediation", REPAIR));
+            needs.add(new Need(
+                    "--remediation.templates",
+                    set.templates().rights(),
+                    "a ClusterRole of yours for them, with the label gpuwarden.dev/aggregate-to-remediation: \"true\"",
+                    "no --remediation.templates"));
+        });
         maintenance.ifPresent(set -> needs.add(ofJanitorImage(set)));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {

@@ -2,10 +2,14 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.app.ControllerOptions.Mode;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairTemplates;
+import dev.gpuwarden.aggregator.remediation.TemplateFile;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options for repairs of drained nodes. */
@@ -60,6 +64,13 @@ final class RemediationOptions {
                     + " (default: ${DEFAULT-VALUE}).")
     Duration settle = Duration.ofMinutes(5);
 
+    @Option(
+            names = "--remediation.templates",
+            paramLabel = "FILE",
+            description = "YAML file with resources of other kinds, as a Job or a ticket, to make for recommended"
+                    + " actions (default: none; then such a node waits for a person).")
+    @Nullable Path templates;
+
     /**
      * Returns the settings of repairs; empty if no decision is made. Throws {@link UserError} for invalid options.
      *
@@ -75,13 +86,14 @@ final class RemediationOptions {
         }
         positive("--remediation.memory", memory);
         positive("--remediation.settle", settle);
+        RepairTemplates own = templates == null ? RepairTemplates.NONE : TemplateFile.read(templates);
         if (mode == Mode.armed && !drainArmed) {
             throw new UserError("--remediation.mode=armed needs --drain.mode=armed: only drained nodes are repaired");
         }
         // Without quarantine no Node is marked as quarantined, and there is nothing to decide.
         return quarantineArmed
                 ? Optional.of(new RepairReconciler.Settings(
-                        mode == Mode.armed, approval == Approval.manual, attempts, memory, settle))
+                        mode == Mode.armed, approval == Approval.manual, attempts, memory, settle, own))
                 : Optional.empty();
     }
 

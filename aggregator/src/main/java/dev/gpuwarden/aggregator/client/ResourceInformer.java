@@ -75,11 +75,18 @@ public final class ResourceInformer implements AutoCloseable {
         }
         MixedOperation<GenericKubernetesResource, GenericKubernetesResourceList, Resource<GenericKubernetesResource>>
                 all = client.genericKubernetesResources(context.build());
-        this.informer = kind.name().isPresent()
-                ? all.inNamespace(kind.namespace().orElseThrow())
-                        .withName(kind.name().get())
-                        .runnableInformer(0)
-                : all.withFields(fields).withLimit(PAGE).runnableInformer(0);
+        if (kind.name().isPresent()) {
+            this.informer = all.inNamespace(kind.namespace().orElseThrow())
+                    .withName(kind.name().get())
+                    .runnableInformer(0);
+        } else if (kind.namespace().isPresent()) {
+            this.informer = all.inNamespace(kind.namespace().get())
+                    .withFields(fields)
+                    .withLimit(PAGE)
+                    .runnableInformer(0);
+        } else {
+            this.informer = all.withFields(fields).withLimit(PAGE).runnableInformer(0);
+        }
         this.stubs = new Stubs();
         informer.itemStore(stubs);
         informer.exceptionHandler(this::failed);

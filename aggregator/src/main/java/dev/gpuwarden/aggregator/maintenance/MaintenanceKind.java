@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.client.ResourceKind;
  * The kinds of maintenance. A resource is in progress until its status has a {@code completionTime}. It succeeded if its
  * {@link #doneCondition} is then True, and failed otherwise.
  */
-public enum MaintenanceKind {
+public enum MaintenanceKind implements RepairKind {
     GPU_RESET("GPUReset", "gpuresets", "Complete"),
     REBOOT_NODE("RebootNode", "rebootnodes", "NodeReady"),
     TERMINATE_NODE("TerminateNode", "terminatenodes", "NodeTerminated");
@@ -22,6 +22,7 @@ public enum MaintenanceKind {
         this.doneCondition = doneCondition;
     }
 
+    @Override
     public ResourceKind resources() {
         return resources;
     }

@@ -25,6 +25,7 @@ import java.util.TreeSet;
  * @param since time at which the youngest of the faults was raised
  * @param group group of the action; empty if no resource carries it out
  * @param person task for an operator, if there is no group; empty if the fault requests nothing
+ * @param cause event that raised the faults
  */
 record Demand(
         String fault,
@@ -33,15 +34,17 @@ record Demand(
         Set<String> subjects,
         Instant since,
         Optional<RepairGroup> group,
-        String person) {
+        String person,
+        HealthEvent cause) {
 
     /**
      * Returns the requests of a node's faults, the oldest first.
      *
      * @param faults current faults of a trusted report
      * @param holding keys of the faults that hold the node in quarantine
+     * @param templates users' own ways of repair, which go before those of this program
      */
-    static List<Demand> of(List<Fault> faults, Collection<FaultKey> holding) {
+    static List<Demand> of(List<Fault> faults, Collection<FaultKey> holding, RepairTemplates templates) {
         Set<FaultKey> held = Set.copyOf(holding);
         Map<HealthEvent, List<Fault>> byCause = new LinkedHashMap<>();
         faults.stream()
@@ -50,11 +53,11 @@ record Demand(
                 .forEach(fault -> byCause.computeIfAbsent(fault.cause(), any -> new ArrayList<>())
                         .add(fault));
         List<Demand> demands = new ArrayList<>();
-        byCause.forEach((cause, raised) -> demands.add(of(cause, raised)));
+        byCause.forEach((cause, raised) -> demands.add(of(cause, raised, templates)));
         return demands;
     }
 
-    private static Demand of(HealthEvent cause, List<Fault> raised) {
+    private static Demand of(HealthEvent cause, List<Fault> raised, RepairTemplates templates) {
         Set<String> gpus = new TreeSet<>();
         for (Fault fault : raised) {
             Entity entity = fault.key().entity();
@@ -66,7 +69,9 @@ record Demand(
                 raised.stream().map(Fault::since).max(Instant::compareTo).orElseThrow();
         String codes = String.join(",", cause.errorCodes());
         String name = cause.checkName() + (codes.isEmpty() ? "" : " " + codes);
-        Optional<RepairGroup> group = group(cause, gpus);
+        Optional<RepairTemplate> template = templates.of(cause);
+        Optional<RepairGroup> group =
+                template.isPresent() ? template.get().group(cause.drain().skip(), gpus) : group(cause, gpus);
         return new Demand(
                 RepairText.digest(raised),
                 name,
@@ -74,7 +79,8 @@ record Demand(
                 gpus.isEmpty() ? Set.of(cause.checkName()) : gpus,
                 since,
                 group,
-                group.isPresent() ? "" : RepairText.task(cause, gpus));
+                group.isPresent() ? "" : RepairText.task(cause, gpus),
+                cause);
     }
 
     private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus) {

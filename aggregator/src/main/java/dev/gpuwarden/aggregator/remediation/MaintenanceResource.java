@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
@@ -21,7 +22,7 @@ import java.util.TreeSet;
  * @param why message of the condition that explains a failure; empty without one
  */
 record MaintenanceResource(
-        MaintenanceKind kind,
+        RepairKind kind,
         String name,
         String node,
         String nodeUid,
@@ -35,6 +36,8 @@ record MaintenanceResource(
     static final String NODE_UID = "gpuwarden.dev/node-uid";
     static final String FAULT = "gpuwarden.dev/fault";
     static final String GROUP = "gpuwarden.dev/equivalence-group";
+    static final String NODE = "gpuwarden.dev/node";
+    static final String TEMPLATE = "gpuwarden.dev/template";
     static final String MANAGED_BY = "app.kubernetes.io/managed-by";
     static final String US = "gpuwarden";
 
@@ -60,7 +63,7 @@ record MaintenanceResource(
     }
 
     /** A time that cannot be read still ends the resource. */
-    private static Optional<Instant> ended(String time) {
+    static Optional<Instant> ended(String time) {
         if (time.isEmpty()) {
             return Optional.empty();
         }

@@ -3,17 +3,21 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import java.util.EnumSet;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** All maintenance resources of the cluster, from one watch of each kind. Thread-safe. */
+/** All maintenance resources of the cluster and those of users' templates, from one watch of each kind. Thread-safe. */
 final class MaintenanceResources implements AutoCloseable {
 
     /** The finalizer of NVSentinel's janitor. */
@@ -22,7 +26,11 @@ final class MaintenanceResources implements AutoCloseable {
     private final Map<String, MaintenanceResource> all = new TreeMap<>();
     private final Map<String, Map<String, MaintenanceResource>> byNode = new HashMap<>();
     private final Map<String, MaintenanceResource> foreign = new HashMap<>();
-    private final Set<MaintenanceKind> unlisted = EnumSet.allOf(MaintenanceKind.class);
+    private final Set<RepairKind> unlisted = new HashSet<>();
+    /** The reader of each kind; empty for objects of other purposes. */
+    private final Map<RepairKind, Function<Map<String, Object>, Optional<MaintenanceResource>>> readers =
+            new LinkedHashMap<>();
+
     private final Consumer<String> changed;
     private final Runnable listed;
     private final List<ResourceInformer> informers;
@@ -30,21 +38,27 @@ final class MaintenanceResources implements AutoCloseable {
     /**
      * Follows the resources from now on.
      *
+     * @param templates users' templates whose resources may exist
      * @param changed receives the node of each resource that changes
      * @param listed called when all kinds were listed for the first time
      */
-    MaintenanceResources(KubeClient api, Consumer<String> changed, Runnable listed) {
+    MaintenanceResources(KubeClient api, List<RepairTemplate> templates, Consumer<String> changed, Runnable listed) {
         this.changed = changed;
         this.listed = listed;
-        this.informers = List.of(MaintenanceKind.values()).stream()
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            readers.put(kind, tree -> Optional.of(MaintenanceResource.of(kind, tree)));
+        }
+        templates.forEach(template -> readers.put(template.kind(), template::read));
+        unlisted.addAll(readers.keySet());
+        this.informers = readers.keySet().stream()
                 .map(kind -> api.informer(kind.resources(), new Listener(kind)))
                 .toList();
     }
 
     private final class Listener implements ResourceInformer.Listener {
-        private final MaintenanceKind kind;
+        private final RepairKind kind;
 
-        Listener(MaintenanceKind kind) {
+        Listener(RepairKind kind) {
             this.kind = kind;
         }
 
@@ -73,8 +87,8 @@ final class MaintenanceResources implements AutoCloseable {
         }
     }
 
-    private static String key(MaintenanceKind kind, String name) {
-        return kind.name() + "/" + name;
+    private static String key(RepairKind kind, String name) {
+        return kind + "/" + name;
     }
 
     private synchronized @Nullable MaintenanceResource removed(String key) {
@@ -90,9 +104,12 @@ final class MaintenanceResources implements AutoCloseable {
     }
 
     /** Stores a resource, from the watch or from an answer. */
-    void put(MaintenanceKind kind, Map<String, Object> tree) {
-        MaintenanceResource resource = MaintenanceResource.of(kind, tree);
-        String key = key(kind, resource.name());
+    void put(RepairKind kind, Map<String, Object> tree) {
+        Objects.requireNonNull(readers.get(kind)).apply(tree).ifPresent(this::put);
+    }
+
+    private void put(MaintenanceResource resource) {
+        String key = key(resource.kind(), resource.name());
         synchronized (this) {
             var unused = removed(key);
             all.put(key, resource);
@@ -110,10 +127,11 @@ final class MaintenanceResources implements AutoCloseable {
                 ? Optional.empty()
                 : Optional.of("the resources "
                         + unlisted.stream()
-                                .map(kind -> kind.resources().plural() + "." + MaintenanceKind.GROUP)
+                                .map(kind -> kind.resources().plural() + "."
+                                        + kind.resources().group())
                                 .sorted()
                                 .toList()
-                        + " were not listed yet: apply their definitions");
+                        + " were not listed yet: apply their definitions, and permit list and watch");
     }
 
     /** Returns the resources of a Node. */

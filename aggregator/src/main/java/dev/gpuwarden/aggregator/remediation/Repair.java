@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -70,6 +71,11 @@ record Repair(
         return result.filter(how -> how.outcome() == Outcome.WITHDRAWN).isPresent();
     }
 
+    /** Returns true if the attempt was made for a subject of the request. */
+    boolean isFor(Demand demand) {
+        return demand.subjects().stream().anyMatch(subjects::contains);
+    }
+
     /** Returns true if the attempt is of the group, and was made for one of the subjects within the time before now. */
     boolean counts(RepairGroup other, Set<String> of, Duration within, Instant now) {
         return !withdrawn()
@@ -82,6 +88,9 @@ record Repair(
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("resource", resource);
         tree.put("kind", group.kind().resources().kind());
+        if (group.kind() instanceof TemplateKind template) {
+            tree.put("template", template.tree());
+        }
         if (!group.gpus().isEmpty()) {
             tree.put("gpus", List.copyOf(group.gpus()));
         }
@@ -102,15 +111,10 @@ record Repair(
 
     /** @throws IOException if the tree has another form; also {@link java.time.DateTimeException} for a wrong time */
     static Repair read(Map<String, Object> tree) throws IOException {
-        String kind = JsonTrees.text(tree, "kind");
-        MaintenanceKind known = Stream.of(MaintenanceKind.values())
-                .filter(each -> each.resources().kind().equals(kind))
-                .findFirst()
-                .orElseThrow(() -> new IOException("expected the kind of a repair, found \"" + kind + "\""));
         String result = JsonTrees.text(tree, "result");
         return new Repair(
                 JsonTrees.text(tree, "resource"),
-                new RepairGroup(known, new TreeSet<>(JsonTrees.textList(tree, "gpus"))),
+                new RepairGroup(kind(tree), new TreeSet<>(JsonTrees.textList(tree, "gpus"))),
                 JsonTrees.text(tree, "action"),
                 JsonTrees.text(tree, "fault"),
                 JsonTrees.text(tree, "for"),
@@ -122,6 +126,18 @@ record Repair(
                                 outcome(result),
                                 Instant.parse(JsonTrees.text(tree, "ended")),
                                 JsonTrees.text(tree, "why"))));
+    }
+
+    private static RepairKind kind(Map<String, Object> tree) throws IOException {
+        String kind = JsonTrees.text(tree, "kind");
+        Map<String, Object> template = JsonTrees.object(tree, "template");
+        if (!template.isEmpty()) {
+            return TemplateKind.read(kind, template);
+        }
+        return Stream.of(MaintenanceKind.values())
+                .filter(each -> each.resources().kind().equals(kind))
+                .findFirst()
+                .orElseThrow(() -> new IOException("expected the kind of a repair, found \"" + kind + "\""));
     }
 
     private static Outcome outcome(String name) throws IOException {

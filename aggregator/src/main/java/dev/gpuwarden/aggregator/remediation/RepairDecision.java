@@ -126,14 +126,13 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
 
     /** Returns true while a fault for which the attempt was made is still reported. */
     private static boolean wanted(RepairFacts facts, Repair repair) {
-        return facts.demands().stream()
-                .anyMatch(demand -> demand.subjects().stream().anyMatch(repair.subjects()::contains));
+        return facts.demands().stream().anyMatch(repair::isFor);
     }
 
     private static Optional<MaintenanceResource> resource(RepairFacts facts, Repair repair) {
         return facts.resources().stream()
                 .filter(each ->
-                        each.kind() == repair.group().kind() && each.name().equals(repair.resource()))
+                        each.kind().equals(repair.group().kind()) && each.name().equals(repair.resource()))
                 .findFirst();
     }
 

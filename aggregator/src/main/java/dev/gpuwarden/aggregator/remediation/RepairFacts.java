@@ -62,7 +62,7 @@ record RepairFacts(
                         there.full().isPresent(),
                         there.gpus().keySet()))
                 .orElse(DrainStanding.NONE);
-        List<Demand> demands = Demand.of(report.faults(), holding);
+        List<Demand> demands = Demand.of(report.faults(), holding, policy.templates());
         Optional<RepairObstacle> silent = report.monitorsAlone() && demands.isEmpty()
                 ? Optional.of(RepairObstacle.of(report.why()))
                 : Optional.empty();
@@ -96,9 +96,9 @@ record RepairFacts(
             gpus = Set.copyOf(gpus);
         }
 
-        /** Returns true if the pods have left that an action of the group would disturb. */
-        boolean covers(RepairGroup group) {
-            return finished && (full || !group.restarts() && gpus.containsAll(group.gpus()));
+        /** Returns true if the pods have left that an action on these GPUs would disturb; on the whole node, if there are none. */
+        boolean covers(Set<String> of) {
+            return finished && (full || !of.isEmpty() && gpus.containsAll(of));
         }
     }
 
@@ -108,8 +108,14 @@ record RepairFacts(
      * @param attempts number of resets of one GPU, and of reboots for one GPU, within {@code memory}
      * @param memory time for which earlier attempts count
      * @param settle time that a node has after a repair to report that the fault is over
+     * @param templates users' own ways of repair
      */
-    record Policy(boolean armed, boolean manual, int attempts, Duration memory, Duration settle) {
+    record Policy(
+            boolean armed, boolean manual, int attempts, Duration memory, Duration settle, RepairTemplates templates) {
+
+        Policy(boolean armed, boolean manual, int attempts, Duration memory, Duration settle) {
+            this(armed, manual, attempts, memory, settle, RepairTemplates.NONE);
+        }
 
         static final Policy DEFAULT = new Policy(true, false, 2, Duration.ofDays(7), Duration.ofMinutes(5));
     }

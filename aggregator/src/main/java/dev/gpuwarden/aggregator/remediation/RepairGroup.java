@@ -1,17 +1,19 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
  * An equivalence group: requests of one group lead to the same action, so one action answers all of them.
  *
- * @param gpus UUIDs of the GPUs that are reset together; empty for a restart
+ * @param gpus UUIDs of the GPUs that are reset together; empty for an action on the whole node
  */
-public record RepairGroup(MaintenanceKind kind, SortedSet<String> gpus) {
+public record RepairGroup(RepairKind kind, SortedSet<String> gpus) {
 
     public static final RepairGroup RESTART =
             new RepairGroup(MaintenanceKind.REBOOT_NODE, Collections.emptySortedSet());
@@ -29,13 +31,27 @@ public record RepairGroup(MaintenanceKind kind, SortedSet<String> gpus) {
         return kind == MaintenanceKind.REBOOT_NODE;
     }
 
-    /** Returns NVSentinel's name of the group: {@code restart}, or {@code reset-} with the UUID. */
+    /** Returns the name of the user's template; empty for an action of this program. */
+    Optional<String> template() {
+        return kind instanceof TemplateKind of ? Optional.of(of.template()) : Optional.empty();
+    }
+
+    /**
+     * Returns NVSentinel's name of the group: {@code restart}, or {@code reset-} with the UUID. That of a template is its name,
+     * with the UUIDs if it acts on GPUs.
+     */
     public String name() {
+        if (template().isPresent()) {
+            return template().get() + (gpus.isEmpty() ? "" : "-" + String.join("+", gpus));
+        }
         return restarts() ? "restart" : "reset-" + String.join("+", gpus);
     }
 
     /** Returns the action for operators. */
     String what() {
+        if (template().isPresent()) {
+            return "template " + template().get() + (gpus.isEmpty() ? "" : " of " + String.join(", ", gpus));
+        }
         return restarts() ? "reboot" : "reset of " + String.join(", ", gpus);
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import java.time.Duration;
 import java.util.Comparator;
@@ -28,7 +29,7 @@ public final class RepairMetrics {
         private static final Comparator<Ended> ORDER =
                 Comparator.comparing(Ended::kind).thenComparing(Ended::result);
 
-        static Ended of(MaintenanceKind kind, Repair.Outcome outcome) {
+        static Ended of(RepairKind kind, Repair.Outcome outcome) {
             return new Ended(kind.resources().kind(), outcome.name().toLowerCase(Locale.ROOT));
         }
 

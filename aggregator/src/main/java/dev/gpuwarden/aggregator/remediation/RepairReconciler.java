@@ -48,11 +48,13 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
      * @param attempts number of resets of one GPU, and of reboots for one GPU, within the memory
      * @param memory time for which earlier repairs of a GPU count
      * @param settle time that a node has after a repair to report that the fault is over
+     * @param templates users' own ways of repair
      */
-    public record Settings(boolean armed, boolean manual, int attempts, Duration memory, Duration settle) {
+    public record Settings(
+            boolean armed, boolean manual, int attempts, Duration memory, Duration settle, RepairTemplates templates) {
 
         Policy policy() {
-            return new Policy(armed, manual, attempts, memory, settle);
+            return new Policy(armed, manual, attempts, memory, settle, templates);
         }
     }
 
@@ -106,9 +108,11 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                 again.accept(node);
             }
         };
-        this.resources =
-                new MaintenanceResources(api, queue, () -> cache.names().forEach(queue));
-        this.requests = new RepairRequests(api, resources);
+        // A dry run needs no right to the kinds of templates.
+        List<RepairTemplate> watched = policy.armed() ? policy.templates().all() : List.of();
+        this.resources = new MaintenanceResources(
+                api, watched, queue, () -> cache.names().forEach(queue));
+        this.requests = new RepairRequests(api, resources, policy.templates());
         this.retries = new NodeRetries(api, cache);
     }
 
@@ -199,7 +203,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         }
         RepairRecord record = decision.record();
         for (Repair repair : decision.create()) {
-            Optional<String> refused = requests.create(current, repair);
+            Optional<String> refused = requests.create(current, repair, facts.demands());
             if (refused.isPresent()) {
                 record = record.withResult(
                         repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.get()));

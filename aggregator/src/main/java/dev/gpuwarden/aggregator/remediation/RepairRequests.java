@@ -15,23 +15,35 @@ final class RepairRequests {
 
     private final KubeClient api;
     private final MaintenanceResources resources;
+    private final RepairTemplates templates;
 
-    RepairRequests(KubeClient api, MaintenanceResources resources) {
+    RepairRequests(KubeClient api, MaintenanceResources resources, RepairTemplates templates) {
         this.api = api;
         this.resources = resources;
+        this.templates = templates;
     }
 
     /**
      * Creates the resource of a repair, unless it exists. Blocks.
      *
+     * @param demands requests of the node's faults
      * @return reason why the API server refuses the resource for good; empty if it exists now
      * @throws ApiException if the request fails for another reason, so that a later one may succeed
      */
-    Optional<String> create(CachedNode node, Repair repair) throws ApiException, InterruptedException {
+    Optional<String> create(CachedNode node, Repair repair, List<Demand> demands)
+            throws ApiException, InterruptedException {
+        Optional<RepairTemplate> template = templates.of(repair.group());
+        if (template.isEmpty() && repair.group().template().isPresent()) {
+            return Optional.of("its template is no longer configured");
+        }
         ResourceKind kind = repair.group().kind().resources();
         Map<String, Object> made;
         try {
-            made = api.create(kind.path(), body(node, repair));
+            made = api.create(
+                    kind.path(),
+                    template.isPresent()
+                            ? template.get().body(node.name(), node.uid(), repair, values(node, repair, demands))
+                            : body(node, repair));
         } catch (ApiException e) {
             if (e.invalid()) {
                 return Optional.of("the API server refuses its resource: " + e.answer());
@@ -46,6 +58,16 @@ final class RepairRequests {
         }
         resources.put(repair.group().kind(), made);
         return Optional.empty();
+    }
+
+    /** Returns the values for an attempt. After a change of the faults, they are those of another one of its GPUs. */
+    private static Map<String, Object> values(CachedNode node, Repair repair, List<Demand> demands) {
+        Demand demand = demands.stream()
+                .filter(each -> each.fault().equals(repair.fault()))
+                .findFirst()
+                .or(() -> demands.stream().filter(repair::isFor).findFirst())
+                .orElseThrow(() -> new IllegalStateException("an attempt without a fault: " + repair));
+        return FaultJson.values(node.name(), node.uid(), repair, demand);
     }
 
     private static boolean isOf(CachedNode node, Map<String, Object> tree) {

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
+import dev.gpuwarden.core.event.RecommendedAction;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,10 +34,15 @@ final class RepairSteps {
 
     private final RepairFacts facts;
     private final RepairRecord record;
+    private final RepairTemplates templates;
+    /** The group that restarts the node: this program's, or that of a template for it. */
+    private final RepairGroup restart;
 
     private RepairSteps(RepairFacts facts) {
         this.facts = facts;
         this.record = facts.record();
+        this.templates = facts.policy().templates();
+        this.restart = templates.restart().orElse(RepairGroup.RESTART);
     }
 
     static RepairSteps of(RepairFacts facts) {
@@ -51,6 +57,12 @@ final class RepairSteps {
         if (!restarts.isEmpty()) {
             return act(List.of(restarts));
         }
+        if (!acts.isEmpty() && acts.get(0).group().template().isPresent()) {
+            RepairGroup first = acts.get(0).group();
+            return act(List.of(
+                    acts.stream().filter(act -> act.group().equals(first)).toList()));
+        }
+        acts = acts.stream().filter(act -> act.group().template().isEmpty()).toList();
         if (!acts.isEmpty()) {
             return act(List.copyOf(acts.stream()
                     .collect(Collectors.groupingBy(Step.Act::group, LinkedHashMap::new, Collectors.toList()))
@@ -91,7 +103,46 @@ final class RepairSteps {
                     : new Step.Person(demand.name() + ": " + demand.person());
         }
         RepairGroup group = demand.group().get();
+        if (group.template().isPresent()) {
+            return ofTemplate(demand, group, "");
+        }
         return group.restarts() ? restart(demand, "") : reset(demand, group);
+    }
+
+    /** A template is alone on its node: nothing is known about what it does. */
+    private Step ofTemplate(Demand demand, RepairGroup group, String escalated) {
+        Optional<String> busy = restarting()
+                .or(() -> facts.resources().stream()
+                        .filter(MaintenanceResource::inProgress)
+                        .findFirst()
+                        .map(RepairSteps::inProgress))
+                .or(() -> record.inSession()
+                        .filter(Repair::inProgress)
+                        .findFirst()
+                        .map(RepairSteps::inProgress));
+        if (busy.isPresent()) {
+            return wait(demand, busy.get());
+        }
+        Optional<Repair> last = record.last(group);
+        Optional<Result> ended = last.flatMap(Repair::result);
+        if (ended.isPresent() && ended.get().outcome() != Outcome.SUCCEEDED) {
+            return broken(demand, last.get(), ended.get());
+        }
+        if (ended.isPresent()
+                && !demand.since().isAfter(ended.get().at())
+                && templates.of(group).filter(RepairTemplate::operator).isPresent()) {
+            return new Step.Person(demand.name() + ": check and release the node: the " + group.what() + " ("
+                    + last.get().resource() + ") has succeeded");
+        }
+        Optional<Step> settling = settling(demand, last, ended);
+        if (settling.isPresent()) {
+            return settling.get();
+        }
+        long times = times(group, demand);
+        return times >= facts.policy().attempts()
+                ? new Step.Person(demand.name() + ": repair the node by hand: the " + group.what() + " did not help "
+                        + times + " times")
+                : new Step.Act(demand, group, escalated);
     }
 
     /** Cases 2 and 4 of the specification, and the escalation of a reset. */
@@ -101,9 +152,9 @@ final class RepairSteps {
             return wait(demand, busy.get());
         }
         Optional<Repair> reset = record.last(group);
-        Optional<Repair> last = Stream.concat(reset.stream(), record.last(RepairGroup.RESTART).stream())
+        Optional<Repair> last = Stream.concat(reset.stream(), record.last(restart).stream())
                 .max(Comparator.comparing(Repair::at)
-                        .thenComparing(repair -> repair.group().restarts()));
+                        .thenComparing(repair -> repair.group().equals(restart)));
         Optional<Result> ended = last.flatMap(Repair::result);
         if (ended.isPresent() && ended.get().outcome() != Outcome.SUCCEEDED) {
             return last.equals(reset) && ended.get().outcome() == Outcome.FAILED
@@ -122,6 +173,9 @@ final class RepairSteps {
 
     /** Cases 1 and 3 of the specification: a reset in progress does not delay a reboot. */
     private Step restart(Demand demand, String escalated) {
+        if (restart.template().isPresent()) {
+            return ofTemplate(demand, restart, escalated);
+        }
         Optional<String> busy = restarting();
         if (busy.isPresent()) {
             return wait(demand, busy.get());
@@ -173,27 +227,38 @@ final class RepairSteps {
                 .count();
     }
 
-    /** Returns the reboot or termination that is in progress. */
+    /** Returns the reboot, termination or template that is in progress. No other action begins before its end. */
     private Optional<String> restarting() {
         return facts.resources().stream()
                 .filter(each -> each.inProgress() && each.kind() != MaintenanceKind.GPU_RESET)
-                .map(each -> each.kind().resources().kind() + " " + each.name() + " is in progress")
+                .map(RepairSteps::inProgress)
                 .findFirst()
-                .or(() -> begun(RepairGroup.RESTART));
+                .or(() -> begun(RepairGroup.RESTART))
+                .or(() -> record.inSession()
+                        .filter(repair ->
+                                repair.inProgress() && repair.group().template().isPresent())
+                        .findFirst()
+                        .map(RepairSteps::inProgress));
+    }
+
+    private static String inProgress(MaintenanceResource resource) {
+        return resource.kind().resources().kind() + " " + resource.name() + " is in progress";
+    }
+
+    private static String inProgress(Repair repair) {
+        return repair.group().kind().resources().kind() + " " + repair.resource() + " is in progress";
     }
 
     private Optional<String> resetting(RepairGroup group) {
         return facts.resources().stream()
                 .filter(each -> each.inProgress() && each.resets(group.gpus()))
-                .map(each -> "GPUReset " + each.name() + " is in progress")
+                .map(RepairSteps::inProgress)
                 .findFirst()
                 .or(() -> begun(group));
     }
 
     private Optional<String> begun(RepairGroup group) {
-        return record.last(group)
-                .filter(Repair::inProgress)
-                .map(repair -> group.kind().resources().kind() + " " + repair.resource() + " is in progress");
+        return record.last(group).filter(Repair::inProgress).map(RepairSteps::inProgress);
     }
 
     // ---- the node ----
@@ -208,14 +273,11 @@ final class RepairSteps {
             Repair repair = repair(acts);
             RepairGroup group = repair.group();
             String what = group.what() + " for " + names(acts);
-            if (facts.policy().armed() && !facts.drain().covers(group)) {
-                Optional<String> escalated = acts.stream()
-                        .map(Step.Act::escalated)
-                        .filter(why -> !why.isEmpty())
-                        .findFirst();
-                if (group.restarts() && !facts.drain().full() && escalated.isPresent()) {
-                    next = next.drainingAll(escalated.get());
-                    add(texts, Kind.DRAIN, what + " needs a drain of all pods: " + escalated.get());
+            if (facts.policy().armed() && !drained(group)) {
+                Optional<String> all = fullDrain(acts);
+                if (all.isPresent()) {
+                    next = next.drainingAll(all.get());
+                    add(texts, Kind.DRAIN, what + " needs a drain of all pods: " + all.get());
                 } else {
                     add(texts, Kind.WAIT, what + " waits for the drain");
                 }
@@ -239,6 +301,27 @@ final class RepairSteps {
                 .orElseThrow();
         String why = String.join("; ", texts.getOrDefault(kind, List.of()));
         return new RepairDecision(kind, why, next.waitingFor(approval, Optional.empty()), create, Optional.empty());
+    }
+
+    private boolean drained(RepairGroup group) {
+        return templates.of(group).filter(RepairTemplate::keepsPods).isPresent()
+                || facts.drain().covers(group.gpus());
+    }
+
+    /** Returns the reason why all pods have to leave; empty if the faults request that already, or some pods may stay. */
+    private Optional<String> fullDrain(List<Step.Act> acts) {
+        RepairGroup group = acts.get(0).group();
+        if (!group.gpus().isEmpty() || facts.drain().full()) {
+            return Optional.empty();
+        }
+        return acts.stream()
+                .map(Step.Act::escalated)
+                .filter(why -> !why.isEmpty())
+                .findFirst()
+                .or(() -> acts.stream()
+                        .filter(act -> act.demand().action() == RecommendedAction.COMPONENT_RESET)
+                        .findFirst()
+                        .map(act -> "the " + group.what() + " acts on the whole node"));
     }
 
     private Repair repair(List<Step.Act> acts) {

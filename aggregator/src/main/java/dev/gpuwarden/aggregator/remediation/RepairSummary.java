@@ -41,7 +41,7 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
         if (record.drain().isPresent()
                 && last.filter(Repair::inProgress).isEmpty()
                 && last.map(Repair::group).filter(RepairGroup::restarts).isEmpty()) {
-            return summary(record, "drain", record.drain().get(), "the node is rebooted when all pods have left");
+            return summary(record, "drain", record.drain().get(), "the repair begins when all pods have left");
         }
         if (last.isPresent()) {
             return last.get().result().isPresent()
@@ -53,7 +53,7 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
                             "the node returns when it reports that its faults are over")
                     : summary(record, "act", RepairEvents.started(last.get()), "the resource ends");
         }
-        List<Demand> demands = Demand.of(faults, holding);
+        List<Demand> demands = Demand.of(faults, holding, RepairTemplates.NONE);
         String requested = demands.stream()
                 .map(demand -> demand.group()
                         .map(group -> group.what() + " for " + demand.name())

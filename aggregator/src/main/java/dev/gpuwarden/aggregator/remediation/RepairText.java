@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 final class RepairText {
 
     private static final int LONGEST_NAME = 253;
+    private static final int LONGEST_LABEL = 63;
     private static final int DIGITS = 24;
     private static final Pattern GPU = Pattern.compile("GPU-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
@@ -76,12 +77,14 @@ final class RepairText {
 
     /**
      * Returns the name of the resource of an attempt. The same attempt for the same faults of the same Node has the same name,
-     * so a second create of it fails.
+     * so a second create of it fails. That of a template is a label's value too, as the name of a Job must be.
      */
     static String resource(String node, String uid, RepairGroup group, String fault, int attempt) {
         String id = Sha256.hex(String.join("\0", uid, group.name(), fault, Integer.toString(attempt)), DIGITS);
         String start = "maintenance-";
-        int room = LONGEST_NAME - start.length() - 1 - DIGITS;
-        return start + (node.length() > room ? node.substring(0, room) : node) + "-" + id;
+        boolean template = group.template().isPresent();
+        int room = (template ? LONGEST_LABEL : LONGEST_NAME) - start.length() - 1 - DIGITS;
+        String of = template ? node.replace('.', '-') : node;
+        return start + (of.length() > room ? of.substring(0, room) : of) + "-" + id;
     }
 }

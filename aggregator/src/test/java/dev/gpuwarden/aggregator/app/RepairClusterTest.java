@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -53,7 +54,8 @@ class RepairClusterTest {
     }
 
     private static RepairReconciler.Settings settings(boolean armed, boolean manual) {
-        return new RepairReconciler.Settings(armed, manual, 2, Duration.ofDays(7), Duration.ofSeconds(2));
+        return new RepairReconciler.Settings(
+                armed, manual, 2, Duration.ofDays(7), Duration.ofSeconds(2), RepairTemplates.NONE);
     }
 
     private HealthEvent.Builder xid(String code, RecommendedAction action, String gpu) {

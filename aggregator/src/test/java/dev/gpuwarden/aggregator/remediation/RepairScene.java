@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.Entity;
@@ -60,7 +61,7 @@ final class RepairScene {
     }
 
     List<Demand> demands() {
-        return Demand.of(faults, faults.stream().map(Fault::key).toList());
+        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates());
     }
 
     RepairDecision decide() {
@@ -97,13 +98,13 @@ final class RepairScene {
     }
 
     private static MaintenanceResource resource(
-            MaintenanceKind kind, String name, String uid, Set<String> gpus, boolean ours) {
+            RepairKind kind, String name, String uid, Set<String> gpus, boolean ours) {
         return new MaintenanceResource(kind, name, "n", uid, gpus, List.of(), ours, Optional.empty(), false, "");
     }
 
     /** Ends the resources of a kind that are in progress. */
-    void end(MaintenanceKind kind, boolean succeeded) {
-        resources.replaceAll(each -> each.kind() == kind && each.inProgress() ? ended(each, succeeded) : each);
+    void end(RepairKind kind, boolean succeeded) {
+        resources.replaceAll(each -> each.kind().equals(kind) && each.inProgress() ? ended(each, succeeded) : each);
     }
 
     MaintenanceResource ended(MaintenanceResource of, boolean succeeded) {

@@ -1,0 +1,258 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.testkit.Await.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairTemplates;
+import dev.gpuwarden.aggregator.remediation.TemplateFile;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Users' own ways of repair on a real API server. The test ends the resources like their controllers. */
+@Tag("api")
+class TemplateClusterTest {
+
+    private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
+
+    private static final String DEFINITION = """
+            apiVersion: apiextensions.k8s.io/v1
+            kind: CustomResourceDefinition
+            metadata: {name: tickets.example.com}
+            spec:
+              group: example.com
+              scope: Cluster
+              names: {kind: Ticket, plural: tickets, singular: ticket}
+              versions:
+                - name: v1
+                  served: true
+                  storage: true
+                  subresources: {status: {}}
+                  schema:
+                    openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+            """;
+
+    private static final String RIGHTS = """
+            apiVersion: rbac.authorization.k8s.io/v1
+            kind: ClusterRole
+            metadata: {name: templates-of-a-test}
+            rules:
+              - {apiGroups: [example.com], resources: [tickets], verbs: [get, list, watch%s]}
+              - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch%s]}
+            ---
+            apiVersion: rbac.authorization.k8s.io/v1
+            kind: ClusterRoleBinding
+            metadata: {name: templates-of-a-test}
+            roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: templates-of-a-test}
+            subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
+            """;
+
+    @TempDir
+    Path folder;
+
+    private final List<RepairAudit> audits = new CopyOnWriteArrayList<>();
+    private TestFleet fleet;
+    private String bad;
+    private String namespace;
+    private RepairTemplates templates = RepairTemplates.NONE;
+
+    @BeforeEach
+    void start() throws Exception {
+        fleet = TestFleet.start();
+        bad = fleet.named("broken");
+        fleet.node(bad);
+        namespace = new TestPods(fleet, fleet.named("hooks")).namespace;
+        fleet.client.apply(DEFINITION);
+        templates = TemplateFile.read(Files.writeString(folder.resolve("templates.yaml"), """
+                templates:
+                  - name: ticket
+                    actions: [CONTACT_SUPPORT]
+                    resource: tickets
+                    drain: none
+                    complete: Resolved
+                    after: operator
+                    object:
+                      apiVersion: example.com/v1
+                      kind: Ticket
+                      spec: {node: "${node}", gpus: "${gpus}", fault: "${fault}"}
+                  - name: hook
+                    actions: ["CUSTOM:hook"]
+                    resource: jobs
+                    object:
+                      apiVersion: batch/v1
+                      kind: Job
+                      metadata: {namespace: %s}
+                      spec:
+                        template:
+                          spec:
+                            restartPolicy: Never
+                            containers: [{name: hook, image: hook, env: [{name: FAULT, value: "${fault}"}]}]
+                """.formatted(namespace)));
+    }
+
+    @AfterEach
+    void end() {
+        if (fleet != null) {
+            fleet.client.deleteNow("clusterrolebinding/templates-of-a-test");
+            fleet.close();
+        }
+    }
+
+    private void permit(String more) {
+        fleet.client.apply(RIGHTS.formatted(more, more));
+    }
+
+    private RepairReconciler.Settings settings(boolean armed) {
+        return new RepairReconciler.Settings(armed, false, 2, Duration.ofDays(7), Duration.ofMinutes(1), templates);
+    }
+
+    private void fail(RecommendedAction action, String custom) {
+        fleet.report(
+                bad,
+                HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                        .nodeName(bad)
+                        .id("event-" + bad)
+                        .fatal(true)
+                        .action(action)
+                        .customAction(custom)
+                        .message("\"}} ${node} $(HOME) <unknown>")
+                        .errorCodes(List.of("95"))
+                        .entities(List.of(Entity.gpu(GPU)))
+                        .build());
+    }
+
+    private List<Map<String, Object>> tickets() {
+        return JsonTrees.objects(fleet.client.get("tickets"), "items").stream()
+                .filter(each ->
+                        JsonTrees.text(JsonTrees.object(each, "spec"), "node").equals(bad))
+                .toList();
+    }
+
+    private List<Map<String, Object>> jobs() {
+        return JsonTrees.objects(fleet.client.get("jobs/" + namespace), "items");
+    }
+
+    private static String name(Map<String, Object> object) {
+        return JsonTrees.text(JsonTrees.object(object, "metadata"), "name");
+    }
+
+    private String annotation(String name) {
+        return fleet.get(bad, ".metadata.annotations." + name.replace(".", "\\."));
+    }
+
+    private Controllers lead(KubeClient api, String identity, boolean armed) {
+        return TestPods.repairing(api, identity, settings(armed), audits);
+    }
+
+    @Test
+    void ticketIsMadeOnceAlsoAfterTheLeaderIsKilledAndItsEndIsRecorded() throws Exception {
+        permit("");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "one", true)) {
+            until(controllers::works, "it leads");
+            fail(RecommendedAction.CONTACT_SUPPORT, "");
+            until(() -> annotation("latestFaultRemediationState").contains("Ticket"), "the attempt is recorded");
+            until(() -> controllers.failing() > 0, "its create is refused");
+        }
+        assertThat(tickets())
+                .as("the leader ended between the record and the create")
+                .isEmpty();
+        permit(", create");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "two", true)) {
+            until(controllers::works, "it leads");
+            until(() -> !tickets().isEmpty(), "the next leader makes it");
+            Map<String, Object> ticket = tickets().get(0);
+            assertThat(annotation("gpuwarden.dev/repairs")).contains(name(ticket), "\"template\"");
+            Map<String, Object> spec = JsonTrees.object(ticket, "spec");
+            assertThat(spec).containsEntry("gpus", List.of(GPU));
+            assertThat(Json.readObject(JsonTrees.text(spec, "fault")))
+                    .containsEntry("message", "\"}} ${node} $(HOME) <unknown>")
+                    .containsEntry("action", "CONTACT_SUPPORT");
+            fleet.client.patch(
+                    "tickets/" + name(ticket) + "/status",
+                    "{\"status\": {\"conditions\": [{\"type\": \"Resolved\", \"status\": \"True\","
+                            + " \"lastTransitionTime\": \"%s\"}]}}".formatted(Instant.now()));
+            until(
+                    () -> annotation("gpuwarden.dev/repair").contains("check and release the node"),
+                    "its end is recorded");
+            assertThat(annotation("gpuwarden.dev/repairs")).contains("\"result\":\"succeeded\"");
+            assertThat(tickets()).hasSize(1);
+            assertThat(audits.stream().map(RepairAudit::decision).distinct())
+                    .containsExactly("act", "person", "succeeded");
+            assertThat(controllers.failing()).isZero();
+        }
+    }
+
+    @Test
+    void jobReceivesTheFaultAndItsFailureIsOfAnOperator() {
+        permit(", create");
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "one", true)) {
+            until(controllers::works, "it leads");
+            fail(RecommendedAction.CUSTOM, "hook");
+            until(() -> !jobs().isEmpty(), "the Job is made");
+            assertThat(jobs().get(0).toString()).contains("name=FAULT", "CUSTOM:hook", "\\u0024{node}");
+            String now = Instant.now().toString();
+            fleet.client.patch(
+                    "job/" + namespace + "/" + name(jobs().get(0)) + "/status", """
+                    {"status": {"startTime": "%s", "conditions": [
+                    {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
+                    {"type": "Failed", "status": "True", "lastTransitionTime": "%s", "message": "no answer"}]}}
+                    """.formatted(now, now, now));
+            until(() -> annotation("gpuwarden.dev/repair").contains("no answer"), "it waits for an operator");
+            assertThat(jobs()).hasSize(1);
+        }
+    }
+
+    @Test
+    void missingRightIsNamedAndADryRunMakesNothing() throws Exception {
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "one", false)) {
+            assertThatThrownBy(() -> check(api))
+                    .isInstanceOf(UserError.class)
+                    .hasMessageContaining("--remediation.templates needs rights")
+                    .hasMessageContaining("get tickets.example.com, list tickets.example.com,")
+                    .hasMessageContaining("create jobs.batch in " + namespace)
+                    .hasMessageContaining("gpuwarden.dev/aggregate-to-remediation");
+            until(controllers::works, "it leads");
+            fail(RecommendedAction.CONTACT_SUPPORT, "");
+            until(() -> fleet.eventReasons(bad).contains("RepairDryRun"), "its Event is written");
+            assertThat(audits.get(0).reason()).isEqualTo("template ticket for SysLogsXIDError 95");
+            assertThat(tickets()).isEmpty();
+            permit(", create");
+            assertThatCode(() -> check(api)).doesNotThrowAnyException();
+        }
+    }
+
+    private void check(KubeClient api) throws InterruptedException {
+        ArmedRights.check(
+                api,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(settings(true)),
+                Optional.empty(),
+                Optional.empty());
+    }
+}
