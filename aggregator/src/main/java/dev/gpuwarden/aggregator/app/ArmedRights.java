@@ -92,6 +92,15 @@ public final class ArmedRights {
                     set.templates().rights(),
                     "a ClusterRole of yours for them, with the label gpuwarden.dev/aggregate-to-remediation: \"true\"",
                     "no --remediation.templates"));
+            if (!set.templates().rights().isEmpty()) {
+                needs.add(new Need(
+                        "--remediation.templates",
+                        List.of("get", "create", "delete").stream()
+                                .map(verb -> new Right(verb, "coordination.k8s.io", "leases", set.lockNamespace()))
+                                .toList(),
+                        Need.component("remediation-armed"),
+                        "no --remediation.templates"));
+            }
         });
         maintenance.ifPresent(set -> needs.add(ofJanitorImage(set)));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));

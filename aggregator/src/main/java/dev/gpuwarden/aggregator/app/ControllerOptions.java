@@ -95,7 +95,8 @@ final class ControllerOptions {
 
     /** Returns the settings of repairs; empty if nodes are not repaired. Throws {@link UserError} for invalid options. */
     Optional<RepairReconciler.Settings> repairs() {
-        return remediation.settings(mode == Mode.armed, drain.mode == Mode.armed);
+        return remediation.settings(
+                mode == Mode.armed, drain.mode == Mode.armed, janitor.lockNamespace(breaker.namespace()));
     }
 
     /** Returns the settings of the janitor; empty if it does not act. Throws {@link UserError} for invalid options. */

@@ -65,7 +65,7 @@ final class JanitorOptions {
         JanitorTimes usual = JanitorTimes.DEFAULT;
         return Optional.of(new JanitorSettings(
                 namespace,
-                lockNamespace == null ? namespace : lockNamespace,
+                lockNamespace(namespace),
                 image,
                 reboot == Reboot.job ? RebootProvider.JOB : RebootProvider.EXTERNAL,
                 Pattern.compile(DrainPolicies.SYSTEM),
@@ -77,5 +77,10 @@ final class JanitorOptions {
                         usual.terminate(),
                         keep,
                         usual.poll())));
+    }
+
+    /** @param namespace namespace of the aggregator */
+    String lockNamespace(String namespace) {
+        return lockNamespace == null ? namespace : lockNamespace;
     }
 }

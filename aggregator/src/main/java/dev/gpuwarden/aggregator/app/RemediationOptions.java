@@ -76,8 +76,9 @@ final class RemediationOptions {
      *
      * @param quarantineArmed true if nodes are taken out of service
      * @param drainArmed true if nodes in quarantine are drained
+     * @param lockNamespace namespace of the Leases that lock nodes
      */
-    Optional<RepairReconciler.Settings> settings(boolean quarantineArmed, boolean drainArmed) {
+    Optional<RepairReconciler.Settings> settings(boolean quarantineArmed, boolean drainArmed, String lockNamespace) {
         if (mode == Mode.off) {
             return Optional.empty();
         }
@@ -93,7 +94,7 @@ final class RemediationOptions {
         // Without quarantine no Node is marked as quarantined, and there is nothing to decide.
         return quarantineArmed
                 ? Optional.of(new RepairReconciler.Settings(
-                        mode == Mode.armed, approval == Approval.manual, attempts, memory, settle, own))
+                        mode == Mode.armed, approval == Approval.manual, attempts, memory, settle, own, lockNamespace))
                 : Optional.empty();
     }
 

@@ -64,6 +64,12 @@ final class NodeLock {
         if (metadata.containsKey("deletionTimestamp")) {
             return new Lock(State.OTHER, leaseUid, "a Lease that is being deleted");
         }
+        String template = JsonTrees.texts(metadata, "annotations").get(MaintenanceKind.LOCKED_FOR);
+        if (template != null
+                && !owners.isEmpty()
+                && JsonTrees.text(owners.get(0), "kind").equals("Node")) {
+            return new Lock(State.OTHER, leaseUid, template + ", the resource of a template,");
+        }
         if (owners.size() != 1) {
             return new Lock(State.FOREIGN, leaseUid, "a Lease with " + owners.size() + " owners");
         }

@@ -14,6 +14,9 @@ public enum MaintenanceKind implements RepairKind {
     /** The group of NVSentinel's janitor, so that programs which watch its resources find these. */
     public static final String GROUP = "janitor.dgxc.nvidia.com";
 
+    /** The annotation of a Lease that locks its owner, a Node, for the resource of a user's template: its name. */
+    public static final String LOCKED_FOR = "gpuwarden.dev/locked-for";
+
     private final ResourceKind resources;
     private final String doneCondition;
 

@@ -38,6 +38,7 @@ record MaintenanceResource(
     static final String GROUP = "gpuwarden.dev/equivalence-group";
     static final String NODE = "gpuwarden.dev/node";
     static final String TEMPLATE = "gpuwarden.dev/template";
+
     static final String MANAGED_BY = "app.kubernetes.io/managed-by";
     static final String US = "gpuwarden";
 

@@ -87,9 +87,16 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
                 }
             } else if (record.made().contains(repair.resource())
                     || !record.session().contains(repair.resource())) {
+                boolean lost = repair.group().template().isPresent()
+                        && facts.policy().templates().of(repair.group()).isEmpty();
                 record = record.withResult(
                         repair,
-                        new Result(Outcome.DELETED, second(facts.now()), "its resource was deleted before its end"));
+                        new Result(
+                                Outcome.DELETED,
+                                second(facts.now()),
+                                lost
+                                        ? "its template is no longer configured"
+                                        : "its resource was deleted before its end"));
             }
         }
         return facts.with(record);

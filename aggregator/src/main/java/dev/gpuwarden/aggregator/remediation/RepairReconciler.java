@@ -40,6 +40,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private static final System.Logger LOG = System.getLogger(RepairReconciler.class.getName());
 
+    private static final Duration LOCKED = Duration.ofSeconds(2);
     private static final Set<Kind> NEWS = EnumSet.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.PERSON, Kind.BLOCKED);
 
     /**
@@ -49,9 +50,16 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
      * @param memory time for which earlier repairs of a GPU count
      * @param settle time that a node has after a repair to report that the fault is over
      * @param templates users' own ways of repair
+     * @param lockNamespace namespace of the Leases that lock nodes
      */
     public record Settings(
-            boolean armed, boolean manual, int attempts, Duration memory, Duration settle, RepairTemplates templates) {
+            boolean armed,
+            boolean manual,
+            int attempts,
+            Duration memory,
+            Duration settle,
+            RepairTemplates templates,
+            String lockNamespace) {
 
         Policy policy() {
             return new Policy(armed, manual, attempts, memory, settle, templates);
@@ -70,6 +78,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     private final MaintenanceResources resources;
     private final RepairRequests requests;
     private final NodeRetries retries;
+    private final TemplateLock lock;
     private final Map<String, RepairDryRun> rehearsed = new ConcurrentHashMap<>();
     /** The last decision of each node that is in the audit log. */
     private final Map<String, String> audited = new ConcurrentHashMap<>();
@@ -100,6 +109,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         this.policy = settings.policy();
         this.clock = clock;
         this.log = new RepairAuditLog(audits);
+        this.lock = new TemplateLock(api, settings.lockNamespace());
         this.againAfter = againAfter;
         this.written = written;
         // The queue takes no names before this replica leads.
@@ -154,6 +164,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     private void settle(CachedNode node) throws ApiException, InterruptedException {
         if (!DrainRequest.drainable(node)) {
             forget(node.name());
+            releaseEnded(node);
             return;
         }
         if (resources.unknown().isPresent()) {
@@ -197,17 +208,33 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         List<Map<String, Object>> patch = decision.patch(node, facts.record());
         audit(node, facts, decision, patch, now);
         CachedNode current = node;
+        // Before the record of the end, or a leader that is killed between them would leave the lock.
+        for (Repair repair : facts.record().unlockedBy(decision.record())) {
+            lock.release(node.name(), repair);
+        }
         if (!patch.isEmpty()) {
             current = write(node, patch);
             ended(node, facts.record().history(), decision.record().history());
         }
         RepairRecord record = decision.record();
         for (Repair repair : decision.create()) {
+            Optional<String> holder =
+                    repair.group().template().isPresent() ? lock.take(current, repair) : Optional.empty();
+            if (holder.isPresent()) {
+                LOG.log(
+                        Level.INFO,
+                        "node " + node.name() + ": " + repair.resource() + " waits for the lock of " + holder.get());
+                againAfter.accept(node.name(), LOCKED);
+                continue;
+            }
             Optional<String> refused = requests.create(current, repair, facts.demands());
             if (refused.isPresent()) {
                 record = record.withResult(
                         repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.get()));
             }
+        }
+        for (Repair repair : decision.record().unlockedBy(record)) {
+            lock.release(node.name(), repair);
         }
         if (!record.equals(decision.record())) {
             var unused = write(current, RepairAnnotations.patch(current, record));
@@ -217,6 +244,23 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         decision.again()
                 .ifPresent(time -> againAfter.accept(
                         node.name(), Duration.between(now, time).plusMillis(1)));
+    }
+
+    /** Releases the locks of a node that is out of quarantine, so that no result is recorded. */
+    private void releaseEnded(CachedNode node) throws ApiException, InterruptedException {
+        if (!policy.armed() || resources.unknown().isPresent()) {
+            return;
+        }
+        try {
+            for (Repair repair : RepairAnnotations.of(node).locking()) {
+                if (resources.of(node.name(), node.uid()).stream()
+                        .noneMatch(each -> each.inProgress() && each.name().equals(repair.resource()))) {
+                    lock.release(node.name(), repair);
+                }
+            }
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "node " + node.name() + ": " + e.getMessage());
+        }
     }
 
     private CachedNode write(CachedNode node, List<Map<String, Object>> patch)

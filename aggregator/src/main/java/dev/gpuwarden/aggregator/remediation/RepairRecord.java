@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The repairs of a node as its annotations store them. No other state is kept.
@@ -52,6 +53,22 @@ record RepairRecord(
 
     java.util.stream.Stream<Repair> inSession() {
         return history.stream().filter(repair -> session.contains(repair.resource()));
+    }
+
+    /** Returns the attempts that may have the lock of the node: those of users' templates that are in progress. */
+    List<Repair> locking() {
+        return history.stream()
+                .filter(repair ->
+                        repair.inProgress() && repair.group().template().isPresent())
+                .toList();
+    }
+
+    /** Returns the attempts that are over in a later record, and so need the lock no more. */
+    List<Repair> unlockedBy(RepairRecord later) {
+        Set<String> still = later.locking().stream().map(Repair::resource).collect(Collectors.toSet());
+        return locking().stream()
+                .filter(repair -> !still.contains(repair.resource()))
+                .toList();
     }
 
     RepairRecord with(Repair begun) {

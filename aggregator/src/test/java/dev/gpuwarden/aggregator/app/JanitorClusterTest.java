@@ -137,6 +137,16 @@ class JanitorClusterTest {
         fleet.client.apply(
                 "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: locked, namespace: locks}}");
         shop.reboot("locked");
+        shop.node("template");
+        fleet.client.apply("""
+                {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: template, namespace: locks,
+                annotations: {gpuwarden.dev/locked-for: maintenance-1},
+                ownerReferences: [{apiVersion: v1, kind: Node, name: template, uid: "%s"}]}}
+                """.formatted(fleet.get("template", ".metadata.uid")));
+        shop.reboot("template");
+        until(
+                () -> shop.of("rebootnode/template", ".status").contains("maintenance-1, the resource of a template"),
+                "it waits for the user's template");
         until(() -> running.janitor().janitor().foreign() == 2, "both are left alone");
         assertThat(shop.of("rebootnode/theirs", ".status")).isEmpty();
         assertThat(shop.of("rebootnode/locked", ".status")).isEmpty();

@@ -55,7 +55,7 @@ class RepairClusterTest {
 
     private static RepairReconciler.Settings settings(boolean armed, boolean manual) {
         return new RepairReconciler.Settings(
-                armed, manual, 2, Duration.ofDays(7), Duration.ofSeconds(2), RepairTemplates.NONE);
+                armed, manual, 2, Duration.ofDays(7), Duration.ofSeconds(2), RepairTemplates.NONE, "gpuwarden");
     }
 
     private HealthEvent.Builder xid(String code, RecommendedAction action, String gpu) {

@@ -124,7 +124,8 @@ class TemplateClusterTest {
     }
 
     private RepairReconciler.Settings settings(boolean armed) {
-        return new RepairReconciler.Settings(armed, false, 2, Duration.ofDays(7), Duration.ofMinutes(1), templates);
+        return new RepairReconciler.Settings(
+                armed, false, 2, Duration.ofDays(7), Duration.ofMinutes(1), templates, "gpuwarden");
     }
 
     private void fail(RecommendedAction action, String custom) {
@@ -159,6 +160,14 @@ class TemplateClusterTest {
 
     private String annotation(String name) {
         return fleet.get(bad, ".metadata.annotations." + name.replace(".", "\\."));
+    }
+
+    private String lease() {
+        return "lease/gpuwarden/" + bad;
+    }
+
+    private String state() {
+        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
     }
 
     private Controllers lead(KubeClient api, String identity, boolean armed) {
@@ -211,8 +220,16 @@ class TemplateClusterTest {
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = lead(api, "one", true)) {
             until(controllers::works, "it leads");
+            fleet.client.apply(
+                    "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: %s, namespace: gpuwarden}}"
+                            .formatted(bad));
             fail(RecommendedAction.CUSTOM, "hook");
+            until(() -> state().equals("remediating"), "the attempt is recorded");
+            assertThat(jobs()).as("another program has the lock of the node").isEmpty();
+            fleet.client.delete(lease());
             until(() -> !jobs().isEmpty(), "the Job is made");
+            assertThat(fleet.client.get(lease(), ".metadata.annotations.gpuwarden\\.dev/locked-for"))
+                    .isEqualTo(name(jobs().get(0)));
             assertThat(jobs().get(0).toString()).contains("name=FAULT", "CUSTOM:hook", "\\u0024{node}");
             String now = Instant.now().toString();
             fleet.client.patch(
@@ -223,6 +240,7 @@ class TemplateClusterTest {
                     """.formatted(now, now, now));
             until(() -> annotation("gpuwarden.dev/repair").contains("no answer"), "it waits for an operator");
             assertThat(jobs()).hasSize(1);
+            assertThat(fleet.client.find(lease())).as("the lock is released").isEmpty();
         }
     }
 
