@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.util.Text;
+import dev.gpuwarden.core.event.ActionName;
+import dev.gpuwarden.core.event.FaultFields;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,9 +10,7 @@ import java.util.Map;
 /** The values of a template's placeholders for one attempt, with the fault as JSON for programs of the user. Pure. */
 final class FaultJson {
 
-    private static final int LONGEST_MESSAGE = 1024;
-    private static final int LONGEST_TEXT = 128;
-    private static final int MOST_ITEMS = 16;
+    private static final int MOST_GPUS = 16;
 
     private FaultJson() {}
 
@@ -22,7 +20,7 @@ final class FaultJson {
                 Placeholders.NODE, node,
                 Placeholders.NODE_UID, uid,
                 Placeholders.GPUS, gpus(repair, demand),
-                Placeholders.ACTION, action(demand.cause()),
+                Placeholders.ACTION, ActionName.of(demand.cause()),
                 Placeholders.RESOURCE, repair.resource(),
                 Placeholders.FAULT, text(node, uid, repair, demand));
     }
@@ -32,13 +30,7 @@ final class FaultJson {
         return (repair.group().gpus().isEmpty()
                         ? demand.subjects()
                         : repair.group().gpus())
-                .stream().filter(RepairText::isGpu).limit(MOST_ITEMS).toList();
-    }
-
-    private static String action(HealthEvent cause) {
-        return cause.customAction().isEmpty()
-                ? cause.action().name()
-                : RepairTemplate.CUSTOM + Text.truncate(cause.customAction(), LONGEST_TEXT);
+                .stream().filter(RepairText::isGpu).limit(MOST_GPUS).toList();
     }
 
     /**
@@ -46,34 +38,13 @@ final class FaultJson {
      * variables of containers.
      */
     private static String text(String node, String uid, Repair repair, Demand demand) {
-        HealthEvent cause = demand.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("node", node);
         tree.put("nodeUid", uid);
         tree.put("resource", repair.resource());
-        tree.put("action", action(cause));
-        tree.put("agent", Text.truncate(cause.agent(), LONGEST_TEXT));
-        tree.put("componentClass", Text.truncate(cause.componentClass(), LONGEST_TEXT));
-        tree.put("checkName", Text.truncate(cause.checkName(), LONGEST_TEXT));
-        tree.put("errorCodes", texts(cause.errorCodes()));
-        tree.put("message", Text.truncate(cause.message(), LONGEST_MESSAGE));
         tree.put("gpus", gpus(repair, demand));
-        tree.put(
-                "entities",
-                cause.entities().stream()
-                        .limit(MOST_ITEMS)
-                        .map(entity -> Map.of(
-                                "type", Text.truncate(entity.type(), LONGEST_TEXT),
-                                "value", Text.truncate(entity.value(), LONGEST_TEXT)))
-                        .toList());
         tree.put("since", demand.since().toString());
+        tree.putAll(FaultFields.of(demand.cause()));
         return Json.write(tree).replace("$", "\\u0024");
-    }
-
-    private static List<String> texts(List<String> all) {
-        return all.stream()
-                .limit(MOST_ITEMS)
-                .map(text -> Text.truncate(text, LONGEST_TEXT))
-                .toList();
     }
 }

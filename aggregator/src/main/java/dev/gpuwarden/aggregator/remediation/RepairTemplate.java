@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.Collections;
@@ -32,8 +32,6 @@ record RepairTemplate(
         boolean operator,
         Map<String, Object> object) {
 
-    static final String CUSTOM = "CUSTOM:";
-
     private static final int LONGEST_WHY = 300;
 
     /** The pods that leave a node before its resource is made. */
@@ -57,10 +55,7 @@ record RepairTemplate(
     }
 
     boolean answers(HealthEvent cause) {
-        return actions.contains(
-                cause.action() == RecommendedAction.CUSTOM
-                        ? CUSTOM + cause.customAction()
-                        : cause.action().name());
+        return actions.contains(ActionName.of(cause));
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.remediation.RepairTemplate.Drain;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -38,7 +38,6 @@ public final class TemplateFile {
     /** The form of a text, and an example of it for errors. */
     private enum Form {
         NAME("[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", "vendor-ticket"),
-        CUSTOM(RepairTemplate.CUSTOM + "[!-~]{1,64}", RepairTemplate.CUSTOM + "NAME"),
         API_VERSION("(" + LABEL + "(\\." + LABEL + "){0,8}/)?v[0-9][a-z0-9]{0,20}", "example.com/v1"),
         KIND("[A-Z][A-Za-z0-9]{0,62}", "Ticket"),
         RESOURCE(LABEL, "tickets, the plural in the API server's paths"),
@@ -58,8 +57,6 @@ public final class TemplateFile {
         }
     }
 
-    private static final Set<RecommendedAction> UNANSWERED =
-            EnumSet.of(RecommendedAction.NONE, RecommendedAction.CUSTOM);
     private static final List<String> RESTARTS =
             List.of(RecommendedAction.RESTART_VM.name(), RecommendedAction.RESTART_BM.name());
 
@@ -227,18 +224,14 @@ public final class TemplateFile {
     }
 
     private static List<String> actions(Fields fields) {
-        List<String> known = Arrays.stream(RecommendedAction.values())
-                .filter(each -> !UNANSWERED.contains(each))
-                .map(Enum::name)
-                .toList();
         if (!(fields.tree().get("actions") instanceof List<?> list) || list.isEmpty()) {
             throw fields.wrong("actions", "a list of recommended actions");
         }
         List<String> actions = new ArrayList<>();
         for (Object each : list) {
             String action = String.valueOf(each);
-            if (!known.contains(action) && !Form.CUSTOM.matches(action)) {
-                throw fields.wrong("actions", "one of " + known + " or " + Form.CUSTOM.example);
+            if (!ActionName.isKnown(action)) {
+                throw fields.wrong("actions", ActionName.expected());
             }
             actions.add(action);
         }

@@ -148,7 +148,7 @@ class TemplateFileTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "CONTACT_SUPPORT | CONTACT | test: templates.0.actions: expected one of [COMPONENT_RESET, CONTACT_SUPPORT,",
+                "CONTACT_SUPPORT | CONTACT | test: templates.0.actions: expected one of COMPONENT_RESET, CONTACT_SUPPORT,",
                 "CONTACT_SUPPORT | NONE | test: templates.0.actions: expected one of",
                 "CONTACT_SUPPORT | '\"CUSTOM:\"' | or CUSTOM:NAME, found \"[CUSTOM:]\"",
                 "CONTACT_SUPPORT | RESTART_BM | expected both of [RESTART_VM, RESTART_BM] with drain: all",

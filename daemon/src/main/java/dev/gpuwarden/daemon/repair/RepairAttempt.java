@@ -30,7 +30,9 @@ record RepairAttempt(
     /** The action. Names in lower case are those of the record. */
     enum Kind {
         RESET,
-        REBOOT;
+        REBOOT,
+        /** The user's program. */
+        HOOK;
 
         String label() {
             return name().toLowerCase(Locale.ROOT);
@@ -60,6 +62,10 @@ record RepairAttempt(
 
     static final String RESET = "reset";
     static final String REBOOT = "reboot";
+    /** The user's program is about to run: its effect is unknown after an end of the daemon. */
+    static final String BEGIN_HOOK = "begin-hook";
+
+    static final String HOOK = "hook";
 
     /**
      * @param target the unit or node; empty where the name is enough
@@ -116,8 +122,10 @@ record RepairAttempt(
 
     static String text(Kind kind, Set<String> subjects) {
         List<String> names = subjects.stream().sorted().toList();
-        return kind == Kind.RESET
-                ? "reset of " + String.join(", ", names)
-                : "reboot of this server, for " + String.join(", ", names);
+        return switch (kind) {
+            case RESET -> "reset of " + String.join(", ", names);
+            case REBOOT -> "reboot of this server, for " + String.join(", ", names);
+            case HOOK -> "hook for " + String.join(", ", names);
+        };
     }
 }

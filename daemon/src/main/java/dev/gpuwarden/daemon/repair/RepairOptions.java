@@ -22,6 +22,7 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The settings of repairs of this server by its own daemon. */
@@ -147,6 +148,9 @@ public final class RepairOptions {
                     + " transient unit of systemd has root's (default: ${DEFAULT-VALUE}).")
     ResetAs resetAs = ResetAs.child;
 
+    @Mixin
+    HookOptions hook = new HookOptions();
+
     /**
      * The parts of the daemon that the repair reads.
      *
@@ -195,6 +199,7 @@ public final class RepairOptions {
         if (slurm != null && !NODE.matcher(slurm).matches()) {
             throw new UserError("--repair.slurm-node: expected the name of one node, seen '" + slurm + "'");
         }
+        hook.validate();
     }
 
     private static void bounded(String option, Duration value, Duration longest) {
@@ -239,7 +244,8 @@ public final class RepairOptions {
                             + "; move the file away if its repairs need no memory");
             return Optional.empty();
         }
-        RepairRules rules = new RepairRules(settle, attempts, mostPerDay, reboot != Reboot.never);
+        RepairRules rules =
+                new RepairRules(settle, attempts, mostPerDay, reboot != Reboot.never, Set.copyOf(hook.actions));
         Supplier<Reading<Set<Integer>>> users = () -> OpenFiles.holders(files(around));
         RepairSteps.Server server = new RepairSteps.Server(
                 new ResetRun(resetAs == ResetAs.unit, patience, around.resetSettings()),
@@ -247,6 +253,7 @@ public final class RepairOptions {
                 new SystemUnits(units),
                 Optional.ofNullable(slurm).map(SlurmNode::new),
                 slurmWait,
+                hook.run(),
                 Optional.of(users).filter(any -> reboot == Reboot.idle));
         ServerRepairLoop loop = new ServerRepairLoop(
                 new ServerRepairLoop.Setup(

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -23,11 +24,11 @@ import java.util.stream.Collectors;
  * @param name checks and codes, for operators
  * @param subjects UUIDs of the GPUs at fault; the name of the check if no GPU is named
  * @param since time at which the youngest of the faults was raised
- * @param action that the faults recommend
+ * @param cause event that raised the oldest of them; all recommend its action
  */
-record RepairRequest(String name, Set<String> subjects, Instant since, RecommendedAction action) {
+record RepairRequest(String name, Set<String> subjects, Instant since, HealthEvent cause) {
 
-    private record Group(Set<String> subjects, RecommendedAction action) {}
+    private record Group(Set<String> subjects, String action) {}
 
     /** Returns the requests of the faults that make this server unfit, the oldest first. Those without an action are left out. */
     static List<RepairRequest> of(Collection<Fault> faults) {
@@ -36,7 +37,8 @@ record RepairRequest(String name, Set<String> subjects, Instant since, Recommend
                 .filter(fault -> fault.decides() && fault.cause().action() != RecommendedAction.NONE)
                 .sorted(Comparator.comparing(Fault::since))
                 .forEach(fault -> groups.computeIfAbsent(
-                                new Group(subjects(fault.cause()), fault.cause().action()), any -> new ArrayList<>())
+                                new Group(subjects(fault.cause()), ActionName.of(fault.cause())),
+                                any -> new ArrayList<>())
                         .add(fault));
         List<RepairRequest> requests = new ArrayList<>();
         groups.forEach((group, raised) -> requests.add(new RepairRequest(
@@ -47,13 +49,20 @@ record RepairRequest(String name, Set<String> subjects, Instant since, Recommend
                         .collect(Collectors.joining(", ")),
                 group.subjects(),
                 raised.get(raised.size() - 1).since(),
-                group.action())));
+                raised.get(0).cause())));
         return requests;
     }
 
-    /** Returns the repair; empty if only an operator can carry it out. */
-    Optional<Kind> kind() {
-        return switch (action) {
+    /**
+     * Returns the repair; empty if only an operator can carry it out.
+     *
+     * @param hooks names of the actions that the user's program carries out
+     */
+    Optional<Kind> kind(Set<String> hooks) {
+        if (hooks.contains(ActionName.of(cause))) {
+            return Optional.of(Kind.HOOK);
+        }
+        return switch (cause.action()) {
             case RESTART_VM, RESTART_BM -> Optional.of(Kind.REBOOT);
             case COMPONENT_RESET ->
                 subjects.size() == 1 && subjects.iterator().next().startsWith("GPU-")
@@ -66,7 +75,7 @@ record RepairRequest(String name, Set<String> subjects, Instant since, Recommend
 
     /** Returns the task for an operator, where there is no kind. */
     String task() {
-        return action.label() + " for " + name + " of " + String.join(", ", subjects);
+        return cause.action().label() + " for " + name + " of " + String.join(", ", subjects);
     }
 
     private static Set<String> subjects(HealthEvent cause) {

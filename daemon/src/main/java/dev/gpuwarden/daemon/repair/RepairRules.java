@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
 import java.time.Duration;
+import java.util.Set;
 
 /**
  * The bounds of repairs.
@@ -9,8 +10,9 @@ import java.time.Duration;
  * @param attempts resets of one GPU before the reboot, and reboots for one GPU before an operator
  * @param mostPerDay repairs of all kinds within 24 h
  * @param reboots whether this server may be rebooted
+ * @param hooks names of the actions that the user's program carries out
  */
-record RepairRules(Duration settle, int attempts, int mostPerDay, boolean reboots) {
+record RepairRules(Duration settle, int attempts, int mostPerDay, boolean reboots, Set<String> hooks) {
 
     /** Time for which earlier repairs of a GPU count, as in the aggregator. */
     static final Duration MEMORY = Duration.ofDays(7);
@@ -22,4 +24,12 @@ record RepairRules(Duration settle, int attempts, int mostPerDay, boolean reboot
 
     /** Pause before a GPU that was in use is tried again. */
     static final Duration RETRY = Duration.ofHours(1);
+
+    RepairRules {
+        hooks = Set.copyOf(hooks);
+    }
+
+    RepairRules(Duration settle, int attempts, int mostPerDay, boolean reboots) {
+        this(settle, attempts, mostPerDay, reboots, Set.of());
+    }
 }

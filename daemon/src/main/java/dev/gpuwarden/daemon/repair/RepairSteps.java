@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -39,6 +41,7 @@ final class RepairSteps {
      * @param checks runs all checks of this daemon once, and returns when they have ended
      * @param slurm empty for a server without Slurm
      * @param slurmWait longest wait for jobs to end
+     * @param hook the user's program; empty without one
      * @param users processes that hold a GPU, other than this one; empty if a reboot does not depend on them
      */
     record Server(
@@ -47,18 +50,29 @@ final class RepairSteps {
             SystemUnits units,
             Optional<SlurmNode> slurm,
             Duration slurmWait,
+            Optional<HookRun> hook,
             Optional<Supplier<Reading<Set<Integer>>>> users) {}
 
     private final Server server;
     private final RepairLog log;
     private final Clock clock;
+    private final Function<RepairAttempt, Optional<HealthEvent>> cause;
     private final Consumer<String> progress;
 
-    /** @param progress receives a line at the start of each step */
-    RepairSteps(Server server, RepairLog log, Clock clock, Consumer<String> progress) {
+    /**
+     * @param cause returns the event that requests the hook of an attempt; empty once its fault is over
+     * @param progress receives a line at the start of each step
+     */
+    RepairSteps(
+            Server server,
+            RepairLog log,
+            Clock clock,
+            Function<RepairAttempt, Optional<HealthEvent>> cause,
+            Consumer<String> progress) {
         this.server = server;
         this.log = log;
         this.clock = clock;
+        this.cause = cause;
         this.progress = progress;
     }
 
@@ -95,8 +109,10 @@ final class RepairSteps {
 
     private Optional<Result> act(RepairAttempt attempt, BooleanSupplier wanted)
             throws IOException, InterruptedException {
-        Optional<Result> refused = drain(attempt, wanted);
-        if (refused.isEmpty()) {
+        boolean drains = attempt.kind() != Kind.HOOK
+                || server.hook().filter(HookRun::drains).isPresent();
+        Optional<Result> refused = drains ? drain(attempt, wanted) : Optional.empty();
+        if (refused.isEmpty() && drains) {
             refused = stopUnits(attempt);
         }
         if (refused.isPresent()) {
@@ -108,7 +124,7 @@ final class RepairSteps {
         if (attempt.kind() == Kind.REBOOT) {
             return reboot(attempt);
         }
-        Result result = reset(attempt);
+        Result result = attempt.kind() == Kind.HOOK ? hook(attempt) : reset(attempt);
         if (result.outcome() == Outcome.SUCCEEDED) {
             check(wanted);
         }
@@ -188,6 +204,19 @@ final class RepairSteps {
         return result;
     }
 
+    private Result hook(RepairAttempt attempt) throws IOException, InterruptedException {
+        Optional<HealthEvent> event = cause.apply(attempt);
+        if (event.isEmpty() || server.hook().isEmpty()) {
+            return new Result(Outcome.HELD, "no fault requests the " + attempt.text() + " now");
+        }
+        progress.accept(attempt.text());
+        long start = System.nanoTime();
+        record(attempt, RepairAttempt.BEGIN_HOOK, "", true, "", start);
+        Result result = server.hook().get().run(attempt, event.get());
+        record(attempt, RepairAttempt.HOOK, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
+        return result;
+    }
+
     private Optional<Result> reboot(RepairAttempt attempt) throws IOException, InterruptedException {
         long start = System.nanoTime();
         if (server.users().isPresent()) {
@@ -230,11 +259,16 @@ final class RepairSteps {
             ManagerProgram begin = server.units().requestStart(unit);
             record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
         }
-        Optional<Step> reset = log.current(attempt).done(RepairAttempt.RESET);
-        end(
-                attempt,
-                reset.map(done -> new Result(Outcome.SUCCEEDED, done.detail()))
-                        .orElseGet(() -> new Result(Outcome.HELD, "the daemon was stopped in the middle")));
+        end(attempt, interrupted(log.current(attempt), "the daemon was stopped in the middle"));
+    }
+
+    /** Returns the result of an attempt whose daemon has ended. A hook may have done its work in part, so it is not run again. */
+    static Result interrupted(RepairAttempt attempt, String why) {
+        Optional<Step> done = attempt.done(RepairAttempt.RESET).or(() -> attempt.done(RepairAttempt.HOOK));
+        if (done.isPresent()) {
+            return new Result(Outcome.SUCCEEDED, done.get().detail());
+        }
+        return new Result(attempt.done(RepairAttempt.BEGIN_HOOK).isPresent() ? Outcome.FAILED : Outcome.HELD, why);
     }
 
     private Optional<Result> held(RepairAttempt attempt, String step, String target, long start, String why)

@@ -45,6 +45,7 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         private final Instant now;
         private final List<RepairRequest> resets = new ArrayList<>();
         private final List<RepairRequest> reboots = new ArrayList<>();
+        private final List<RepairRequest> hooks = new ArrayList<>();
         private final List<String> tasks = new ArrayList<>();
         private Optional<Instant> again = Optional.empty();
 
@@ -77,7 +78,10 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                 }
                 tasks.add(reboot.text() + ": --repair.reboot=never leaves it to an operator");
             }
-            return resets.stream().findFirst().map(oldest -> planned(Kind.RESET, List.of(oldest)));
+            return resets.stream()
+                    .findFirst()
+                    .map(oldest -> planned(Kind.RESET, List.of(oldest)))
+                    .or(() -> hooks.stream().findFirst().map(oldest -> planned(Kind.HOOK, List.of(oldest))));
         }
 
         private static Planned planned(Kind kind, List<RepairRequest> requests) {
@@ -91,7 +95,8 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         }
 
         private void sort(RepairRequest request) {
-            if (request.kind().isEmpty()) {
+            Optional<Kind> kind = request.kind(rules.hooks());
+            if (kind.isEmpty()) {
                 tasks.add(request.task());
                 return;
             }
@@ -107,11 +112,15 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
             if (!earlier.isEmpty() && waits(request, earlier.get(earlier.size() - 1))) {
                 return;
             }
+            if (kind.get() == Kind.HOOK) {
+                hook(request, earlier);
+                return;
+            }
             if (ended(earlier, Kind.REBOOT, Outcome.FAILED) > 0) {
                 replace(request, "its last reboot failed");
                 return;
             }
-            boolean restarts = request.kind().get() == Kind.REBOOT
+            boolean restarts = kind.get() == Kind.REBOOT
                     || ended(earlier, Kind.RESET, Outcome.FAILED) > 0
                     || ended(earlier, Kind.RESET, Outcome.SUCCEEDED) >= rules.attempts();
             long done = ended(earlier, Kind.REBOOT, Outcome.SUCCEEDED);
@@ -121,6 +130,17 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                 reboots.add(request);
             } else {
                 replace(request, done + " reboots within 7 days did not repair it");
+            }
+        }
+
+        private void hook(RepairRequest request, List<RepairAttempt> earlier) {
+            long done = ended(earlier, Kind.HOOK, Outcome.SUCCEEDED);
+            if (ended(earlier, Kind.HOOK, Outcome.FAILED) > 0) {
+                tasks.add(request.task() + ": the hook failed within 7 days (gpuwarden repairs)");
+            } else if (done < rules.attempts()) {
+                hooks.add(request);
+            } else {
+                tasks.add(request.task() + ": " + done + " runs of the hook within 7 days did not repair it");
             }
         }
 

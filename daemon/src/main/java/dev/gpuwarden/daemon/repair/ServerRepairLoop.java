@@ -1,8 +1,10 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
@@ -16,6 +18,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,7 +78,8 @@ final class ServerRepairLoop {
         this.log = log;
         this.clock = clock;
         this.started = clock.instant();
-        this.steps = new RepairSteps(server, log, clock, line -> report(State.WORKING, line, List.of()));
+        this.steps =
+                new RepairSteps(server, log, clock, this::hookCause, line -> report(State.WORKING, line, List.of()));
     }
 
     RepairStatus status() {
@@ -143,6 +147,16 @@ final class ServerRepairLoop {
         return setup.present().stream().filter(Fault::decides).anyMatch(fault -> concerns(attempt, fault));
     }
 
+    /** Returns the event of the oldest fault that requests the hook of the attempt. */
+    private Optional<HealthEvent> hookCause(RepairAttempt attempt) {
+        return setup.present().stream()
+                .filter(fault -> fault.decides()
+                        && concerns(attempt, fault)
+                        && setup.rules().hooks().contains(ActionName.of(fault.cause())))
+                .min(Comparator.comparing(Fault::since))
+                .map(Fault::cause);
+    }
+
     private static boolean concerns(RepairAttempt attempt, Fault fault) {
         return attempt.subjects().contains(fault.cause().checkName())
                 || fault.cause().entities().stream()
@@ -172,10 +186,8 @@ final class ServerRepairLoop {
             report(State.WORKING, open.text() + " runs since an earlier daemon", List.of());
             return false;
         }
-        Optional<Step> reset = open.done(RepairAttempt.RESET);
-        return reset.isPresent()
-                ? end(open, Outcome.SUCCEEDED, reset.get().detail())
-                : end(open, Outcome.HELD, "the daemon ended in the middle");
+        ResetRun.Result result = RepairSteps.interrupted(open, "the daemon ended in the middle");
+        return end(open, result.outcome(), result.detail());
     }
 
     /** Ends a reboot after the boot, once the checks have decided about its parts. */

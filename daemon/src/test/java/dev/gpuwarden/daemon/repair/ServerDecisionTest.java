@@ -180,6 +180,31 @@ class ServerDecisionTest {
         assertThat(decide(RULES, next).action().orElseThrow().kind()).isEqualTo(Kind.RESET);
     }
 
+    @Test
+    void aHookRunsInsteadAndAFailureOrRunsWithoutAnEffectAreAnOperators() {
+        RepairRules rules = new RepairRules(SETTLE, 2, 4, true, Set.of("COMPONENT_RESET", "CUSTOM:fix"));
+        raise(RecommendedAction.COMPONENT_RESET, GPU);
+        faults.apply(
+                event("fabric", "1", RecommendedAction.CUSTOM, OTHER)
+                        .customAction("fix")
+                        .build(),
+                2,
+                START);
+        assertThat(decide(rules, RIPE).action()).contains(new Planned(Kind.HOOK, Set.of(GPU), "xid 48"));
+        ended(Kind.HOOK, Outcome.SUCCEEDED, RIPE);
+        assertThat(decide(rules, RIPE).action()).contains(new Planned(Kind.HOOK, Set.of(OTHER), "fabric 1"));
+        Instant later = RIPE.plus(SETTLE);
+        assertThat(decide(rules, later).action().orElseThrow().subjects()).containsExactly(GPU);
+        ended(Kind.HOOK, Outcome.SUCCEEDED, later);
+        assertThat(decide(rules, later.plus(SETTLE)).tasks())
+                .containsExactly("component-reset for xid 48 of " + GPU
+                        + ": 2 runs of the hook within 7 days did not repair it");
+        ended(Kind.HOOK, Outcome.FAILED, later.plusSeconds(1));
+        assertThat(decide(rules, later.plus(SETTLE.multipliedBy(2))).tasks())
+                .containsExactly(
+                        "component-reset for xid 48 of " + GPU + ": the hook failed within 7 days (gpuwarden repairs)");
+    }
+
     /** Faults that return whatever is done, on a server of its own clock: bounds hold for every mix of outcomes. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,13 +35,15 @@ class ServerRepairTest {
         node.close();
     }
 
-    private RunningDaemon daemon(String mode) throws IOException {
+    private RunningDaemon daemon(String mode, String... more) throws IOException {
         Map<String, String> environment = new HashMap<>(node.environment());
         environment.put("GPUWARDEN_SIM_ROOT", "1");
         environment.put("GPUWARDEN_CHECK_ONLY", "gpu-state");
         // The drop-in arms it in this way, and gpu-reset gets the same environment.
         environment.put("GPUWARDEN_REPAIR_MODE", mode);
-        return RunningDaemon.start(environment, node, "--repair.settle=1s", "--repair.patience=1s");
+        List<String> options = new ArrayList<>(List.of("--repair.settle=1s", "--repair.patience=1s"));
+        options.addAll(List.of(more));
+        return RunningDaemon.start(environment, node, options.toArray(String[]::new));
     }
 
     private void breakGpu(int gpu) {
@@ -107,5 +110,25 @@ class ServerRepairTest {
             holder.destroy();
             daemon.stop();
         }
+    }
+
+    @Test
+    void aHookRunsOnceAndItsFailureIsLeftToAnOperator() throws Exception {
+        Path hook = Files.writeString(
+                node.root().resolve("hook"), "#!/bin/sh\nprintf '%s\\n' \"$FAULT\" >>\"$1\"\nexit 4\n");
+        assertThat(hook.toFile().setExecutable(true)).isTrue();
+        Path calls = node.root().resolve("hook-calls");
+        String[] options = {"--repair.hook=" + hook + "," + calls, "--repair.hook-actions=COMPONENT_RESET"};
+        RunningDaemon armed = daemon("armed", options);
+        breakGpu(2);
+        armed.awaitMetrics(metrics -> metrics.contains("gpuwarden_repair_state{state=\"operator\"} 1.0")
+                && metrics.contains("gpuwarden_repairs_recorded{kind=\"hook\",outcome=\"failed\"} 1.0"));
+        armed.stop();
+        assertThat(Files.readAllLines(calls)).singleElement().asString().contains("\"action\":\"COMPONENT_RESET\"");
+        assertThat(attempts())
+                .singleElement()
+                .satisfies(attempt -> assertThat(attempt.steps())
+                        .extracting(RepairAttempt.Step::name)
+                        .containsExactly(RepairAttempt.BEGIN_HOOK, RepairAttempt.HOOK));
     }
 }

@@ -1,0 +1,91 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.event.ActionName;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The settings of the user's own program for repairs of this server. */
+final class HookOptions {
+
+    private static final Duration LONGEST = Duration.ofHours(1);
+    private static final int MOST_WORDS = 32;
+
+    /** What leaves the GPUs before the program runs. */
+    enum Drain {
+        all,
+        none
+    }
+
+    @Option(
+            names = "--repair.hook",
+            split = ",",
+            paramLabel = "WORD",
+            description = "Program and arguments to run for the actions of --repair.hook-actions, such as"
+                    + " /usr/local/sbin/open-ticket,--queue,gpu: without a shell, with the fault as JSON in FAULT."
+                    + " Exit code 0 is success, and the checks prove it.")
+    List<String> words = List.of();
+
+    @Option(
+            names = "--repair.hook-actions",
+            split = ",",
+            paramLabel = "ACTION",
+            description = "Recommended actions for which the hook runs instead of another repair, such as"
+                    + " CONTACT_SUPPORT or CUSTOM:NAME.")
+    List<String> actions = List.of();
+
+    @Option(
+            names = "--repair.hook-timeout",
+            defaultValue = "10m",
+            paramLabel = "DURATION",
+            description =
+                    "Longest run of the hook, up to 1h; then it is ended, and has failed (default: ${DEFAULT-VALUE}).")
+    Duration timeout = Duration.ofMinutes(10);
+
+    @Option(
+            names = "--repair.hook-drain",
+            defaultValue = "all",
+            paramLabel = "WHAT",
+            description =
+                    "What leaves the GPUs before the hook: ${COMPLETION-CANDIDATES}. all drains Slurm and stops the"
+                            + " units, as before a reset (default: ${DEFAULT-VALUE}).")
+    Drain drain = Drain.all;
+
+    /** @throws UserError with the setting */
+    void validate() {
+        if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
+            throw new UserError("--repair.hook-timeout: expected 1s to " + Durations.text(LONGEST) + ", seen "
+                    + Durations.text(timeout));
+        }
+        if (words.isEmpty() != actions.isEmpty()) {
+            throw new UserError("--repair.hook and --repair.hook-actions: expected both or none, seen one of them");
+        }
+        if (words.isEmpty()) {
+            return;
+        }
+        Path program = Path.of(words.get(0));
+        if (!program.isAbsolute() || !Files.isExecutable(program) || Files.isDirectory(program)) {
+            throw new UserError(
+                    "--repair.hook: expected the absolute path of a program that may be run, seen '" + program + "'");
+        }
+        if (words.size() > MOST_WORDS) {
+            throw new UserError("--repair.hook: expected at most " + MOST_WORDS + " words, seen " + words.size());
+        }
+        for (String action : actions) {
+            if (!ActionName.isKnown(action)) {
+                throw new UserError(
+                        "--repair.hook-actions: expected " + ActionName.expected() + ", seen '" + action + "'");
+            }
+        }
+    }
+
+    /** Returns the program; empty without one. */
+    Optional<HookRun> run() {
+        return words.isEmpty() ? Optional.empty() : Optional.of(new HookRun(words, timeout, drain == Drain.all));
+    }
+}
