@@ -37,8 +37,8 @@ public record RepairGroup(RepairKind kind, SortedSet<String> gpus) {
     }
 
     /**
-     * Returns NVSentinel's name of the group: {@code restart}, or {@code reset-} with the UUID. That of a template is its name,
-     * with the UUIDs if it acts on GPUs.
+     * Returns NVSentinel's name of the group: {@code restart}, or {@code reset-} with the UUID. The group of a template has the
+     * template's name, with the UUIDs if it acts on GPUs.
      */
     public String name() {
         if (template().isPresent()) {

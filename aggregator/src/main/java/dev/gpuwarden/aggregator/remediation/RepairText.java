@@ -77,7 +77,7 @@ final class RepairText {
 
     /**
      * Returns the name of the resource of an attempt. The same attempt for the same faults of the same Node has the same name,
-     * so a second create of it fails. That of a template is a label's value too, as the name of a Job must be.
+     * so a second create of it fails. The name for a template is also a label's value, as a Job requires.
      */
     static String resource(String node, String uid, RepairGroup group, String fault, int attempt) {
         String id = Sha256.hex(String.join("\0", uid, group.name(), fault, Integer.toString(attempt)), DIGITS);

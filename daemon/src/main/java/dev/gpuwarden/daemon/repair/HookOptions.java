@@ -16,7 +16,7 @@ final class HookOptions {
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final int MOST_WORDS = 32;
 
-    /** What leaves the GPUs before the program runs. */
+    /** The users of GPUs that leave before the program runs. */
     enum Drain {
         all,
         none
@@ -52,7 +52,7 @@ final class HookOptions {
             defaultValue = "all",
             paramLabel = "WHAT",
             description =
-                    "What leaves the GPUs before the hook: ${COMPLETION-CANDIDATES}. all drains Slurm and stops the"
+                    "Users of GPUs that leave before the hook: ${COMPLETION-CANDIDATES}. all drains Slurm and stops the"
                             + " units, as before a reset (default: ${DEFAULT-VALUE}).")
     Drain drain = Drain.all;
 
