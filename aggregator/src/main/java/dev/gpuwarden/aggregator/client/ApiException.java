@@ -10,6 +10,7 @@ public final class ApiException extends Exception {
 
     private static final int NO_ANSWER = 0;
     private static final int FORBIDDEN = 403;
+    private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
     private static final int INVALID = 422;
@@ -63,6 +64,11 @@ public final class ApiException extends Exception {
     /** Returns true if the object that the request creates exists already. */
     public boolean alreadyThere() {
         return status == CONFLICT && reason.equals("AlreadyExists");
+    }
+
+    /** Returns true if the server cannot read the content of the request, for example a field of another type. */
+    public boolean unreadable() {
+        return status == BAD_REQUEST;
     }
 
     /** Returns true if the server rejects the content of the request, which includes a JSON patch whose test fails. */

@@ -45,7 +45,7 @@ final class RepairRequests {
                             ? template.get().body(node.name(), node.uid(), repair, values(node, repair, demands))
                             : body(node, repair));
         } catch (ApiException e) {
-            if (e.invalid()) {
+            if (e.invalid() || e.unreadable()) {
                 return Optional.of("the API server refuses its resource: " + e.answer());
             }
             if (!e.alreadyThere()) {

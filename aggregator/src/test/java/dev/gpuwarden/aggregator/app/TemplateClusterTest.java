@@ -130,17 +130,16 @@ class TemplateClusterTest {
 
     private void fail(RecommendedAction action, String custom) {
         fleet.report(
-                bad,
-                HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
-                        .nodeName(bad)
-                        .id("event-" + bad)
-                        .fatal(true)
-                        .action(action)
-                        .customAction(custom)
-                        .message("\"}} ${node} $(HOME) <unknown>")
-                        .errorCodes(List.of("95"))
-                        .entities(List.of(Entity.gpu(GPU)))
-                        .build());
+                bad, event().fatal(true).action(action).customAction(custom).build());
+    }
+
+    private HealthEvent.Builder event() {
+        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .nodeName(bad)
+                .id("event-" + bad)
+                .message("\"}} ${node} $(HOME) <unknown>")
+                .errorCodes(List.of("95"))
+                .entities(List.of(Entity.gpu(GPU)));
     }
 
     private List<Map<String, Object>> tickets() {
@@ -208,6 +207,7 @@ class TemplateClusterTest {
                     "its end is recorded");
             assertThat(annotation("gpuwarden.dev/repairs")).contains("\"result\":\"succeeded\"");
             assertThat(tickets()).hasSize(1);
+            assertThat(fleet.client.find(lease())).as("the lock is released").isEmpty();
             assertThat(audits.stream().map(RepairAudit::decision).distinct())
                     .containsExactly("act", "person", "succeeded");
             assertThat(controllers.failing()).isZero();
@@ -215,7 +215,7 @@ class TemplateClusterTest {
     }
 
     @Test
-    void jobReceivesTheFaultAndItsFailureIsOfAnOperator() {
+    void jobReceivesTheFaultAndItsLockGoesWithItsEndAlsoOnANodeThatHasReturned() {
         permit(", create");
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = lead(api, "one", true)) {
@@ -228,19 +228,24 @@ class TemplateClusterTest {
             assertThat(jobs()).as("another program has the lock of the node").isEmpty();
             fleet.client.delete(lease());
             until(() -> !jobs().isEmpty(), "the Job is made");
+            assertThat(jobs().get(0).toString()).contains("name=FAULT", "CUSTOM:hook", "\\u0024{node}");
             assertThat(fleet.client.get(lease(), ".metadata.annotations.gpuwarden\\.dev/locked-for"))
                     .isEqualTo(name(jobs().get(0)));
-            assertThat(jobs().get(0).toString()).contains("name=FAULT", "CUSTOM:hook", "\\u0024{node}");
-            String now = Instant.now().toString();
-            fleet.client.patch(
-                    "job/" + namespace + "/" + name(jobs().get(0)) + "/status", """
-                    {"status": {"startTime": "%s", "conditions": [
-                    {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
-                    {"type": "Failed", "status": "True", "lastTransitionTime": "%s", "message": "no answer"}]}}
-                    """.formatted(now, now, now));
-            until(() -> annotation("gpuwarden.dev/repair").contains("no answer"), "it waits for an operator");
+            fleet.report(bad, event().fatal(false).healthy(true).build());
+            until(() -> !fleet.cordoned(bad), "the fault is over, and the node returns");
+        }
+        String now = Instant.now().toString();
+        fleet.client.patch("job/" + namespace + "/" + name(jobs().get(0)) + "/status", """
+                {"status": {"startTime": "%s", "conditions": [
+                {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
+                {"type": "Failed", "status": "True", "lastTransitionTime": "%s"}]}}
+                """.formatted(now, now, now));
+        assertThat(fleet.client.find(lease())).isPresent();
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "two", true)) {
+            until(controllers::works, "it leads");
+            until(() -> fleet.client.find(lease()).isEmpty(), "the lock is released");
             assertThat(jobs()).hasSize(1);
-            assertThat(fleet.client.find(lease())).as("the lock is released").isEmpty();
         }
     }
 

@@ -129,6 +129,36 @@ class TemplateFileTest {
         assertThat(JsonTrees.text(metadata, "name")).startsWith("maintenance-n-");
     }
 
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({
+        "Resolved=True, true, ",
+        "Rejected=True, false, no answer",
+        "Resolved=False, , ",
+        "Other=True, , ",
+        "Resolved=True Rejected=True, false, no answer",
+    })
+    void conditionThatIsTrueEndsTheResource(String conditions, Boolean succeeded, String why) {
+        RepairTemplates templates = TemplateFile.parse("test", VALID);
+        Map<String, Object> made = made(templates, support("m"));
+        List<Map<String, Object>> all = List.of(conditions.split(" ")).stream()
+                .map(each -> each.split("="))
+                .map(each -> Map.<String, Object>of(
+                        "type", each[0], "status", each[1], "message", "no answer", "lastTransitionTime", "wrong"))
+                .toList();
+        made.put("status", Map.of("conditions", all));
+        MaintenanceResource seen = templates.all().get(0).read(made).orElseThrow();
+        assertThat(seen.inProgress()).isEqualTo(succeeded == null);
+        assertThat(seen.succeeded()).isEqualTo(Boolean.TRUE.equals(succeeded));
+        assertThat(seen.why()).isEqualTo(why == null ? "" : why);
+        assertThat(seen.isFor("n.example.com", "u")).isTrue();
+        assertThat(TemplateFile.parse("test", VALID.replace("name: ticket", "name: other"))
+                        .all()
+                        .get(0)
+                        .read(made))
+                .as("a resource of another template")
+                .isEmpty();
+    }
+
     @Test
     void examplesAreRead() throws Exception {
         RepairTemplates shipped = TemplateFile.read(SHIPPED);
