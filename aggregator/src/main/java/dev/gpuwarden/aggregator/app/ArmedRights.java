@@ -13,6 +13,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.aggregator.remediation.TemplateDiscovery;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import java.util.Optional;
 
 /**
  * The check of the rights that an armed aggregator needs beyond those of a dry run. The manifests grant them with the component
- * that arms it. The check runs once, at the start; otherwise the first action on each node would fail.
+ * that arms it. The kinds of users' templates must exist too. The check runs once, at the start; otherwise the first action on each node would fail.
  */
 public final class ArmedRights {
 
@@ -106,6 +107,9 @@ public final class ArmedRights {
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {
             List<String> missing = missing(rights, needs);
+            if (repairs.filter(RepairReconciler.Settings::armed).isPresent()) {
+                missing.addAll(TemplateDiscovery.wrong(api, repairs.get().templates()));
+            }
             if (!missing.isEmpty()) {
                 throw new UserError(String.join("\n", missing));
             }

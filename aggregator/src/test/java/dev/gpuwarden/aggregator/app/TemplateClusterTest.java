@@ -266,6 +266,17 @@ class TemplateClusterTest {
             assertThat(tickets()).isEmpty();
             permit(", create");
             assertThatCode(() -> check(api)).doesNotThrowAnyException();
+            String file = Files.readString(folder.resolve("templates.yaml"));
+            templates = TemplateFile.read(Files.writeString(
+                    folder.resolve("wrong.yaml"),
+                    file.replace("kind: Ticket", "kind: Card")
+                            .replace("metadata: {namespace", "metadata: {labels")
+                            .replace("kind: Job", "kind: CronJob")
+                            .replace("resource: jobs", "resource: cronjobs\n    complete: Complete")));
+            assertThatThrownBy(() -> check(api))
+                    .hasMessageContaining("template ticket: expected the kind Card with the plural tickets in"
+                            + " example.com/v1, but the API server has the kind Ticket there")
+                    .hasMessageContaining("template hook: expected object.metadata with a namespace");
         }
     }
 

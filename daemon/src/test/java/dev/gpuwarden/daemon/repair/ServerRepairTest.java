@@ -93,11 +93,16 @@ class ServerRepairTest {
     }
 
     @Test
-    void aGpuThatAProcessHoldsIsLeftToAnOperator() throws Exception {
+    void aGpuThatAProcessHoldsAndAHookThatFailsAreLeftToAnOperator() throws Exception {
+        Path hook = Files.writeString(
+                node.root().resolve("hook"), "#!/bin/sh\nprintf '%s\\n' \"$FAULT\" >>\"$1\"\nexit 4\n");
+        assertThat(hook.toFile().setExecutable(true)).isTrue();
+        Path calls = node.root().resolve("hook-calls");
         Process holder = new ProcessBuilder("sleep", "600")
                 .redirectInput(node.devices().resolve("nvidia1").toFile())
                 .start();
-        RunningDaemon daemon = daemon("armed");
+        RunningDaemon daemon =
+                daemon("armed", "--repair.hook=" + hook + "," + calls, "--repair.hook-actions=RESTART_BM");
         try {
             breakGpu(1);
             daemon.awaitMetrics(metrics -> metrics.contains(recorded("held"))
@@ -106,29 +111,21 @@ class ServerRepairTest {
             assertThat(node.control().gpus().get(1).fit()).isFalse();
             assertThat(holder.isAlive()).isTrue();
             assertThat(Files.readString(record())).contains("process " + holder.pid());
+
+            node.logKernel(String.format(
+                            "NVRM: Xid (PCI:0000:%02x:00",
+                            node.control().table().number("gpu[3].pci_bus"))
+                    + "): 79, GPU has fallen off the bus.");
+            daemon.awaitMetrics(
+                    metrics -> metrics.contains("gpuwarden_repairs_recorded{kind=\"hook\",outcome=\"failed\"} 1.0")
+                            && metrics.contains("gpuwarden_repair_operator_tasks 2.0"));
+            assertThat(Files.readAllLines(calls)).singleElement().asString().contains("\"action\":\"RESTART_BM\"");
+            assertThat(attempts().get(1).steps())
+                    .extracting(RepairAttempt.Step::name)
+                    .containsExactly(RepairAttempt.BEGIN_HOOK, RepairAttempt.HOOK);
         } finally {
             holder.destroy();
             daemon.stop();
         }
-    }
-
-    @Test
-    void aHookRunsOnceAndItsFailureIsLeftToAnOperator() throws Exception {
-        Path hook = Files.writeString(
-                node.root().resolve("hook"), "#!/bin/sh\nprintf '%s\\n' \"$FAULT\" >>\"$1\"\nexit 4\n");
-        assertThat(hook.toFile().setExecutable(true)).isTrue();
-        Path calls = node.root().resolve("hook-calls");
-        String[] options = {"--repair.hook=" + hook + "," + calls, "--repair.hook-actions=COMPONENT_RESET"};
-        RunningDaemon armed = daemon("armed", options);
-        breakGpu(2);
-        armed.awaitMetrics(metrics -> metrics.contains("gpuwarden_repair_state{state=\"operator\"} 1.0")
-                && metrics.contains("gpuwarden_repairs_recorded{kind=\"hook\",outcome=\"failed\"} 1.0"));
-        armed.stop();
-        assertThat(Files.readAllLines(calls)).singleElement().asString().contains("\"action\":\"COMPONENT_RESET\"");
-        assertThat(attempts())
-                .singleElement()
-                .satisfies(attempt -> assertThat(attempt.steps())
-                        .extracting(RepairAttempt.Step::name)
-                        .containsExactly(RepairAttempt.BEGIN_HOOK, RepairAttempt.HOOK));
     }
 }
