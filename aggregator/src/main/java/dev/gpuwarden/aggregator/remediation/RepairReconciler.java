@@ -40,7 +40,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private static final System.Logger LOG = System.getLogger(RepairReconciler.class.getName());
 
-    private static final Duration LOCKED = Duration.ofSeconds(2);
+    private static final Duration LOCKED = Duration.ofSeconds(5);
     private static final Set<Kind> NEWS = EnumSet.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.PERSON, Kind.BLOCKED);
 
     /**
@@ -218,12 +218,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         }
         RepairRecord record = decision.record();
         for (Repair repair : decision.create()) {
-            Optional<String> holder =
-                    repair.group().template().isPresent() ? lock.take(current, repair) : Optional.empty();
-            if (holder.isPresent()) {
-                LOG.log(
-                        Level.INFO,
-                        "node " + node.name() + ": " + repair.resource() + " waits for the lock of " + holder.get());
+            if (repair.group().template().isPresent() && !lock.take(current, repair)) {
                 againAfter.accept(node.name(), LOCKED);
                 continue;
             }

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
@@ -34,6 +33,7 @@ final class RepairSteps {
 
     private final RepairFacts facts;
     private final RepairRecord record;
+    private final RepairsInProgress inProgress;
     private final RepairTemplates templates;
     /** The group that restarts the node: this program's, or that of a template for it. */
     private final RepairGroup restart;
@@ -41,6 +41,7 @@ final class RepairSteps {
     private RepairSteps(RepairFacts facts) {
         this.facts = facts;
         this.record = facts.record();
+        this.inProgress = new RepairsInProgress(facts.resources(), record);
         this.templates = facts.policy().templates();
         this.restart = templates.restart().orElse(RepairGroup.RESTART);
     }
@@ -111,15 +112,7 @@ final class RepairSteps {
 
     /** A template is alone on its node: nothing is known about what it does. */
     private Step ofTemplate(Demand demand, RepairGroup group, String escalated) {
-        Optional<String> busy = restarting()
-                .or(() -> facts.resources().stream()
-                        .filter(MaintenanceResource::inProgress)
-                        .findFirst()
-                        .map(RepairSteps::inProgress))
-                .or(() -> record.inSession()
-                        .filter(Repair::inProgress)
-                        .findFirst()
-                        .map(RepairSteps::inProgress));
+        Optional<String> busy = inProgress.any();
         if (busy.isPresent()) {
             return wait(demand, busy.get());
         }
@@ -147,7 +140,7 @@ final class RepairSteps {
 
     /** Cases 2 and 4 of the specification, and the escalation of a reset. */
     private Step reset(Demand demand, RepairGroup group) {
-        Optional<String> busy = restarting().or(() -> resetting(group));
+        Optional<String> busy = inProgress.alone().or(() -> inProgress.reset(group));
         if (busy.isPresent()) {
             return wait(demand, busy.get());
         }
@@ -176,7 +169,7 @@ final class RepairSteps {
         if (restart.template().isPresent()) {
             return ofTemplate(demand, restart, escalated);
         }
-        Optional<String> busy = restarting();
+        Optional<String> busy = inProgress.alone();
         if (busy.isPresent()) {
             return wait(demand, busy.get());
         }
@@ -225,40 +218,6 @@ final class RepairSteps {
                 .filter(repair ->
                         repair.counts(group, demand.subjects(), facts.policy().memory(), facts.now()))
                 .count();
-    }
-
-    /** Returns the reboot, termination or template that is in progress. No other action begins before its end. */
-    private Optional<String> restarting() {
-        return facts.resources().stream()
-                .filter(each -> each.inProgress() && each.kind() != MaintenanceKind.GPU_RESET)
-                .map(RepairSteps::inProgress)
-                .findFirst()
-                .or(() -> begun(RepairGroup.RESTART))
-                .or(() -> record.inSession()
-                        .filter(repair ->
-                                repair.inProgress() && repair.group().template().isPresent())
-                        .findFirst()
-                        .map(RepairSteps::inProgress));
-    }
-
-    private static String inProgress(MaintenanceResource resource) {
-        return resource.kind().resources().kind() + " " + resource.name() + " is in progress";
-    }
-
-    private static String inProgress(Repair repair) {
-        return repair.group().kind().resources().kind() + " " + repair.resource() + " is in progress";
-    }
-
-    private Optional<String> resetting(RepairGroup group) {
-        return facts.resources().stream()
-                .filter(each -> each.inProgress() && each.resets(group.gpus()))
-                .map(RepairSteps::inProgress)
-                .findFirst()
-                .or(() -> begun(group));
-    }
-
-    private Optional<String> begun(RepairGroup group) {
-        return record.last(group).filter(Repair::inProgress).map(RepairSteps::inProgress);
     }
 
     // ---- the node ----

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The lock of a node while a user's template acts on it: the Lease that the janitor takes for a reset or a reboot, also for one
@@ -17,8 +18,12 @@ import java.util.Optional;
  */
 final class TemplateLock {
 
+    private static final System.Logger LOG = System.getLogger(TemplateLock.class.getName());
+
     private final KubeClient api;
     private final ResourceKind leases;
+    /** The holder for which a resource waits, as the log has it. */
+    private final Map<String, String> holders = new ConcurrentHashMap<>();
 
     TemplateLock(KubeClient api, String namespace) {
         this.api = api;
@@ -26,8 +31,21 @@ final class TemplateLock {
                 "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
     }
 
-    /** Takes the lock for an attempt. Returns the present holder; empty if the attempt has the lock. */
-    Optional<String> take(CachedNode node, Repair repair) throws ApiException, InterruptedException {
+    /** Takes the lock for an attempt. Returns false if another one has it. */
+    boolean take(CachedNode node, Repair repair) throws ApiException, InterruptedException {
+        Optional<String> holder = other(node, repair);
+        if (holder.isEmpty()) {
+            holders.remove(repair.resource());
+        } else if (!holder.get().equals(holders.put(repair.resource(), holder.get()))) {
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    "node " + node.name() + ": " + repair.resource() + " waits for the lock of " + holder.get());
+        }
+        return holder.isEmpty();
+    }
+
+    /** Returns the present holder; empty if the attempt has the lock now. */
+    private Optional<String> other(CachedNode node, Repair repair) throws ApiException, InterruptedException {
         try {
             var unused = api.create(
                     leases.path(),
@@ -73,6 +91,7 @@ final class TemplateLock {
 
     /** Releases the lock if this attempt has it. */
     void release(String node, Repair repair) throws ApiException, InterruptedException {
+        holders.remove(repair.resource());
         Map<String, Object> metadata =
                 api.find(leases.path(node)).map(TemplateLock::metadata).orElse(Map.of());
         if (!holder(metadata).equals(repair.resource())) {
