@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.fleet.NodeJson;
 import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.NodePipeline;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -114,6 +115,7 @@ record ExplainReport(NodeStory story) {
         tree.put("pools", pools());
         tree.put("breaker", BreakerView.tree(story.around()));
         tree.put("aggregator", aggregator());
+        tree.put("pipeline", story.pipeline().map(NodePipeline::tree));
         tree.put("notes", notes());
         tree.put("events", events().stream().map(ExplainReport::tree).toList());
         return tree;

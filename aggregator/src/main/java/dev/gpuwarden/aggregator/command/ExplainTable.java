@@ -4,14 +4,19 @@ import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.quarantine.FaultSummary;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.NodePipeline;
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.io.PrintWriter;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +68,7 @@ final class ExplainTable {
         line(out, "aggregator", report.aggregator());
         report.notes().forEach(note -> line(out, "note", note));
         faults(node, report, out);
+        pipeline(report, out);
         events(report, out);
     }
 
@@ -142,6 +148,45 @@ final class ExplainTable {
             out.println(message.fault() + (count > 1 ? "  (" + count + " faults)" : ""));
             out.println("       " + message.advice());
         });
+    }
+
+    private static void pipeline(ExplainReport report, PrintWriter out) {
+        if (report.story().pipeline().isEmpty()) {
+            return;
+        }
+        NodePipeline pipeline = report.story().pipeline().get();
+        out.println();
+        Table table =
+                new Table(pipeline.over() ? "LAST REPAIR" : "REPAIR", "STATE", "BEGAN", "TOOK", "WHY", "RESOURCE");
+        String resource = "";
+        for (Stage stage : pipeline.stages()) {
+            table.row(
+                    stage.name(),
+                    styled(stage.state()),
+                    stage.begin().map(Instant::toString).orElse(""),
+                    took(stage, report.story().at()),
+                    stage.why(),
+                    stage.resource().equals(resource) ? "" : stage.resource());
+            resource = stage.resource();
+        }
+        table.print(out);
+    }
+
+    private static Object styled(Stage.State state) {
+        return switch (state) {
+            case FAILED -> Table.styled(Style.BAD, state.label());
+            case WAITING, UNKNOWN -> Table.styled(Style.WARNING, state.label());
+            case DONE, IN_PROGRESS, NOT_NEEDED, NOT_YET -> state.label();
+        };
+    }
+
+    /** Returns the duration of a stage; of one that has not ended, the time until now with a plus. */
+    private static String took(Stage stage, Instant now) {
+        boolean open = stage.state() == Stage.State.IN_PROGRESS || stage.state() == Stage.State.WAITING;
+        return stage.took()
+                .map(time -> Durations.text(time.truncatedTo(ChronoUnit.SECONDS)))
+                .or(() -> stage.begin().filter(any -> open).map(begin -> FleetTable.age(begin, now) + "+"))
+                .orElse("");
     }
 
     private static void events(ExplainReport report, PrintWriter out) {

@@ -96,7 +96,7 @@ public record DrainAnnotation(
     }
 
     /** Returns the earliest start of the drain; the end of time if no pod has to leave. */
-    Instant began() {
+    public Instant began() {
         return Stream.concat(full.stream(), gpus.values().stream())
                 .min(Instant::compareTo)
                 .orElse(Instant.MAX);

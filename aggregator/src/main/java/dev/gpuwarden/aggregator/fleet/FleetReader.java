@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
 import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.cache.NodeCache.Trim;
 import dev.gpuwarden.aggregator.client.ApiException;
@@ -14,8 +15,12 @@ import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
+import dev.gpuwarden.aggregator.remediation.NodePipeline;
+import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
@@ -119,8 +124,34 @@ public final class FleetReader {
         Seen<Map<String, PoolCount>> census =
                 faults && !QuarantineSummary.marked(facts.node()) ? census(breaker) : Seen.of(Map.of());
         ClusterContext around = around(faults, breaker, census);
-        return Optional.of(
-                new NodeStory(now, facts, NodeAssessor.of(facts, health, around, now), around, events(name)));
+        NodeAssessment assessment = NodeAssessor.of(facts, health, around, now);
+        Resources resources = NodePipelines.mayHaveOne(facts.node(), assessment)
+                ? resources(facts.node())
+                : new Resources(List.of(), "");
+        return Optional.of(new NodeStory(
+                now, facts, assessment, around, events(name), NodePipelines.of(facts.node(), assessment, resources)));
+    }
+
+    /** Reads the maintenance resources of a node. No selector of the API server has their node. */
+    private Resources resources(CachedNode node) throws InterruptedException {
+        List<MaintenanceRecord> all = new ArrayList<>();
+        List<String> unread = new ArrayList<>();
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            try {
+                Pages.each(api, kind.resources().path(), "", tree -> {
+                    MaintenanceRecord each = MaintenanceRecord.of(kind, tree);
+                    if (each.isFor(node.name(), node.uid())) {
+                        all.add(each);
+                    }
+                });
+            } catch (ApiException e) {
+                // A cluster without the definitions has no resources.
+                if (!e.notFound()) {
+                    unread.add(kind.resources().plural() + "." + MaintenanceKind.GROUP + ": " + e.getMessage());
+                }
+            }
+        }
+        return new Resources(all, String.join("; ", unread));
     }
 
     /** Reads the state of the cluster as for a node that faults may take out of service. */
@@ -245,11 +276,13 @@ public final class FleetReader {
      * The assessment of one node, with its facts, its cluster and its Events.
      *
      * @param events the Kubernetes Events, as the API server returns them
+     * @param pipeline the stages of its repair; empty for a node that needs none
      */
     public record NodeStory(
             Instant at,
             NodeFacts facts,
             NodeAssessment assessment,
             ClusterContext around,
-            Seen<List<Map<String, Object>>> events) {}
+            Seen<List<Map<String, Object>>> events,
+            Optional<NodePipeline> pipeline) {}
 }

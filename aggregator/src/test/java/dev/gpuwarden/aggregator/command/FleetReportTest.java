@@ -18,6 +18,9 @@ import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
 import dev.gpuwarden.aggregator.fleet.NodeAssessor;
 import dev.gpuwarden.aggregator.fleet.NodeAssessorTest;
 import dev.gpuwarden.aggregator.fleet.Seen;
+import dev.gpuwarden.aggregator.maintenance.Stage;
+import dev.gpuwarden.aggregator.maintenance.Stage.State;
+import dev.gpuwarden.aggregator.remediation.NodePipeline;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet;
 import dev.gpuwarden.aggregator.ruleset.QuarantineRuleSet.Clause;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
@@ -27,6 +30,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -149,8 +153,13 @@ class FleetReportTest {
         NodeFacts facts = NodeFacts.of(NodeAssessorTest.tree("{\"metadata\": {\"name\": \"n\", \"uid\": \"u\"}}"));
         StringWriter explained = new StringWriter();
         ExplainTable.print(
-                new ExplainReport(
-                        new NodeStory(report.at(), facts, report.shown().get(0), report.around(), Seen.of(List.of()))),
+                new ExplainReport(new NodeStory(
+                        report.at(),
+                        facts,
+                        report.shown().get(0),
+                        report.around(),
+                        Seen.of(List.of()),
+                        Optional.of(repair()))),
                 new PrintWriter(explained, true));
         assertThat(explained.toString().lines().map(line -> line.replaceAll("  +", "  ")))
                 .containsSubsequence(
@@ -160,7 +169,23 @@ class FleetReportTest {
                                 + " GPU: nvidia-smi --gpu-reset -i GPU-b",
                         "FATAL  GpuState  off the bus",
                         "FAULT  Noise  noise  (251 faults)")
-                .anyMatch(line -> line.startsWith("Xid  48  GPU 2 (0000:44:00.0)  fatal"));
+                .anyMatch(line -> line.startsWith("Xid  48  GPU 2 (0000:44:00.0)  fatal"))
+                .containsSubsequence(
+                        "REPAIR  STATE  BEGAN  TOOK  WHY  RESOURCE",
+                        "lock  done  2026-11-22T05:58:00Z  1m30s  GPUReset r",
+                        "reset  in-progress  2026-11-22T05:59:30Z  30s+  \\u001b[2Jjob");
+    }
+
+    private static NodePipeline repair() {
+        Optional<Instant> begin = Optional.of(NodeAssessorTest.NOW.minusSeconds(120));
+        Optional<Instant> end = Optional.of(NodeAssessorTest.NOW.minusSeconds(30));
+        return new NodePipeline(
+                false,
+                List.of(
+                        Stage.of("lock", State.DONE, "").from(begin).until(end).owned("GPUReset r"),
+                        Stage.of("reset", State.IN_PROGRESS, "\u001b[2Jjob")
+                                .from(end)
+                                .owned("GPUReset r")));
     }
 
     @Test

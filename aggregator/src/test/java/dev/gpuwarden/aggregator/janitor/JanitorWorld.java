@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -89,6 +90,17 @@ final class JanitorWorld {
                     List.of(),
                     false,
                     Progress.of(status));
+        }
+
+        /** Returns the resource as operators see it. */
+        MaintenanceRecord shown() {
+            return MaintenanceRecord.of(
+                    kind,
+                    Map.of(
+                            "metadata",
+                            Map.of("name", "maintenance-" + uid, "creationTimestamp", created.toString()),
+                            "status",
+                            status));
         }
 
         boolean ended() {

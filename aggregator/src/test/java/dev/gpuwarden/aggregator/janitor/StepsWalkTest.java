@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Job;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.Stage;
+import dev.gpuwarden.aggregator.maintenance.Stage.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,6 +98,9 @@ class StepsWalkTest {
                 assertThat(resource.starts)
                         .as(() -> "actions of " + resource.uid + show())
                         .isLessThanOrEqualTo(1);
+                if (resource.ended()) {
+                    stagesAreSettled(resource);
+                }
             }
             // The lock of a resource that was removed by force is the API server's to collect, if no other resource
             // needs it.
@@ -105,6 +110,20 @@ class StepsWalkTest {
             if (world.node && !meddled) {
                 assertThat(world.labels.values()).as(() -> "services" + show()).doesNotContain(PAUSED);
             }
+        }
+
+        private void stagesAreSettled(Resource resource) {
+            boolean failed = "Failed".equals(resource.status.get("phase"));
+            List<Stage> stages = resource.shown().stages();
+            assertThat(stages)
+                    .as(() -> "stages of " + resource.uid + ": " + stages + show())
+                    .extracting(Stage::state)
+                    .doesNotContain(State.IN_PROGRESS, State.WAITING, State.NOT_YET, State.UNKNOWN);
+            assertThat(stages.stream()
+                            .anyMatch(stage -> stage.state() == State.FAILED
+                                    && !stage.why().isEmpty()))
+                    .as(() -> "a stage with the failure of " + resource.uid + ": " + stages + show())
+                    .isEqualTo(failed);
         }
 
         private void janitor(Resource resource) {

@@ -1,0 +1,90 @@
+package dev.gpuwarden.aggregator.maintenance;
+
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A maintenance resource for display: its creator, its result and its stages with their times. Pure.
+ *
+ * @param nodeUid UID of the Node for which it was made; empty if its creator gives none
+ * @param creator field manager that created it; empty if unknown
+ * @param fault faults for which it was made; empty if its creator gives none
+ * @param ended time of its end; empty while it is in progress
+ * @param stages its stages, in their order
+ */
+public record MaintenanceRecord(
+        MaintenanceKind kind,
+        String name,
+        String node,
+        String nodeUid,
+        String creator,
+        String fault,
+        Instant created,
+        Optional<Instant> ended,
+        List<Stage> stages) {
+
+    /** The order of creation. */
+    public static final Comparator<MaintenanceRecord> ORDER =
+            Comparator.comparing(MaintenanceRecord::created).thenComparing(MaintenanceRecord::name);
+
+    private static final String NODE_UID = "gpuwarden.dev/node-uid";
+    private static final String FAULT = "gpuwarden.dev/fault";
+
+    public MaintenanceRecord {
+        stages = List.copyOf(stages);
+    }
+
+    /** @param tree the resource from the API server */
+    public static MaintenanceRecord of(MaintenanceKind kind, Map<String, Object> tree) {
+        Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+        Map<String, String> annotations = JsonTrees.texts(metadata, "annotations");
+        String name = JsonTrees.text(metadata, "name");
+        Instant created = time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
+        Map<String, Object> status = JsonTrees.object(tree, "status");
+        return new MaintenanceRecord(
+                kind,
+                name,
+                JsonTrees.text(JsonTrees.object(tree, "spec"), "nodeName"),
+                annotations.getOrDefault(NODE_UID, ""),
+                creator(metadata),
+                annotations.getOrDefault(FAULT, ""),
+                created,
+                time(status, "completionTime"),
+                MaintenanceStages.of(kind, created, status).stream()
+                        .map(stage -> stage.owned(kind.resources().kind() + " " + name))
+                        .toList());
+    }
+
+    /** Returns the field manager of the oldest write that was none of the status; empty if unknown. */
+    public static String creator(Map<String, Object> metadata) {
+        return JsonTrees.objects(metadata, "managedFields").stream()
+                .filter(fields -> JsonTrees.text(fields, "subresource").isEmpty())
+                .min(Comparator.comparing(fields -> JsonTrees.text(fields, "time")))
+                .map(fields -> JsonTrees.text(fields, "manager"))
+                .orElse("");
+    }
+
+    static Optional<Instant> time(Map<String, Object> tree, String name) {
+        String text = JsonTrees.text(tree, name);
+        try {
+            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns kind and name, for texts. */
+    public String title() {
+        return kind.resources().kind() + " " + name;
+    }
+
+    /** Returns true if the resource is for this Node, and not for an earlier one of the same name. */
+    public boolean isFor(String other, String uid) {
+        return node.equals(other) && (nodeUid.isEmpty() || nodeUid.equals(uid));
+    }
+}
