@@ -29,6 +29,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineMetrics;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReconciler;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.remediation.MaintenanceView;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
 import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
 import dev.gpuwarden.aggregator.web.FleetView.ReplicaState;
@@ -283,7 +284,13 @@ public final class Controllers implements AutoCloseable {
 
     /** Returns the state of this replica, for readers that change nothing. */
     public ReplicaState view() {
-        return new ReplicaState(settings, cache, rules::book, breaker, pools);
+        return new ReplicaState(
+                settings,
+                cache,
+                rules::book,
+                breaker,
+                pools,
+                repairs.map(RepairController::maintenance).orElse(MaintenanceView.OFF));
     }
 
     /** Returns the cache of all Nodes and NodeHealths of this replica. */

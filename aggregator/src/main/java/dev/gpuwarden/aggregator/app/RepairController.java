@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
+import dev.gpuwarden.aggregator.remediation.MaintenanceView;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairEvents;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
@@ -55,6 +56,10 @@ public final class RepairController {
     /** Returns the Events of a dry run of a node's repair. */
     List<QuarantineEvents> rehearsal(String node) {
         return RepairEvents.would(repairs.rehearsal(node));
+    }
+
+    MaintenanceView maintenance() {
+        return repairs.maintenance();
     }
 
     RepairMetrics metrics() {

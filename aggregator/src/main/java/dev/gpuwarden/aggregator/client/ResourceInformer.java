@@ -56,6 +56,7 @@ public final class ResourceInformer implements AutoCloseable {
     private final SharedIndexInformer<GenericKubernetesResource> informer;
     private final Stubs stubs;
     private volatile boolean failing;
+    private volatile String trouble = "";
 
     private ResourceInformer(
             KubernetesClient client,
@@ -110,6 +111,11 @@ public final class ResourceInformer implements AutoCloseable {
         return informer.isWatching();
     }
 
+    /** Returns the error of the last try, for example a missing right; empty after a success. */
+    public String trouble() {
+        return trouble;
+    }
+
     /** Returns the number of objects. */
     public int size() {
         return stubs.size();
@@ -124,6 +130,7 @@ public final class ResourceInformer implements AutoCloseable {
 
     /** Always asks for another try. Otherwise fabric8 would give up on the first error that is no network error. */
     private boolean failed(boolean started, Throwable cause) {
+        trouble = String.valueOf(cause.getMessage());
         if (!failing) {
             failing = true;
             LOG.log(Level.WARNING, what + " cannot be followed; the next try follows: " + cause.getMessage());
@@ -132,6 +139,7 @@ public final class ResourceInformer implements AutoCloseable {
     }
 
     private void works() {
+        trouble = "";
         if (failing) {
             failing = false;
             LOG.log(Level.INFO, what + " are followed again");

@@ -1,9 +1,12 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -13,12 +16,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** All maintenance resources of the cluster and those of users' templates, from one watch of each kind. Thread-safe. */
-final class MaintenanceResources implements AutoCloseable {
+final class MaintenanceResources implements MaintenanceView, AutoCloseable {
 
     /** The finalizer of NVSentinel's janitor. */
     static final String FOREIGN_FINALIZER = "janitor.dgxc.nvidia.com/finalizer";
@@ -26,6 +30,8 @@ final class MaintenanceResources implements AutoCloseable {
     private final Map<String, MaintenanceResource> all = new TreeMap<>();
     private final Map<String, Map<String, MaintenanceResource>> byNode = new HashMap<>();
     private final Map<String, MaintenanceResource> foreign = new HashMap<>();
+    private final Map<String, MaintenanceRecord> records = new HashMap<>();
+    private final List<Consumer<String>> followers = new CopyOnWriteArrayList<>();
     private final Set<RepairKind> unlisted = new HashSet<>();
     /** The reader of each kind; empty for objects of other purposes. */
     private final Map<RepairKind, Function<Map<String, Object>, Optional<MaintenanceResource>>> readers =
@@ -71,7 +77,7 @@ final class MaintenanceResources implements AutoCloseable {
         public void onDelete(String name) {
             MaintenanceResource gone = removed(key(kind, name));
             if (gone != null) {
-                changed.accept(gone.node());
+                changed(gone.node());
             }
         }
 
@@ -94,6 +100,7 @@ final class MaintenanceResources implements AutoCloseable {
     private synchronized @Nullable MaintenanceResource removed(String key) {
         MaintenanceResource gone = all.remove(key);
         foreign.remove(key);
+        records.remove(key);
         if (gone != null) {
             byNode.computeIfPresent(gone.node(), (node, of) -> {
                 of.remove(key);
@@ -105,20 +112,43 @@ final class MaintenanceResources implements AutoCloseable {
 
     /** Stores a resource, from the watch or from an answer. */
     void put(RepairKind kind, Map<String, Object> tree) {
-        Objects.requireNonNull(readers.get(kind)).apply(tree).ifPresent(this::put);
+        Objects.requireNonNull(readers.get(kind)).apply(tree).ifPresent(read -> put(read, kind, tree));
     }
 
-    private void put(MaintenanceResource resource) {
+    private void put(MaintenanceResource resource, RepairKind kind, Map<String, Object> tree) {
         String key = key(resource.kind(), resource.name());
         synchronized (this) {
             var unused = removed(key);
             all.put(key, resource);
+            if (kind instanceof MaintenanceKind maintenance) {
+                records.put(key, MaintenanceRecord.of(maintenance, tree));
+            }
             byNode.computeIfAbsent(resource.node(), any -> new TreeMap<>()).put(key, resource);
             if (resource.finalizers().contains(FOREIGN_FINALIZER)) {
                 foreign.put(key, resource);
             }
         }
-        changed.accept(resource.node());
+        changed(resource.node());
+    }
+
+    private void changed(String node) {
+        changed.accept(node);
+        followers.forEach(follower -> follower.accept(node));
+    }
+
+    @Override
+    public void listen(Consumer<String> reader) {
+        followers.add(reader);
+    }
+
+    @Override
+    public synchronized Resources of(CachedNode node) {
+        return new Resources(
+                byNode.getOrDefault(node.name(), Map.of()).keySet().stream()
+                        .map(records::get)
+                        .filter(each -> each != null && each.isFor(node.name(), node.uid()))
+                        .toList(),
+                unknown().orElse(""));
     }
 
     /** Returns the reason why the resources are unknown; empty if all kinds were listed. */
@@ -131,7 +161,13 @@ final class MaintenanceResources implements AutoCloseable {
                                         + kind.resources().group())
                                 .sorted()
                                 .toList()
-                        + " were not listed yet: apply their definitions, and permit list and watch");
+                        + " were not listed yet: apply their definitions, and permit list and watch"
+                        + informers.stream()
+                                .map(ResourceInformer::trouble)
+                                .filter(text -> !text.isEmpty())
+                                .findFirst()
+                                .map(text -> ": " + text)
+                                .orElse(""));
     }
 
     /** Returns the resources of a Node. */

@@ -143,6 +143,11 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         return metrics;
     }
 
+    /** Returns the maintenance resources, for readers that change nothing. */
+    public MaintenanceView maintenance() {
+        return resources;
+    }
+
     /** Returns the repair that a dry run would begin on a node; empty if there is none, or it is not decided yet. */
     public Optional<RepairDryRun> rehearsal(String node) {
         return Optional.ofNullable(rehearsed.get(node));

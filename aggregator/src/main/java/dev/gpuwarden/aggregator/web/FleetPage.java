@@ -43,7 +43,7 @@ public final class FleetPage {
     public static List<HttpHandler> of(FleetView view, KubeClient api, PageOptions options) {
         Access access = new Access(api, options);
         StaticHandler files = new StaticHandler(FleetPage.class);
-        for (String script : List.of("main.js", "filter.js", "nodes.js", "around.js")) {
+        for (String script : List.of("main.js", "filter.js", "nodes.js", "pipeline.js", "around.js")) {
             files.script(FleetPage.class, script);
         }
         return List.of(

@@ -17,8 +17,11 @@ import dev.gpuwarden.aggregator.fleet.NodeAssessment.FleetState;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.NodeFacts;
 import dev.gpuwarden.aggregator.fleet.NodeAssessor;
 import dev.gpuwarden.aggregator.fleet.NodeJson;
+import dev.gpuwarden.aggregator.fleet.NodePipelines;
 import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
+import dev.gpuwarden.aggregator.remediation.MaintenanceView;
+import dev.gpuwarden.aggregator.remediation.NodePipeline;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import java.lang.ref.SoftReference;
 import java.time.Clock;
@@ -102,6 +105,7 @@ public final class FleetView {
                 changed(name);
             }
         });
+        view.maintenance().listen(this::changed);
     }
 
     private void changed(String node) {
@@ -249,6 +253,7 @@ public final class FleetView {
         Map<String, Object> tree = NodeJson.tree(assessment);
         // The time changes with each report, and carries no information while it is recent.
         tree.remove("reported");
+        tree.put("pipeline", pipeline(node.get(), assessment).map(NodePipeline::tree));
         tree.put(
                 "pools",
                 view.settings().pools().stream()
@@ -261,6 +266,10 @@ public final class FleetView {
         }
         rows.put(name, new Row(next, assessment.state(), assessment.cause().equals(Optional.of(Cause.BREAKER)), tree));
         return true;
+    }
+
+    private Optional<NodePipeline> pipeline(CachedNode node, NodeAssessment assessment) {
+        return NodePipelines.of(node, assessment, view.maintenance().of(node));
     }
 
     /** The last 200 decisions of this replica. The audit log contains all. Thread-safe. */
@@ -297,5 +306,6 @@ public final class FleetView {
             NodeCache cache,
             Supplier<RuleEvaluator> rules,
             CircuitBreaker breaker,
-            PoolCounts pools) {}
+            PoolCounts pools,
+            MaintenanceView maintenance) {}
 }

@@ -1,5 +1,6 @@
 import {age, byId, cell, element, rows, time} from './dom.js';
 import {address, chosen, kindOf, parameters} from './filter.js';
+import {isOpen, picture} from './pipeline.js';
 
 const PAGE = 200;
 let most = PAGE, current = () => new Map(), shownNode = '';
@@ -46,7 +47,9 @@ export function openNode(name) {
 export function showOpenNode(nodes) {
   const name = parameters().get('node'), dialog = byId('node');
   if (!name) return;
-  const node = nodes.get(name), text = JSON.stringify(node ?? null);
+  const node = nodes.get(name);
+  // An open stage grows without a change of the node.
+  const text = JSON.stringify(node ?? null) + (isOpen(node?.pipeline) ? Math.floor(Date.now() / 30000) : '');
   if (!dialog.open) dialog.showModal();
   if (shownNode === name + text) return;
   shownNode = name + text;
@@ -72,7 +75,8 @@ function named(shown) {
 function details(node) {
   return [
     list({State: node.state, Since: when(node.since), Pools: node.pools.join(', '), Why: node.why, 'Rule sets': (node.rules ?? []).join(', '), Next: node.next}),
-    ...pipeline(node),
+    ...picture(node.pipeline),
+    ...history(node),
     ...node.faults.map(shown => element('div', {class: shown.fatal ? 'fault' : 'fault mild'},
       element('h3', {}, [shown.check, ...shown.codes].join(' ')),
       element('p', {}, shown.message),
@@ -104,8 +108,8 @@ function drained(drain) {
   return steps;
 }
 
-// From the fault to where it is now.
-function pipeline(node) {
+// The history from the fault to now, with the pods of the drain.
+function history(node) {
   const steps = node.faults.map(shown => [shown.since, `fault ${[shown.check, ...shown.codes].join(' ')} of ${shown.subject}`]);
   if (node.state === 'quarantined') steps.push([node.since, 'taken out of service']);
   steps.push(...drained(node.drain), ...repaired(node.repair));
