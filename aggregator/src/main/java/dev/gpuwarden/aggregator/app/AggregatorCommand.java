@@ -137,7 +137,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                     drains.map(drain -> new Controllers.Draining(drain, audits::drain)),
                     repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)))));
             Optional<JanitorController> janitor =
-                    maintenance.flatMap(set -> controllers.map(each -> each.maintain(api, set)));
+                    maintenance.flatMap(set -> controllers.map(each -> each.maintain(api, set, audits::maintenance)));
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);

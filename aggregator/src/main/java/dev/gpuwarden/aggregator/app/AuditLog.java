@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
+import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.quarantine.AuditRecord;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.web.FleetView.Decisions;
@@ -71,6 +72,11 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
 
     /** Writes a record of a repair. The dry run of a repair sends each record once. */
     synchronized void repair(RepairAudit audit) {
+        write(audit.toTree());
+    }
+
+    /** Writes a record of maintenance. */
+    synchronized void maintenance(MaintenanceAudit audit) {
         write(audit.toTree());
     }
 

@@ -20,6 +20,7 @@ import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
@@ -226,8 +227,8 @@ public final class Controllers implements AutoCloseable {
     }
 
     /** Starts the janitor, which acts while this replica leads. */
-    JanitorController maintain(KubeClient api, JanitorSettings maintenance) {
-        return new JanitorController(manager, api, cache, maintenance, clock);
+    JanitorController maintain(KubeClient api, JanitorSettings maintenance, Consumer<MaintenanceAudit> audits) {
+        return new JanitorController(manager, api, cache, maintenance, clock, audits);
     }
 
     /** Registers what runs whenever the controllers run. */

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.janitor.Janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.time.Clock;
@@ -16,6 +17,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The controller of maintenance. It acts once its kinds have been listed: without their definitions nothing but maintenance
@@ -30,10 +32,21 @@ public final class JanitorController {
     private final Janitor janitor;
     private final WorkQueue queue;
 
-    JanitorController(Manager manager, KubeClient api, NodeCache nodes, JanitorSettings settings, Clock clock) {
+    JanitorController(
+            Manager manager,
+            KubeClient api,
+            NodeCache nodes,
+            JanitorSettings settings,
+            Clock clock,
+            Consumer<MaintenanceAudit> audits) {
         this.resources = new MaintenanceCache(node -> JanitorController.this.queue.add(node));
         this.janitor = new Janitor(
-                api, resources, settings, clock, (node, delay) -> JanitorController.this.queue.addAfter(node, delay));
+                api,
+                resources,
+                settings,
+                clock,
+                (node, delay) -> JanitorController.this.queue.addAfter(node, delay),
+                audits);
         this.queue = manager.controller("maintenance of node", THREADS, this::reconcile);
         manager.onLeading(new LeaderListener() {
             @Override

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Reconciler;
+import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * The reconciler of the maintenance of a node: it carries out its resources in the order of their creation, one at a time. All
@@ -35,17 +37,34 @@ public final class Janitor implements Reconciler {
     private final StepWriter writer;
     private final Clock clock;
     private final BiConsumer<String, Duration> later;
+    private final MaintenanceAuditLog audits;
     private final JanitorMetrics metrics = new JanitorMetrics();
     /** The reason why a resource is left to another janitor, by UID. */
     private final Map<String, String> left = new ConcurrentHashMap<>();
 
-    /** @param later adds a node to the work queue after a delay */
+    /** Creates a janitor without an audit log. */
     public Janitor(
             KubeClient api,
             MaintenanceCache cache,
             JanitorSettings settings,
             Clock clock,
             BiConsumer<String, Duration> later) {
+        this(api, cache, settings, clock, later, audit -> {});
+    }
+
+    /**
+     * Creates a janitor.
+     *
+     * @param later adds a node to the work queue after a delay
+     * @param audits receives each action before it begins, and after its end; an action that it cannot record does not begin
+     */
+    public Janitor(
+            KubeClient api,
+            MaintenanceCache cache,
+            JanitorSettings settings,
+            Clock clock,
+            BiConsumer<String, Duration> later,
+            Consumer<MaintenanceAudit> audits) {
         this.api = api;
         this.cache = cache;
         this.settings = settings;
@@ -54,6 +73,7 @@ public final class Janitor implements Reconciler {
         this.writer = new StepWriter(api, locks, settings);
         this.clock = clock;
         this.later = later;
+        this.audits = new MaintenanceAuditLog(audits);
     }
 
     public JanitorMetrics metrics() {
@@ -134,8 +154,10 @@ public final class Janitor implements Reconciler {
                 return new Turn(wrote, Optional.of(Steps.LATER));
             }
             pods = Optional.empty();
+            audits.before(resource, step, clock.instant());
             if (writer.write(resource, step)) {
                 metrics.wrote(resource, step);
+                audits.after(resource, step, clock.instant());
             }
             wrote = true;
         }

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param statusManagers field managers that have written its status
  * @param uuids GPUs of the selector, by UUID
  * @param addresses GPUs of the selector, by PCI address
+ * @param creator field manager that created it; empty if unknown
  */
 record Maintenance(
         MaintenanceKind kind,
@@ -34,7 +36,8 @@ record Maintenance(
         List<String> uuids,
         List<String> addresses,
         boolean force,
-        Progress progress) {
+        Progress progress,
+        String creator) {
 
     /** The finalizer of this program, while it acts. */
     static final String FINALIZER = "gpuwarden.dev/janitor";
@@ -74,7 +77,8 @@ record Maintenance(
                 JsonTrees.textList(selector, "uuids"),
                 JsonTrees.textList(selector, "pciBusIDs"),
                 JsonTrees.isTrue(spec, "force"),
-                Progress.of(JsonTrees.object(tree, "status")));
+                Progress.of(JsonTrees.object(tree, "status")),
+                MaintenanceRecord.creator(metadata));
     }
 
     static Optional<Instant> time(Map<String, Object> tree, String name) {

@@ -143,6 +143,11 @@ record Progress(
             return condition(doneCondition, success, reason, message);
         }
 
+        /** Returns true if the change begins the action. */
+        boolean begins() {
+            return fields.containsKey("startTime");
+        }
+
         /** Returns true for a success and false for a failure; empty if the change does not end the resource. */
         Optional<Boolean> result() {
             return fields.containsKey("completionTime")

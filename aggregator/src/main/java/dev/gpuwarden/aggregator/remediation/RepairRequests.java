@@ -40,7 +40,7 @@ final class RepairRequests {
         Map<String, Object> made;
         try {
             made = api.create(
-                    kind.path(),
+                    kind.path() + "?fieldManager=" + RepairAnnotations.MANAGER,
                     template.isPresent()
                             ? template.get().body(node.name(), node.uid(), repair, values(node, repair, demands))
                             : body(node, repair));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
@@ -144,6 +145,7 @@ class RepairClusterTest {
                     .containsEntry("gpuwarden.dev/fault", "SysLogsXIDError 48");
             assertThat(JsonTrees.objects(metadata, "ownerReferences").toString())
                     .contains("kind=Node", bad);
+            assertThat(MaintenanceRecord.creator(metadata)).isEqualTo("gpuwarden-remediation");
             until(() -> state().equals("remediating"), "its label shows it");
             Map<String, Object> group = JsonTrees.object(
                     JsonTrees.object(Json.readObject(annotation("latestFaultRemediationState")), "equivalenceGroups"),

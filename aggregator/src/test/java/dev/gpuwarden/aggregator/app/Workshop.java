@@ -136,7 +136,7 @@ final class Workshop {
         Manager manager = new Manager(api);
         NodeCache nodes = new NodeCache(Clock.systemUTC());
         JanitorController janitor =
-                new JanitorController(manager, api, nodes, settings(reboot, times), Clock.systemUTC());
+                new JanitorController(manager, api, nodes, settings(reboot, times), Clock.systemUTC(), audit -> {});
         var unused = manager.watch(NodeCache.NODES, nodes.nodes());
         manager.start("gpuwarden", identity, TestFleet.ELECTION);
         return new Running(manager, janitor);

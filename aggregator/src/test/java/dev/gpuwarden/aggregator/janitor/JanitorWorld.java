@@ -89,7 +89,8 @@ final class JanitorWorld {
                     kind == MaintenanceKind.GPU_RESET ? List.of("GPU-" + uid) : List.of(),
                     List.of(),
                     false,
-                    Progress.of(status));
+                    Progress.of(status),
+                    "kubectl-create");
         }
 
         /** Returns the resource as operators see it. */
