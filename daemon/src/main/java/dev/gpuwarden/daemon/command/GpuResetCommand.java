@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuLoad;
@@ -10,14 +11,17 @@ import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.check.WorkSources;
+import dev.gpuwarden.daemon.kernlog.KernelLogTail;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.DriverRoot;
 import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.reset.NvidiaSmi;
+import dev.gpuwarden.daemon.reset.ResetEvidence;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -104,6 +108,21 @@ public final class GpuResetCommand extends CheckingCommand {
                             + " these GPUs alone, up to some minutes) (default: ${DEFAULT-VALUE}).")
     Verify verify = Verify.invasive;
 
+    @Option(
+            names = "--reset.bundle",
+            paramLabel = "FOLDER",
+            description = "Folder that keeps an archive with evidence for the vendor after a reset that failed: the"
+                    + " report, the kernel log about GPUs, nvidia-smi -q, nvidia-bug-report.sh. The last 8 stay"
+                    + " (default: none is kept).")
+    @Nullable Path bundle;
+
+    @Option(
+            names = "--reset.bundle-timeout",
+            defaultValue = "90s",
+            paramLabel = "DURATION",
+            description = "Longest run of nvidia-bug-report.sh, up to 1h (default: ${DEFAULT-VALUE}).")
+    Duration bundleLongest = Duration.ofSeconds(90);
+
     @Mixin
     ClientOptions client = new ClientOptions();
 
@@ -127,6 +146,7 @@ public final class GpuResetCommand extends CheckingCommand {
     public Integer call() throws InterruptedException {
         bounded("--patience", patience, Duration.ZERO);
         bounded("--reset.timeout", longest, Duration.ofSeconds(1));
+        bounded("--reset.bundle-timeout", bundleLongest, Duration.ofSeconds(1));
         DriverRoot driver = driver();
         sampling.searchIn(driver.libraryFolders());
         Optional<Path> socket = client.socket();
@@ -141,10 +161,25 @@ public final class GpuResetCommand extends CheckingCommand {
             return ExitCode.OK;
         }
         GpuReset.Outcome outcome = reset(new Parts(node, smi), targets);
-        ResetReport report = ResetReport.of(targets, outcome);
+        ResetReport report = evidence(ResetReport.of(targets, outcome), outcome, driver);
         show(report.tree(), report::print);
         note(report.text());
         return outcome.success() ? ExitCode.OK : ExitCode.NOT_FIT;
+    }
+
+    /** Keeps the evidence of a failure. The result comes first: the process may be ended while it collects. */
+    private ResetReport evidence(ResetReport report, GpuReset.Outcome outcome, DriverRoot driver)
+            throws InterruptedException {
+        if (bundle == null || !outcome.isEvidence()) {
+            return report;
+        }
+        note(report.text());
+        return report.with(new ResetEvidence(bundle, driver, bundleLongest)
+                .keep(
+                        report.targets().uuids(),
+                        Output.json(report.tree()),
+                        () -> KernelLogTail.read(kernelLog, paths, ResetEvidence::concerns, ResetEvidence.MOST_LINES),
+                        Instant.now()));
     }
 
     private record Parts(ResetNode node, NvidiaSmi smi) {}

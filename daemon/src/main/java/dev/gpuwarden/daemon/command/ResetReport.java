@@ -5,19 +5,22 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.reset.GpuReset;
+import dev.gpuwarden.daemon.reset.ResetEvidence.Kept;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The result of a reset, or its plan, as text and as gpuwarden.reset/v1 (docs/reference/reset-json.md).
  *
  * @param outcome "dry-run", "reset" or "failed"
+ * @param evidence the place of the evidence, or the cause why none was kept; empty if none was requested
  */
-record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> steps) {
+record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> steps, Optional<Kept> evidence) {
 
     private static final String SCHEMA = "gpuwarden.reset/v1";
     private static final String PLANNED = "dry-run";
@@ -32,7 +35,7 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
         steps.add(planned("verify", "the GPU answers, and every passive check of it passes"));
         steps.add(planned("persistence-on", "where it was on"));
         steps.add(planned("acknowledge", "a line in the kernel log for each GPU"));
-        return new ResetReport(targets, PLANNED, steps);
+        return new ResetReport(targets, PLANNED, steps, Optional.empty());
     }
 
     private static String holding(Reading<List<String>> holders) {
@@ -49,7 +52,11 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
     }
 
     static ResetReport of(ResetTargets targets, GpuReset.Outcome outcome) {
-        return new ResetReport(targets, outcome.success() ? "reset" : "failed", outcome.steps());
+        return new ResetReport(targets, outcome.success() ? "reset" : "failed", outcome.steps(), Optional.empty());
+    }
+
+    ResetReport with(Kept kept) {
+        return new ResetReport(targets, outcome, steps, Optional.of(kept));
     }
 
     private boolean isPlan() {
@@ -63,6 +70,7 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
         tree.put("success", outcome.equals("reset"));
         tree.put("gpus", targets.gpus().stream().map(ResetReport::gpu).toList());
         tree.put("steps", steps.stream().map(this::step).toList());
+        evidence.ifPresent(kept -> tree.put("evidence", kept.text()));
         return tree;
     }
 
@@ -99,6 +107,7 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
             }
         }
         table.print(out);
+        evidence.ifPresent(kept -> out.println(kept.text()));
         if (isPlan()) {
             out.println("Nothing was changed. With --arm, " + targets.text() + " is reset.");
         }
@@ -110,6 +119,7 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
                 .filter(step -> !step.done())
                 .findFirst()
                 .map(step -> targets.text() + ": the reset failed at the step " + step.name() + ": " + step.detail())
+                .map(text -> text + evidence.map(kept -> "; " + kept.text()).orElse(""))
                 .orElse(targets.text() + ": reset, and healthy");
     }
 }

@@ -87,8 +87,13 @@ public final class KernelLogScan {
         counters.source(source.name());
         if (source instanceof PipeSource) {
             counters.unreadable(source.name() + " is a pipe, which keeps nothing");
-            return;
+        } else if (!toEnd(source, reader)) {
+            counters.unreadable("not read to its end within " + LONGEST.toSeconds() + " s");
         }
+    }
+
+    /** Reads a source that does not follow to its end. Returns false if the time was over before. */
+    static boolean toEnd(LogSource source, LogSource.Sink sink) {
         ScheduledExecutorService deadline =
                 Executors.newSingleThreadScheduledExecutor(Threads.daemon("gpuwarden-kernel-log-deadline"));
         try {
@@ -100,10 +105,8 @@ public final class KernelLogScan {
                     },
                     LONGEST.toMillis(),
                     TimeUnit.MILLISECONDS);
-            source.read(reader);
-            if (!closing.cancel(false) && late[0]) {
-                counters.unreadable("not read to its end within " + LONGEST.toSeconds() + " s");
-            }
+            source.read(sink);
+            return closing.cancel(false) || !late[0];
         } finally {
             deadline.shutdownNow();
         }

@@ -248,7 +248,11 @@ public final class RepairOptions {
                 new RepairRules(settle, attempts, mostPerDay, reboot != Reboot.never, Set.copyOf(hook.actions));
         Supplier<Reading<Set<Integer>>> users = () -> OpenFiles.holders(files(around));
         RepairSteps.Server server = new RepairSteps.Server(
-                new ResetRun(resetAs == ResetAs.unit, patience, around.resetSettings()),
+                new ResetRun(
+                        resetAs == ResetAs.unit,
+                        patience,
+                        around.resetSettings(),
+                        around.record().map(record -> record.resolveSibling("bundles"))),
                 around.checks(),
                 new SystemUnits(units),
                 Optional.ofNullable(slurm).map(SlurmNode::new),

@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.script.ChildRun;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,7 +13,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param patience longest wait for processes that hold a GPU
  * @param settings options of the daemon that the command gets too
+ * @param bundles folder for the evidence of failures; empty to keep none
  */
-record ResetRun(boolean unit, Duration patience, List<String> settings) {
+record ResetRun(boolean unit, Duration patience, List<String> settings, Optional<Path> bundles) {
 
     /** The name of the unit. */
     static final String UNIT = "gpuwarden-gpu-reset";
@@ -32,9 +34,6 @@ record ResetRun(boolean unit, Duration patience, List<String> settings) {
 
     private static final int DEEPEST = 16;
     private static final int LONGEST_ERROR = 400;
-
-    /** The steps before anything was changed: a failure there is none of the hardware. */
-    private static final Set<String> BEFORE = Set.of("release", "unused", "released");
 
     /** @param detail for operators */
     record Result(Outcome outcome, String detail) {}
@@ -67,6 +66,7 @@ record ResetRun(boolean unit, Duration patience, List<String> settings) {
         uuids.stream().sorted().forEach(command::add);
         command.addAll(List.of("--arm", "--output=json", "--patience=" + Durations.text(patience)));
         command.addAll(settings);
+        bundles.ifPresent(folder -> command.add("--reset.bundle=" + folder));
         return command;
     }
 
@@ -80,8 +80,9 @@ record ResetRun(boolean unit, Duration patience, List<String> settings) {
                 return new Result(Outcome.SUCCEEDED, detail(report, "verify"));
             }
             String step = failedStep(report);
-            Outcome outcome = BEFORE.contains(step) ? Outcome.HELD : Outcome.FAILED;
-            return new Result(outcome, "step " + step + ": " + detail(report, step));
+            Outcome outcome = GpuReset.BEFORE.contains(step) ? Outcome.HELD : Outcome.FAILED;
+            String evidence = report.get("evidence") instanceof String text ? "; " + text : "";
+            return new Result(outcome, "step " + step + ": " + detail(report, step) + evidence);
         } catch (IOException e) {
             return new Result(
                     Outcome.FAILED,

@@ -65,14 +65,45 @@ public record DriverRoot(Path program, Path root, Optional<Path> libraries) {
                         .toList();
     }
 
+    /** Returns true if the driver has this program beside nvidia-smi. */
+    boolean has(String name) {
+        Path other = program.resolveSibling(name);
+        return Files.isExecutable(
+                root.equals(Path.of("/")) ? other : root.resolve(Path.of("/").relativize(other)));
+    }
+
+    /** Returns a folder below the driver's root for files of its programs: the one that is given, if it is there. */
+    Path scratchFor(Path folder) {
+        return folder.startsWith(root) ? folder : root.resolve("tmp");
+    }
+
+    /** Returns the path as the driver's programs have it. */
+    Path inside(Path file) {
+        return root.equals(Path.of("/")) ? file : Path.of("/").resolve(root.relativize(file));
+    }
+
+    /** Returns the path as the host has it. */
+    static Path onHost(Path file) {
+        return file.startsWith(HOST) ? Path.of("/").resolve(HOST.relativize(file)) : file;
+    }
+
     /** Returns the command line for these arguments. */
     List<String> command(List<String> arguments) {
+        return command(program, arguments);
+    }
+
+    /** Returns the command line for the program of this name beside nvidia-smi. */
+    List<String> command(String name, List<String> arguments) {
+        return command(program.resolveSibling(name), arguments);
+    }
+
+    private List<String> command(Path file, List<String> arguments) {
         List<String> command = new ArrayList<>();
         if (!root.equals(Path.of("/"))) {
             command.addAll(List.of("chroot", root.toString()));
         }
         libraries.ifPresent(folder -> command.addAll(List.of("env", "LD_LIBRARY_PATH=" + folder)));
-        command.add(program.toString());
+        command.add(file.toString());
         command.addAll(arguments);
         return command;
     }

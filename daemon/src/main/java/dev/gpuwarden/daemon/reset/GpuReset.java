@@ -17,6 +17,9 @@ import java.util.function.Supplier;
  */
 public final class GpuReset {
 
+    /** The steps before anything was changed: a failure there is none of the hardware. */
+    public static final Set<String> BEFORE = Set.of("release", "unused", "released");
+
     private static final long POLL_NANOS = 500_000_000;
 
     /** The parts of the node that the steps use. */
@@ -63,6 +66,12 @@ public final class GpuReset {
 
     /** @param steps in their order; those after a failure are missing, except those that undo */
     public record Outcome(boolean success, List<Step> steps) {
+        /** Returns true if the reset failed after the GPU was free, so that its hardware or driver may be the cause. */
+        public boolean isEvidence() {
+            return !success
+                    && failure().filter(step -> !BEFORE.contains(step.name())).isPresent();
+        }
+
         /** Returns the first failure; empty after success. */
         public Optional<Step> failure() {
             return steps.stream().filter(step -> !step.done()).findFirst();

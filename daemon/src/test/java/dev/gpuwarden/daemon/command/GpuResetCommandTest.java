@@ -10,10 +10,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -155,7 +160,9 @@ class GpuResetCommandTest {
                 .redirectInput(node.devices().resolve("nvidia1").toFile())
                 .start();
         try {
-            Ended ended = reset("1", "--arm", "--patience=1s");
+            Path bundles = folder.resolve("bundles");
+            Ended ended = reset("1", "--arm", "--patience=1s", "--reset.bundle=" + bundles);
+            assertThat(bundles).as("a held GPU is no case for the vendor").doesNotExist();
             assertThat(ended.code()).isEqualTo(1);
             assertThat(ended.step("release")).startsWith("done: no daemon answers on ");
             assertThat(ended.step("unused")).startsWith("failed: ").contains("process " + holder.pid(), "sleep");
@@ -181,6 +188,53 @@ class GpuResetCommandTest {
         assertThat(other.step("verify")).isEqualTo("done: 2 passed; skipped: nccl-loopback (one-gpu)");
         Ended passive = reset("1", "--arm", "--verify=passive", "--check.only=gpu-state,gpu-results");
         assertThat(passive.step("verify")).isEqualTo("done: 1 passed");
+    }
+
+    @Test
+    void failureKeepsItsEvidence() throws Exception {
+        Path bundles = folder.resolve("state/bundles");
+        Path smi = Files.createDirectories(folder.resolve("driver")).resolve("nvidia-smi");
+        script(
+                smi,
+                "case \"$*\" in *--gpu-reset*) echo In use by another client; exit 19;; *-q*) echo all about $3;; esac");
+        node.logKernel("NVRM: Xid (PCI:0000:2d:00): 79, GPU has fallen off the bus");
+        node.logKernel("eth0: link is up");
+        String[] words = {"1", "--arm", "--reset.nvidia-smi=" + smi, "--reset.bundle=" + bundles};
+        Ended without = reset(words);
+        assertThat(without.code()).as(without.err()).isEqualTo(1);
+        assertThat(without.err())
+                .containsSubsequence(
+                        "failed at the step reset: ", "failed at the step reset: ", "; evidence in " + bundles);
+        Map<String, String> files = unzipped(bundles);
+        assertThat(files.keySet()).containsExactly("README.txt", "reset.json", "kernel-log.txt", "nvidia-smi.txt");
+        assertThat(files.get("README.txt")).contains("nvidia-bug-report.sh: missing: ", "is absent beside nvidia-smi");
+        assertThat(files.get("reset.json")).contains("In use by another client");
+        assertThat(files.get("kernel-log.txt"))
+                .contains("79, GPU has fallen off")
+                .doesNotContain("eth0");
+        assertThat(files.get("nvidia-smi.txt")).isEqualTo("exit code 0\nall about " + uuid(1) + "\n");
+        assertThat(without.report().get("evidence")).isEqualTo("evidence in " + newest(bundles));
+    }
+
+    private static void script(Path file, String text) throws IOException {
+        Files.writeString(file, "#!/bin/sh\n" + text + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private static Path newest(Path bundles) throws IOException {
+        try (Stream<Path> all = Files.list(bundles)) {
+            return all.max(Path::compareTo).orElseThrow();
+        }
+    }
+
+    private static Map<String, String> unzipped(Path bundles) throws IOException {
+        Map<String, String> files = new LinkedHashMap<>();
+        try (ZipInputStream zip = new ZipInputStream(Files.newInputStream(newest(bundles)))) {
+            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                files.put(entry.getName(), new String(zip.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        }
+        return files;
     }
 
     @Test

@@ -3,9 +3,11 @@ package dev.gpuwarden.daemon.repair;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,18 +24,26 @@ class ResetRunTest {
 
     @Test
     void aChildGetsTheSettingsOfTheDaemon() {
-        List<String> command = new ResetRun(false, Duration.ofSeconds(30), List.of("--path.sysfs=/x"))
+        List<String> command = new ResetRun(
+                        false, Duration.ofSeconds(30), List.of("--path.sysfs=/x"), Optional.of(Path.of("/var/b")))
                 .command(List.of("GPU-b", "GPU-a"), ENVIRONMENT);
         assertThat(command)
                 .containsSubsequence(
-                        "gpu-reset", "GPU-a", "GPU-b", "--arm", "--output=json", "--patience=30s", "--path.sysfs=/x")
+                        "gpu-reset",
+                        "GPU-a",
+                        "GPU-b",
+                        "--arm",
+                        "--output=json",
+                        "--patience=30s",
+                        "--path.sysfs=/x",
+                        "--reset.bundle=/var/b")
                 .doesNotContain("systemd-run");
     }
 
     @Test
     void aUnitGetsTheDaemonsVariablesAndNoOthers() {
-        List<String> command =
-                new ResetRun(true, Duration.ofSeconds(30), List.of()).command(List.of("GPU-a"), ENVIRONMENT);
+        List<String> command = new ResetRun(true, Duration.ofSeconds(30), List.of(), Optional.empty())
+                .command(List.of("GPU-a"), ENVIRONMENT);
         assertThat(command).startsWith("systemd-run").contains("--wait", "--unit=gpuwarden-gpu-reset");
         assertThat(command.stream().filter(word -> word.startsWith("--setenv=")))
                 .containsExactly("--setenv=GPUWARDEN_PATH_SYSFS=/host/sys");
@@ -53,6 +63,12 @@ class ResetRunTest {
     void onlyAResetThatChangedNothingIsHeld(int code, boolean success, String step, boolean done, Outcome outcome) {
         ResetRun.Result result = ResetRun.result(code, report(success, step, done), "");
         assertThat(result.outcome()).isEqualTo(outcome);
+    }
+
+    @Test
+    void theResultOfAFailureNamesItsEvidence() {
+        String report = report(false, "reset", false).replaceFirst("\\{", "{\"evidence\": \"evidence in /b.zip\", ");
+        assertThat(ResetRun.result(1, report, "").detail()).isEqualTo("step reset: seen; evidence in /b.zip");
     }
 
     @Test

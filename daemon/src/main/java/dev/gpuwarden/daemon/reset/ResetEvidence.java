@@ -1,0 +1,150 @@
+package dev.gpuwarden.daemon.reset;
+
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.reset.EvidenceFolder.Entry;
+import dev.gpuwarden.daemon.script.ChildRun;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** The evidence of a failed reset, for an operator and the vendor: one archive in a folder of this node. */
+public final class ResetEvidence {
+
+    /** Largest number of lines of the kernel log. */
+    public static final int MOST_LINES = 500;
+
+    private static final System.Logger LOG = System.getLogger(ResetEvidence.class.getName());
+
+    private static final Duration QUERY = Duration.ofSeconds(30);
+    private static final List<String> WORDS = List.of("nvrm", "nvidia", "nvlink", "nvswitch", "gpu", "pcie", "aer:");
+
+    /**
+     * The result.
+     *
+     * @param file the archive; empty if it could not be written
+     * @param text its place on the node, or the cause of a failure
+     */
+    public record Kept(Optional<Path> file, String text) {}
+
+    private final EvidenceFolder folder;
+    private final Path place;
+    private final DriverRoot driver;
+    private final Duration longest;
+
+    /** @param longest limit for nvidia-bug-report.sh */
+    public ResetEvidence(Path place, DriverRoot driver, Duration longest) {
+        this.folder = EvidenceFolder.of(place);
+        this.place = place;
+        this.driver = driver;
+        this.longest = longest;
+    }
+
+    /** Returns true for a line of the kernel log that may be about a GPU. */
+    public static boolean concerns(String line) {
+        String lower = line.toLowerCase(Locale.ROOT);
+        return WORDS.stream().anyMatch(lower::contains);
+    }
+
+    /**
+     * Collects the evidence and writes it. A part that fails is named in the archive. Blocks.
+     *
+     * @param report the report of the reset, in JSON
+     * @param kernelLog reads the lines of the kernel log about GPUs
+     */
+    public Kept keep(List<String> gpus, String report, Supplier<Reading<List<String>>> kernelLog, Instant at)
+            throws InterruptedException {
+        List<Entry> entries = new ArrayList<>();
+        StringBuilder readme = new StringBuilder("Evidence of a failed reset of " + String.join(", ", gpus) + " at "
+                + at + ", collected by gpuwarden.\nIt names processes and serial numbers.\n\n");
+        add(entries, readme, "reset.json", Reading.of(report));
+        add(entries, readme, "kernel-log.txt", lines(kernelLog.get()));
+        add(entries, readme, "nvidia-smi.txt", query(gpus));
+        Optional<Path> scratch = Optional.empty();
+        try {
+            folder.prepare();
+            scratch = scratch();
+            Reading<Path> bug = scratch.isPresent()
+                    ? new BugReport(driver, longest).run(scratch.get())
+                    : Reading.absent(Absence.FAILED, 0, "no file can be written in " + driver.scratchFor(place));
+            String name = bug.asOptional()
+                    .map(file -> String.valueOf(file.getFileName()))
+                    .orElse(BugReport.PROGRAM);
+            readme.append(line(name, bug));
+            bug.asOptional().ifPresent(file -> entries.add(new Entry(name, () -> Files.newInputStream(file))));
+            entries.add(0, text("README.txt", readme.toString()));
+            Path file = folder.write(at, entries);
+            return new Kept(Optional.of(file), "evidence in " + DriverRoot.onHost(file));
+        } catch (IOException e) {
+            return new Kept(
+                    Optional.empty(), "no evidence was kept in " + DriverRoot.onHost(place) + ": " + e.getMessage());
+        } finally {
+            scratch.ifPresent(ResetEvidence::remove);
+        }
+    }
+
+    private Optional<Path> scratch() {
+        try {
+            return Optional.of(Files.createTempDirectory(driver.scratchFor(place), "gpuwarden-bug-report-"));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static void add(List<Entry> entries, StringBuilder readme, String name, Reading<String> content) {
+        readme.append(line(name, content));
+        content.asOptional().ifPresent(text -> entries.add(text(name, text)));
+    }
+
+    private static String line(String name, Reading<?> content) {
+        return content instanceof Reading.Absent<?> absent
+                ? name + ": missing: " + absent.detail() + "\n"
+                : name + "\n";
+    }
+
+    private static Entry text(String name, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return new Entry(name, () -> new ByteArrayInputStream(bytes));
+    }
+
+    private static Reading<String> lines(Reading<List<String>> lines) {
+        return lines instanceof Reading.Absent<List<String>> absent
+                ? Reading.absent(absent.cause(), absent.code(), absent.detail())
+                : Reading.of(String.join("\n", lines.asOptional().orElseThrow()) + "\n");
+    }
+
+    private Reading<String> query(List<String> gpus) throws InterruptedException {
+        ChildRun run = ChildRun.of(
+                driver.command(List.of("-q", "-i", String.join(",", gpus))), Path.of("/"), System.getenv(), QUERY);
+        if (run.end() instanceof ChildRun.End.Exited exited) {
+            return Reading.of("exit code " + exited.code() + "\n" + run.out() + run.err());
+        }
+        return Reading.absent(
+                Absence.FAILED,
+                0,
+                run.end() instanceof ChildRun.End.CutOff cut
+                        ? "nvidia-smi -q " + cut.why()
+                        : "nvidia-smi did not start");
+    }
+
+    private static void remove(Path scratch) {
+        try (Stream<Path> all = Files.list(scratch)) {
+            for (Path file : all.toList()) {
+                Files.delete(file);
+            }
+            Files.delete(scratch);
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, scratch + " cannot be removed: " + e.getMessage());
+        }
+    }
+}
