@@ -16,6 +16,9 @@ import java.util.Optional;
  */
 final class Jobs {
 
+    /** The host's folder for the evidence of failures. */
+    private static final String STATE = "/var/lib/gpuwarden";
+
     private static final int KEEP_SECONDS = 86_400;
 
     /** Reboots a node whose boot is still the expected one, so that a container that starts twice reboots once. */
@@ -94,6 +97,7 @@ final class Jobs {
         if (resource.kind() == MaintenanceKind.GPU_RESET) {
             volumes.add(host("dev", "/dev", "Directory"));
             volumes.add(host("socket", "/run/gpuwarden", "DirectoryOrCreate"));
+            volumes.add(host("state", STATE, "DirectoryOrCreate"));
         }
         pod.put("volumes", volumes);
         return pod;
@@ -114,13 +118,17 @@ final class Jobs {
         mounts.add(
                 Map.of("name", "host", "mountPath", "/host", "readOnly", true, "mountPropagation", "HostToContainer"));
         if (resource.kind() == MaintenanceKind.GPU_RESET) {
-            List<String> args = new ArrayList<>(List.of("gpu-reset", "--arm", "--output=json"));
+            List<String> args = new ArrayList<>(
+                    List.of("gpu-reset", "--arm", "--output=json", "--reset.bundle=/host" + STATE + "/bundles"));
             args.addAll(resource.uuids());
             container.put("args", args);
             env.add(Map.of("name", "NODE_NAME", "value", resource.node()));
             env.add(Map.of("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
             mounts.add(Map.of("name", "dev", "mountPath", "/dev"));
             mounts.add(Map.of("name", "socket", "mountPath", "/run/gpuwarden"));
+            // Below /host, so that a program with the host as its root has it at its own place. The host itself is read
+            // only.
+            mounts.add(Map.of("name", "state", "mountPath", "/host" + STATE));
         } else {
             container.put("command", List.of("/bin/sh", "-c", REBOOT));
             env.add(Map.of("name", "BOOT_ID", "value", resource.progress().bootId()));
