@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import java.time.Instant;
@@ -46,6 +47,7 @@ public final class MaintenanceAuditLog {
     private void add(Maintenance resource, Progress.Change change, String decision, Instant now) {
         Map<String, Object> status = new LinkedHashMap<>(change.tree());
         resource.progress().started().ifPresent(start -> status.putIfAbsent("startTime", start.toString()));
+        status.putIfAbsent("nodeUID", resource.progress().nodeUid());
         MaintenanceRecord record = MaintenanceRecord.of(
                 resource.kind(),
                 Map.of(
@@ -67,7 +69,7 @@ public final class MaintenanceAuditLog {
         audits.accept(new MaintenanceAudit(
                 now,
                 resource.node(),
-                resource.progress().nodeUid(),
+                JsonTrees.text(status, "nodeUID"),
                 decision,
                 reason,
                 resource.title(),
@@ -120,8 +122,14 @@ public final class MaintenanceAuditLog {
         }
 
         private static Map<String, Object> tree(Stage stage) {
-            Map<String, Object> tree = stage.tree();
-            tree.remove("resource");
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("stage", stage.name());
+            tree.put("state", stage.state().label());
+            // An unknown time has no field.
+            stage.begin().ifPresent(at -> tree.put("begin", at.toString()));
+            stage.end().ifPresent(at -> tree.put("end", at.toString()));
+            stage.took().ifPresent(time -> tree.put("seconds", time.toSeconds()));
+            tree.put("why", stage.why());
             return tree;
         }
     }

@@ -60,10 +60,13 @@ public record MaintenanceRecord(
                         .toList());
     }
 
-    /** Returns the field manager of the oldest write that was none of the status; empty if unknown. */
+    /**
+     * Returns the field manager of the oldest write of the spec; empty if unknown. A later write of another part may have the same
+     * time, because these times are whole seconds.
+     */
     public static String creator(Map<String, Object> metadata) {
         return JsonTrees.objects(metadata, "managedFields").stream()
-                .filter(fields -> JsonTrees.text(fields, "subresource").isEmpty())
+                .filter(fields -> JsonTrees.object(fields, "fieldsV1").containsKey("f:spec"))
                 .min(Comparator.comparing(fields -> JsonTrees.text(fields, "time")))
                 .map(fields -> JsonTrees.text(fields, "manager"))
                 .orElse("");

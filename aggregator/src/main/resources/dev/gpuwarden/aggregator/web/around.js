@@ -34,7 +34,7 @@ export function showAround(fleet) {
 function evidence(decision) {
   const parts = [...(decision.faults ?? []), ...(decision.pods ?? []), ...(decision.rules?.length ? ['rules ' + decision.rules.join(', ')] : []), ...(decision.unanswered ?? []),
     ...(decision.resources ?? []), ...(decision.createdBy ? ['created by ' + decision.createdBy] : []),
-    ...(decision.steps ?? []).map(step => `${step.stage}: ${step.state.replace('-', ' ')}` + (step.seconds === null ? '' : `, ${step.seconds} s`)),
+    ...(decision.steps ?? []).map(step => `${step.stage}: ${step.state.replace('-', ' ')}` + (step.seconds === undefined ? '' : `, ${step.seconds} s`)),
     ...(decision.breaker ? [decision.breaker] : []), ...(decision.resourceVersion ? ['Node version ' + decision.resourceVersion] : [])];
   return element('td', {}, element('details', {}, element('summary', {}, parts[0]), element('ul', {}, ...parts.map(part => element('li', {}, part)))));
 }

@@ -232,6 +232,16 @@ class NodePipelinesTest {
     }
 
     @Test
+    void creatorIsTheFirstWriterOfTheSpec() {
+        List<Map<String, Object>> managed = List.of(
+                Map.of("manager", "a-janitor", "time", DAY + "05:00:00Z", "fieldsV1", Map.of("f:metadata", Map.of())),
+                Map.of("manager", "kubectl-edit", "time", DAY + "05:00:09Z", "fieldsV1", Map.of("f:spec", Map.of())),
+                Map.of("manager", "kubectl-create", "time", DAY + "05:00:00Z", "fieldsV1", Map.of("f:spec", Map.of())));
+        assertThat(MaintenanceRecord.creator(Map.of("managedFields", managed))).isEqualTo("kubectl-create");
+        assertThat(MaintenanceRecord.creator(Map.of())).isEmpty();
+    }
+
+    @Test
     void lastRepairStaysAfterTheReturn() {
         attempt("r1", "GPUReset", "05:10:01Z", "succeeded", "05:12:00Z");
         annotations.remove("latestFaultRemediationState");

@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.janitor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Job;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.cli.Output;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -46,8 +46,12 @@ class MaintenanceAuditLogTest {
         Resource reset = world.add(MaintenanceKind.GPU_RESET);
         run(reset);
         assertThat(audits).extracting(MaintenanceAudit::decision).containsExactly("start", "failed");
-        assertThat(Output.json(audits.get(0).toTree()))
-                .contains("\"decision\": \"maintenance_start\"", "\"createdBy\": \"kubectl-create\"");
+        assertThat(Json.write(audits.get(0).toTree()))
+                .contains(
+                        "\"uid\":\"node-uid-1\"",
+                        "\"decision\":\"maintenance_start\"",
+                        "\"createdBy\":\"kubectl-create\"",
+                        "{\"stage\":\"reset\",\"state\":\"not-yet\",\"why\":\"\"}");
         assertThat(audits.get(1).reason()).endsWith("expected a reset and verified GPU, seen failed");
         assertThat(audits.get(1).toTree())
                 .containsEntry("node", "node-1")
