@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
-import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
@@ -10,6 +9,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options for the program that carries out GPUReset, RebootNode and TerminateNode. */
@@ -50,6 +50,9 @@ final class JanitorOptions {
             description = "Time for which completed maintenance resources are kept (default: ${DEFAULT-VALUE}).")
     Duration keep = Duration.ofDays(14);
 
+    @Mixin
+    JanitorTimeOptions times = new JanitorTimeOptions();
+
     /**
      * Returns the settings; empty without an image. Throws {@link UserError} for invalid options.
      *
@@ -62,21 +65,13 @@ final class JanitorOptions {
         if (keep.isNegative() || keep.isZero()) {
             throw new UserError("--janitor.keep must be above 0, but was " + Durations.text(keep));
         }
-        JanitorTimes usual = JanitorTimes.DEFAULT;
         return Optional.of(new JanitorSettings(
                 namespace,
                 lockNamespace(namespace),
                 image,
                 reboot == Reboot.job ? RebootProvider.JOB : RebootProvider.EXTERNAL,
                 Pattern.compile(DrainPolicies.SYSTEM),
-                new JanitorTimes(
-                        usual.teardown(),
-                        usual.job(),
-                        usual.restore(),
-                        usual.reboot(),
-                        usual.terminate(),
-                        keep,
-                        usual.poll())));
+                times.times(keep)));
     }
 
     /** @param namespace namespace of the aggregator */
