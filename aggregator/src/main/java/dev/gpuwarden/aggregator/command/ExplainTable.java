@@ -157,16 +157,18 @@ final class ExplainTable {
         NodePipeline pipeline = report.story().pipeline().get();
         out.println();
         Table table =
-                new Table(pipeline.over() ? "LAST REPAIR" : "REPAIR", "STATE", "BEGAN", "TOOK", "WHY", "RESOURCE");
+                new Table(pipeline.over() ? "LAST REPAIR" : "REPAIR", "STATE", "BEGAN", "TOOK", "RESOURCE", "WHY");
         String resource = "";
         for (Stage stage : pipeline.stages()) {
             table.row(
                     stage.name(),
                     styled(stage.state()),
-                    stage.begin().map(Instant::toString).orElse(""),
+                    stage.begin()
+                            .map(at -> at.truncatedTo(ChronoUnit.SECONDS).toString())
+                            .orElse(""),
                     took(stage, report.story().at()),
-                    stage.why(),
-                    stage.resource().equals(resource) ? "" : stage.resource());
+                    stage.resource().equals(resource) ? "" : stage.resource(),
+                    stage.why());
             resource = stage.resource();
         }
         table.print(out);

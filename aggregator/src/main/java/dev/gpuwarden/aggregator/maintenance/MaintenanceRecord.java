@@ -81,6 +81,11 @@ public record MaintenanceRecord(
         }
     }
 
+    /** Returns true if it has ended and none of its stages failed. */
+    public boolean succeeded() {
+        return ended.isPresent() && stages.stream().noneMatch(stage -> stage.state() == Stage.State.FAILED);
+    }
+
     /** Returns kind and name, for texts. */
     public String title() {
         return kind.resources().kind() + " " + name;

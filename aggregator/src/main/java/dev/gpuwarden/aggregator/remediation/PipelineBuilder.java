@@ -92,12 +92,15 @@ public final class PipelineBuilder {
         add(Stage.of("drain", State.UNKNOWN, NOT_KEPT));
         last.forEach(this::attempt);
         Repair end = last.get(last.size() - 1);
-        Optional<Instant> ended = end.result().map(Result::at);
+        // A node may return before its resource ends, and the Node then records no result.
+        Optional<MaintenanceRecord> resource = resources.find(end.resource());
+        Optional<Instant> ended = end.result().map(Result::at).or(() -> resource.flatMap(MaintenanceRecord::ended));
         Optional<QuarantineEvents> returned =
                 QuarantineEvents.of(node).filter(decision -> !decision.at().isBefore(end.at()));
-        boolean verified = succeeded(end)
-                && returned.filter(decision -> decision.reason().equals("ReturnedToService"))
-                        .isPresent();
+        boolean verified =
+                (succeeded(end) || resource.filter(MaintenanceRecord::succeeded).isPresent())
+                        && returned.filter(decision -> decision.reason().equals("ReturnedToService"))
+                                .isPresent();
         Optional<Instant> at = returned.map(QuarantineEvents::at);
         add(
                 verified

@@ -171,7 +171,7 @@ class FleetReportTest {
                         "FAULT  Noise  noise  (251 faults)")
                 .anyMatch(line -> line.startsWith("Xid  48  GPU 2 (0000:44:00.0)  fatal"))
                 .containsSubsequence(
-                        "REPAIR  STATE  BEGAN  TOOK  WHY  RESOURCE",
+                        "REPAIR  STATE  BEGAN  TOOK  RESOURCE  WHY",
                         "lock  done  2026-11-22T05:58:00Z  1m30s  GPUReset r",
                         "reset  in-progress  2026-11-22T05:59:30Z  30s+  \\u001b[2Jjob");
     }

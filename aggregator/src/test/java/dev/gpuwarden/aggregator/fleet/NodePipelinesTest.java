@@ -261,6 +261,25 @@ class NodePipelinesTest {
     }
 
     @Test
+    void returnBeforeTheEndOfItsResourceIsVerifiedByTheResource() {
+        attempt("r1", "RebootNode", "05:10:01Z", "", "");
+        annotations.remove("latestFaultRemediationState");
+        annotations.put("gpuwarden.dev/quarantine-decided-at", DAY + "05:12:30Z");
+        cordoned = false;
+        health = NodeAssessorTest.health(DAY + "05:59:30Z");
+        Map<String, Object> status = Map.of(
+                "startTime",
+                DAY + "05:10:02Z",
+                "completionTime",
+                DAY + "05:12:31Z",
+                "conditions",
+                List.of(condition("NodeReady", "True", "Rebooted", "m", "05:12:31Z")));
+        MaintenanceRecord reboot = resource(MaintenanceKind.REBOOT_NODE, "r1", "05:10:01Z", status);
+        assertThat(lines(new Resources(List.of(reboot), "")))
+                .contains("reboot: done 05:10:02 149s", "verification: done 05:12:31 0s");
+    }
+
+    @Test
     void nodesInServiceHaveOneOnlyWithACause() {
         cordoned = false;
         assertThat(lines(NONE).get(0)).startsWith("fault: in-progress 05:00:00");
