@@ -64,7 +64,7 @@ public final class JanitorController {
         nodes.listen(new NodeCache.Listener() {
             @Override
             public void node(String name, Optional<CachedNode> node, boolean ours) {
-                if (resources.busy(name)) {
+                if (janitor.concerns(name, node)) {
                     queue.add(name);
                 }
             }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
@@ -11,6 +12,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +25,7 @@ import java.util.function.Consumer;
 
 /**
  * The reconciler of the maintenance of a node: it carries out its resources in the order of their creation, one at a time. All
- * facts are read from the API server before each decision, so a replica that no longer leads writes nothing old. Thread-safe.
+ * facts are read from the API server before each step that acts, so a replica that no longer leads does nothing old. Thread-safe.
  */
 public final class Janitor implements Reconciler {
 
@@ -39,6 +41,8 @@ public final class Janitor implements Reconciler {
     private final BiConsumer<String, Duration> later;
     private final MaintenanceAuditLog audits;
     private final JanitorMetrics metrics = new JanitorMetrics();
+    /** The last facts of each Node with maintenance. Most changes, as of its conditions, are none of these. */
+    private final Map<String, Optional<NodeFacts>> nodes = new ConcurrentHashMap<>();
     /** The reason why a resource is left to another janitor, by UID. */
     private final Map<String, String> left = new ConcurrentHashMap<>();
 
@@ -70,7 +74,7 @@ public final class Janitor implements Reconciler {
         this.settings = settings;
         this.locks = new NodeLock(api, settings.lockNamespace());
         this.jobs = new JobReader(api, settings.namespace());
-        this.writer = new StepWriter(api, locks, settings);
+        this.writer = new StepWriter(api, locks, jobs, settings);
         this.clock = clock;
         this.later = later;
         this.audits = new MaintenanceAuditLog(audits);
@@ -83,6 +87,16 @@ public final class Janitor implements Reconciler {
     /** Returns the number of resources that are left to another janitor. */
     public int foreign() {
         return left.size();
+    }
+
+    /** Returns true if a change of a Node may matter to its maintenance. Called in the order of the changes. */
+    public boolean concerns(String name, Optional<CachedNode> node) {
+        if (!cache.busy(name)) {
+            nodes.remove(name);
+            return false;
+        }
+        Optional<NodeFacts> now = node.map(each -> NodeFacts.of(each.tree()).withoutVersion());
+        return !now.equals(nodes.put(name, now));
     }
 
     @Override
@@ -127,23 +141,25 @@ public final class Janitor implements Reconciler {
     private Turn turn(Maintenance known) throws ApiException, InterruptedException {
         if (!known.inProgress() && !known.hasFinalizer()) {
             left.remove(known.uid());
-            Step step = Steps.next(scene(known, Optional.empty(), Lock.FREE, Optional.empty(), Optional.empty()));
+            Step step = Steps.next(scene(known, Optional.empty(), Lock.FREE, Optional.empty()));
             if (step instanceof Step.Wait wait) {
                 return new Turn(false, Optional.of(wait.most()));
             }
         }
         boolean wrote = false;
-        Optional<List<NodePod>> pods = Optional.empty();
+        Optional<Scene> answered = Optional.empty();
         while (true) {
-            Optional<Maintenance> read = read(known);
-            if (read.isEmpty()) {
+            // The step that an answer leads to needs facts that are read now, unless it only keeps the books.
+            Optional<Step> books = answered.map(Steps::next).filter(Step::keepsBooks);
+            Optional<Scene> facts = books.isPresent() ? answered : gather(known);
+            if (facts.isEmpty()) {
                 return new Turn(wrote, Optional.empty());
             }
-            Maintenance resource = read.get();
-            Step step = Steps.next(gather(resource, pods));
+            Scene scene = facts.get();
+            Maintenance resource = scene.resource();
+            Step step = books.orElseGet(() -> Steps.next(scene));
             if (step instanceof Step.ReadPods) {
-                pods = Optional.of(pods(resource.node()));
-                step = Steps.next(gather(resource, pods));
+                step = Steps.next(scene.with(pods(resource.node())));
             }
             if (step instanceof Step.Wait wait) {
                 left.remove(resource.uid());
@@ -153,12 +169,14 @@ public final class Janitor implements Reconciler {
                 leave(resource, leave.reason());
                 return new Turn(wrote, Optional.of(Steps.LATER));
             }
-            pods = Optional.empty();
             audits.before(resource, step, clock.instant());
-            if (writer.write(resource, step)) {
+            Optional<Written> written = writer.write(resource, step);
+            if (written.isPresent()) {
                 metrics.wrote(resource, step);
                 audits.after(resource, step, clock.instant());
             }
+            answered = written.flatMap(made -> scene.after(made, ahead(resource), clock.instant()));
+            answered.ifPresent(after -> cache.answered(after.resource()));
             wrote = true;
         }
     }
@@ -171,40 +189,36 @@ public final class Janitor implements Reconciler {
         }
     }
 
-    private Optional<Maintenance> read(Maintenance known) throws ApiException, InterruptedException {
+    /** Reads all facts but the pods; empty if the resource is gone. */
+    private Optional<Scene> gather(Maintenance known) throws ApiException, InterruptedException {
         Optional<Maintenance> now = api.find(known.path())
                 .map(tree -> Maintenance.of(known.kind(), tree))
                 .filter(found -> found.uid().equals(known.uid()));
-        if (now.isPresent()) {
-            cache.keep(now.get());
-        } else {
+        if (now.isEmpty()) {
             cache.forget(known);
+            return Optional.empty();
         }
-        return now;
-    }
-
-    private Scene gather(Maintenance resource, Optional<List<NodePod>> pods) throws ApiException, InterruptedException {
+        Maintenance resource = now.get();
+        cache.keep(resource);
         Optional<NodeFacts> node =
                 api.find(NodeCache.NODES.path(resource.node())).map(NodeFacts::of);
         Lock lock = locks.read(resource.node(), resource.uid());
         Optional<JobFacts> job = resource.progress().started().isPresent() ? jobs.find(resource) : Optional.empty();
-        return scene(resource, node, lock, job, pods);
+        return Optional.of(scene(resource, node, lock, job));
     }
 
-    private Scene scene(
-            Maintenance resource,
-            Optional<NodeFacts> node,
-            Lock lock,
-            Optional<JobFacts> job,
-            Optional<List<NodePod>> pods) {
-        List<Maintenance> ahead = cache.ofNode(resource.node()).stream()
+    private Scene scene(Maintenance resource, Optional<NodeFacts> node, Lock lock, Optional<JobFacts> job) {
+        return new Scene(resource, node, lock, job, Optional.empty(), ahead(resource), settings, clock.instant());
+    }
+
+    private List<Maintenance> ahead(Maintenance resource) {
+        return cache.ofNode(resource.node()).stream()
                 .filter(other -> !other.uid().equals(resource.uid()))
                 .filter(Maintenance::inProgress)
                 .filter(other -> other.foreign().isEmpty())
                 .filter(other -> Maintenance.ORDER.compare(other, resource) < 0
                         || other.progress().started().isPresent())
                 .toList();
-        return new Scene(resource, node, lock, job, pods, ahead, settings, clock.instant());
     }
 
     private List<NodePod> pods(String node) throws ApiException, InterruptedException {

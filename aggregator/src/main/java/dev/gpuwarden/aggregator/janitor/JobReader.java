@@ -27,23 +27,24 @@ final class JobReader {
     /** Returns the Job of a resource; empty if there is none. */
     Optional<JobFacts> find(Maintenance resource) throws ApiException, InterruptedException {
         Optional<Map<String, Object>> job = api.find(Jobs.kind(namespace).path(Jobs.name(resource)));
-        if (job.isEmpty()) {
-            return Optional.empty();
-        }
-        Map<String, Object> metadata = JsonTrees.object(job.get(), "metadata");
+        return job.isEmpty() ? Optional.empty() : Optional.of(of(resource, job.get()));
+    }
+
+    /** Reads the Job of a resource. Only the reason of a failure needs the API server. */
+    JobFacts of(Maintenance resource, Map<String, Object> job) throws ApiException, InterruptedException {
+        Map<String, Object> metadata = JsonTrees.object(job, "metadata");
         Instant created = Maintenance.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
         String uid = JsonTrees.text(metadata, "uid");
-        boolean suspended = JsonTrees.isTrue(JsonTrees.object(job.get(), "spec"), "suspend");
-        List<Map<String, Object>> conditions =
-                JsonTrees.objects(JsonTrees.object(job.get(), "status"), "conditions").stream()
-                        .filter(each -> JsonTrees.text(each, "status").equals("True"))
-                        .toList();
+        boolean suspended = JsonTrees.isTrue(JsonTrees.object(job, "spec"), "suspend");
+        List<Map<String, Object>> conditions = JsonTrees.objects(JsonTrees.object(job, "status"), "conditions").stream()
+                .filter(each -> JsonTrees.text(each, "status").equals("True"))
+                .toList();
         if (has(conditions, "Complete").isPresent()) {
-            return Optional.of(new JobFacts(uid, created, false, Optional.of(true), Optional.of(0), ""));
+            return new JobFacts(uid, created, false, Optional.of(true), Optional.of(0), "");
         }
         Optional<Map<String, Object>> failed = has(conditions, "Failed").or(() -> has(conditions, "FailureTarget"));
         if (failed.isEmpty()) {
-            return Optional.of(new JobFacts(uid, created, suspended, Optional.empty(), Optional.empty(), ""));
+            return new JobFacts(uid, created, suspended, Optional.empty(), Optional.empty(), "");
         }
         Map<String, Object> end = container(resource);
         String said = failure(JsonTrees.text(end, "message"));
@@ -52,8 +53,7 @@ final class JobReader {
                 : said;
         Optional<Integer> code =
                 end.containsKey("exitCode") ? Optional.of(JsonTrees.number(end, "exitCode")) : Optional.empty();
-        return Optional.of(
-                new JobFacts(uid, created, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST)));
+        return new JobFacts(uid, created, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST));
     }
 
     private static Optional<Map<String, Object>> has(List<Map<String, Object>> conditions, String type) {

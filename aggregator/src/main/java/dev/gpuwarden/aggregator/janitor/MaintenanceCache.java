@@ -18,6 +18,9 @@ public final class MaintenanceCache {
     private final Map<String, Maintenance> all = new ConcurrentHashMap<>();
     private final Map<String, Set<String>> byNode = new ConcurrentHashMap<>();
     private final Set<String> deleted = ConcurrentHashMap.newKeySet();
+    /** The versions of each resource that answers have brought, and the watch has not. */
+    private final Map<String, Set<String>> own = new ConcurrentHashMap<>();
+
     private final Consumer<String> changed;
 
     /** @param changed receives the node of each resource that changes; must not block */
@@ -39,11 +42,28 @@ public final class MaintenanceCache {
                 .add(key(resource));
     }
 
+    /** Stores the answer to a write of the caller, who needs no call when the watch delivers it. */
+    void answered(Maintenance resource) {
+        own.computeIfAbsent(key(resource), any -> ConcurrentHashMap.newKeySet()).add(resource.version());
+        keep(resource);
+    }
+
+    /** Returns true, once, for a version that was stored as an answer. Another writer's version ends the wait for those. */
+    private boolean isOwn(Maintenance delivered) {
+        Set<String> versions = own.get(key(delivered));
+        boolean ours = versions != null && versions.remove(delivered.version());
+        if (!ours || versions.isEmpty()) {
+            own.remove(key(delivered));
+        }
+        return ours;
+    }
+
     void forget(Maintenance resource) {
         remove(key(resource));
     }
 
     private @Nullable Maintenance remove(String key) {
+        own.remove(key);
         Maintenance gone = all.remove(key);
         if (gone != null) {
             byNode.computeIfPresent(gone.node(), (node, keys) -> {
@@ -112,8 +132,10 @@ public final class MaintenanceCache {
             @Override
             public void onUpsert(String name, Map<String, Object> tree) {
                 Maintenance now = Maintenance.of(kind, tree);
-                keep(now);
-                changed.accept(now.node());
+                if (!isOwn(now)) {
+                    keep(now);
+                    changed.accept(now.node());
+                }
             }
 
             @Override

@@ -100,14 +100,20 @@ final class NodeLock {
         return new Lock(State.FOREIGN, leaseUid, title + ", an owner of another program");
     }
 
-    /** Creates the Lease. An existing one belongs to another resource, or is the own one of a create without an answer. */
-    void take(Maintenance resource) throws ApiException, InterruptedException {
+    /**
+     * Creates the Lease. Returns empty for an existing one, which belongs to another resource, or is the own one of a create
+     * without an answer.
+     */
+    Optional<Lock> take(Maintenance resource) throws ApiException, InterruptedException {
         try {
-            var unused = api.create(leases.path(), lease(resource));
+            Map<String, Object> made = api.create(leases.path(), lease(resource));
+            String uid = JsonTrees.text(JsonTrees.object(made, "metadata"), "uid");
+            return Optional.of(new Lock(State.OURS, uid, resource.title()));
         } catch (ApiException e) {
             if (!e.alreadyThere()) {
                 throw e;
             }
+            return Optional.empty();
         }
     }
 

@@ -58,6 +58,10 @@ record Scene(
                                     && JsonTrees.text(each, "status").equals("True")));
         }
 
+        NodeFacts withoutVersion() {
+            return new NodeFacts(uid, "", unschedulable, labels, drain, bootId, ready);
+        }
+
         /** A drain that cannot be read counts as none, so the pods decide. */
         private static Optional<DrainAnnotation> drain(Map<String, Object> tree) {
             try {
@@ -130,6 +134,47 @@ record Scene(
                             .anyMatch(each -> JsonTrees.text(each, "type").equals("Ready")
                                     && JsonTrees.text(each, "status").equals("True")));
         }
+    }
+
+    /**
+     * The facts that the answer to a write gives. Facts that are empty did not change by the write.
+     *
+     * @param complete false if the facts must be read again
+     */
+    record Written(boolean complete, Optional<Maintenance> resource, Optional<Lock> lock, Optional<JobFacts> job) {
+
+        static final Written NOTHING = new Written(false, Optional.empty(), Optional.empty(), Optional.empty());
+
+        static Written of(Maintenance resource) {
+            return new Written(true, Optional.of(resource), Optional.empty(), Optional.empty());
+        }
+
+        static Written of(Lock lock) {
+            return new Written(true, Optional.empty(), Optional.of(lock), Optional.empty());
+        }
+
+        static Written of(JobFacts job) {
+            return new Written(true, Optional.empty(), Optional.empty(), Optional.of(job));
+        }
+    }
+
+    Scene with(List<NodePod> read) {
+        return new Scene(resource, node, lock, job, Optional.of(read), ahead, settings, now);
+    }
+
+    /** Returns the facts after a write; empty if they must be read again. The pods are read again if a step needs them. */
+    Optional<Scene> after(Written written, List<Maintenance> others, Instant time) {
+        return written.complete()
+                ? Optional.of(new Scene(
+                        written.resource().orElse(resource),
+                        node,
+                        written.lock().orElse(lock),
+                        written.job().or(() -> job),
+                        Optional.empty(),
+                        others,
+                        settings,
+                        time))
+                : Optional.empty();
     }
 
     Progress progress() {

@@ -8,6 +8,20 @@ import java.util.List;
 /** The next step for a resource: at most one write. */
 sealed interface Step {
 
+    /**
+     * Returns true if the step may be decided from the answer to the write before it. It acts on no node, and its write has a
+     * precondition: a version, a UID, or the absence of the object. The wait ends with the next change.
+     */
+    default boolean keepsBooks() {
+        return this instanceof AddFinalizer
+                || this instanceof RemoveFinalizer
+                || this instanceof TakeLock
+                || this instanceof ReleaseLock
+                || this instanceof SetStatus
+                || this instanceof CreateJob
+                || this instanceof Wait;
+    }
+
     record AddFinalizer() implements Step {}
 
     record RemoveFinalizer() implements Step {}

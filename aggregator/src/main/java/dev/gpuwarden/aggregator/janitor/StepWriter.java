@@ -2,11 +2,14 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The writer of steps. Each call is one write, and blocks for the API server. A write that another writer has overtaken changes
@@ -18,62 +21,75 @@ final class StepWriter {
 
     private final KubeClient api;
     private final NodeLock locks;
+    private final JobReader jobs;
     private final JanitorSettings settings;
 
-    StepWriter(KubeClient api, NodeLock locks, JanitorSettings settings) {
+    StepWriter(KubeClient api, NodeLock locks, JobReader jobs, JanitorSettings settings) {
         this.api = api;
         this.locks = locks;
+        this.jobs = jobs;
         this.settings = settings;
     }
 
     /**
-     * Makes the write of a step. Returns false if another writer was first.
+     * Makes the write of a step. Returns the facts of its answer; empty if another writer was first.
      *
      * @throws IllegalArgumentException for a step without a write
      */
-    boolean write(Maintenance resource, Step step) throws ApiException, InterruptedException {
+    Optional<Written> write(Maintenance resource, Step step) throws ApiException, InterruptedException {
         try {
-            make(resource, step);
-            return true;
+            return Optional.of(make(resource, step));
         } catch (ApiException e) {
             if (!e.notFound() && !e.conflict() && !(step instanceof Step.SetLabels && e.invalid())) {
                 throw e;
             }
-            return false;
+            return Optional.empty();
         }
     }
 
-    private void make(Maintenance resource, Step step) throws ApiException, InterruptedException {
+    private Written make(Maintenance resource, Step step) throws ApiException, InterruptedException {
         if (step instanceof Step.AddFinalizer) {
             List<String> all = new ArrayList<>(resource.finalizers());
             all.add(Maintenance.FINALIZER);
-            finalizers(resource, all);
-        } else if (step instanceof Step.RemoveFinalizer) {
-            finalizers(
+            return finalizers(resource, all);
+        }
+        if (step instanceof Step.RemoveFinalizer) {
+            Written removed = finalizers(
                     resource,
                     resource.finalizers().stream()
                             .filter(each -> !each.equals(Maintenance.FINALIZER))
                             .toList());
-        } else if (step instanceof Step.TakeLock) {
-            locks.take(resource);
-        } else if (step instanceof Step.ReleaseLock release) {
+            // A deleted resource is gone then, and must not be stored again.
+            return resource.deleted() ? Written.NOTHING : removed;
+        }
+        if (step instanceof Step.TakeLock) {
+            return locks.take(resource).map(Written::of).orElse(Written.NOTHING);
+        }
+        if (step instanceof Step.ReleaseLock release) {
             locks.release(resource.node(), release.leaseUid());
-        } else if (step instanceof Step.SetStatus status) {
-            var unused = api.merge(
-                    resource.path() + "/status" + BY,
-                    Map.of(
-                            "metadata",
-                            Map.of("resourceVersion", resource.version()),
-                            "status",
-                            status.change().tree()));
-        } else if (step instanceof Step.SetLabels labels) {
+            return Written.of(Scene.Lock.FREE);
+        }
+        if (step instanceof Step.SetStatus status) {
+            return merged(resource, "/status", Map.of("status", status.change().tree()));
+        }
+        if (step instanceof Step.CreateJob) {
+            return Written.of(
+                    jobs.of(resource, api.create(Jobs.kind(settings.namespace()).path(), Jobs.of(resource, settings))));
+        }
+        if (step instanceof Step.StartJob start) {
+            return Written.of(jobs.of(
+                    resource,
+                    api.merge(
+                            Jobs.kind(start.job().namespace()).path(start.job().name()) + BY,
+                            Map.of("metadata", Map.of("uid", start.job().uid()), "spec", Map.of("suspend", false)))));
+        }
+        act(resource, step);
+        return Written.NOTHING;
+    }
+
+    private void act(Maintenance resource, Step step) throws ApiException, InterruptedException {
+        if (step instanceof Step.SetLabels labels) {
             labels(resource.node(), labels);
-        } else if (step instanceof Step.CreateJob) {
-            var unused = api.create(Jobs.kind(settings.namespace()).path(), Jobs.of(resource, settings));
-        } else if (step instanceof Step.StartJob start) {
-            var unused = api.merge(
-                    Jobs.kind(start.job().namespace()).path(start.job().name()) + BY,
-                    Map.of("metadata", Map.of("uid", start.job().uid()), "spec", Map.of("suspend", false)));
         } else if (step instanceof Step.StopJob stop) {
             api.delete(
                     Jobs.kind(stop.job().namespace()).path(stop.job().name()),
@@ -91,10 +107,17 @@ final class StepWriter {
         }
     }
 
-    private void finalizers(Maintenance resource, List<String> all) throws ApiException, InterruptedException {
-        var unused = api.merge(
-                resource.path() + BY,
-                Map.of("metadata", Map.of("resourceVersion", resource.version(), "finalizers", all)));
+    private Written merged(Maintenance resource, String subresource, Map<String, Object> change)
+            throws ApiException, InterruptedException {
+        Map<String, Object> all = JsonTrees.copy(change);
+        Map<String, Object> metadata = JsonTrees.copy(JsonTrees.object(change, "metadata"));
+        metadata.put("resourceVersion", resource.version());
+        all.put("metadata", metadata);
+        return Written.of(Maintenance.of(resource.kind(), api.merge(resource.path() + subresource + BY, all)));
+    }
+
+    private Written finalizers(Maintenance resource, List<String> all) throws ApiException, InterruptedException {
+        return merged(resource, "", Map.of("metadata", Map.of("finalizers", all)));
     }
 
     private void labels(String node, Step.SetLabels step) throws ApiException, InterruptedException {

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
+import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import java.time.Duration;
@@ -47,6 +48,16 @@ final class JanitorWorld {
         Job(String uid, Instant created) {
             this.uid = uid;
             this.created = created;
+        }
+
+        JobFacts facts() {
+            return new JobFacts(
+                    uid,
+                    created,
+                    suspended,
+                    succeeded,
+                    succeeded.map(success -> success ? 0 : 1),
+                    succeeded.orElse(true) ? "" : "failed");
         }
 
         boolean runs() {
@@ -108,6 +119,11 @@ final class JanitorWorld {
             return status.containsKey("completionTime");
         }
 
+        private Written answer() {
+            changed();
+            return gone ? Written.NOTHING : Written.of(read());
+        }
+
         private void changed() {
             version++;
             gone = deleted && finalizers.isEmpty();
@@ -140,13 +156,6 @@ final class JanitorWorld {
 
     Scene scene(Resource resource, boolean pods) {
         Maintenance read = resource.read();
-        List<Maintenance> ahead = resources.stream()
-                .filter(other -> other != resource && !other.gone)
-                .map(Resource::read)
-                .filter(Maintenance::inProgress)
-                .filter(other -> Maintenance.ORDER.compare(other, read) < 0
-                        || other.progress().started().isPresent())
-                .toList();
         Optional<NodeFacts> facts = node
                 ? Optional.of(new NodeFacts(
                         nodeUid,
@@ -161,17 +170,22 @@ final class JanitorWorld {
                 read,
                 facts,
                 lock(resource),
-                resource.job.map(job -> new JobFacts(
-                        job.uid,
-                        job.created,
-                        job.suspended,
-                        job.succeeded,
-                        job.succeeded.map(success -> success ? 0 : 1),
-                        job.succeeded.orElse(true) ? "" : "failed")),
+                resource.job.map(Job::facts),
                 pods ? Optional.of(pods()) : Optional.empty(),
-                ahead,
+                ahead(resource),
                 SETTINGS,
                 now);
+    }
+
+    List<Maintenance> ahead(Resource resource) {
+        Maintenance read = resource.read();
+        return resources.stream()
+                .filter(other -> other != resource && !other.gone)
+                .map(Resource::read)
+                .filter(Maintenance::inProgress)
+                .filter(other -> Maintenance.ORDER.compare(other, read) < 0
+                        || other.progress().started().isPresent())
+                .toList();
     }
 
     private Lock lock(Resource resource) {
@@ -206,22 +220,27 @@ final class JanitorWorld {
         return pods;
     }
 
-    /** Makes the write of a step that was decided for this version of the resource, perhaps long ago. */
-    void write(Resource resource, Step step, long version) {
+    /**
+     * Makes the write of a step that was decided for this version of the resource, perhaps long ago. Returns the facts of its
+     * answer; nothing if they must be read.
+     */
+    Written write(Resource resource, Step step, long version) {
         boolean same = !resource.gone && resource.version == version;
         if (step instanceof Step.AddFinalizer && same && !resource.deleted) {
             resource.finalizers.add(Maintenance.FINALIZER);
-            resource.changed();
+            return resource.answer();
         } else if (step instanceof Step.RemoveFinalizer && same) {
             resource.finalizers.clear();
-            resource.changed();
+            return resource.answer();
         } else if (step instanceof Step.SetStatus status && same) {
             resource.status.putAll(status.change().tree());
-            resource.changed();
+            return resource.answer();
         } else if (step instanceof Step.TakeLock && lease.isEmpty() && !resource.gone) {
             lease = Optional.of(new Lease("lease-" + ids++, resource.uid));
+            return Written.of(lock(resource));
         } else if (step instanceof Step.ReleaseLock release) {
             lease = lease.filter(each -> !each.uid().equals(release.leaseUid()));
+            return Written.of(Lock.FREE);
         } else if (step instanceof Step.SetLabels change
                 && node
                 && change.node().uid().equals(nodeUid)
@@ -231,17 +250,20 @@ final class JanitorWorld {
             nodeVersion++;
         } else if (step instanceof Step.CreateJob && resource.job.isEmpty() && !resource.gone) {
             resource.job = Optional.of(new Job("job-" + ids++, now));
-        } else if (step instanceof Step.StartJob start) {
-            resource.job.filter(job -> job.uid.equals(start.job().uid())).ifPresent(job -> {
-                resource.starts += job.suspended ? 1 : 0;
-                job.suspended = false;
-            });
+            return Written.of(resource.job.get().facts());
+        } else if (step instanceof Step.StartJob start
+                && resource.job.filter(job -> job.uid.equals(start.job().uid())).isPresent()) {
+            Job job = resource.job.get();
+            resource.starts += job.suspended ? 1 : 0;
+            job.suspended = false;
+            return Written.of(job.facts());
         } else if (step instanceof Step.StopJob stop) {
             resource.job = resource.job.filter(job -> !job.uid.equals(stop.job().uid()));
         } else if (step instanceof Step.Delete && same) {
             resource.deleted = true;
             resource.changed();
         }
+        return Written.NOTHING;
     }
 
     boolean isLocked() {

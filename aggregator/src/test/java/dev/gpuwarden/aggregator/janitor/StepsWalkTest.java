@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Job;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
+import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
@@ -127,10 +128,15 @@ class StepsWalkTest {
         }
 
         private void janitor(Resource resource) {
-            Step step = Steps.next(world.scene(resource, false));
+            Scene scene = world.scene(resource, false);
+            Step step = Steps.next(scene);
             if (step instanceof Step.ReadPods) {
                 step = Steps.next(world.scene(resource, true));
             }
+            decided(resource, scene, step);
+        }
+
+        private void decided(Resource resource, Scene scene, Step step) {
             if (step instanceof Step.Wait || step instanceof Step.Leave || step instanceof Step.ReadPods) {
                 return;
             }
@@ -145,26 +151,46 @@ class StepsWalkTest {
                         .as(() -> "an action on another node, or one in service" + show())
                         .isTrue();
             }
-            Late decided = new Late(resource, step, resource.version);
+            Late decided =
+                    new Late(resource, step, Long.parseLong(scene.resource().version()));
             if (random.nextInt(12) == 0) {
                 history.add("late: " + step.getClass().getSimpleName() + " of " + resource.uid);
                 late.add(decided);
             } else {
-                write(decided);
+                Written written = write(decided);
+                if (!resource.gone && random.nextInt(4) > 0) {
+                    booked(resource, scene, written);
+                }
             }
         }
 
-        private void write(Late decided) {
+        /** The steps that follow from an answer, while others act. */
+        private void booked(Resource resource, Scene scene, Written written) {
+            if (random.nextInt(3) == 0) {
+                outside();
+            }
+            if (!resource.gone) {
+                scene.after(written, world.ahead(resource), world.now).ifPresent(next -> {
+                    Step step = Steps.next(next);
+                    if (step.keepsBooks()) {
+                        decided(resource, next, step);
+                    }
+                });
+            }
+        }
+
+        private Written write(Late decided) {
             history.add(decided.step().getClass().getSimpleName() + " of " + decided.resource().uid);
             boolean ranBefore = decided.resource().job.filter(Job::runs).isPresent();
             // Nothing on an unchanged Node shows that its resource has ended. The next reset restores such labels.
             meddled |= decided.step() instanceof Step.SetLabels
                     && decided.resource().ended();
-            world.write(decided.resource(), decided.step(), decided.version());
+            Written written = world.write(decided.resource(), decided.step(), decided.version());
             boolean runs = decided.resource().job.filter(Job::runs).isPresent();
             if (runs && !ranBefore) {
                 begins(decided.resource());
             }
+            return written;
         }
 
         /** An action begins: no other runs on the node, and its resource has not ended. */
