@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
@@ -87,7 +88,10 @@ public final class DeployedSettings {
                     new SettingSources(variables(container.get()), NO_FILE),
                     List.of(group).iterator());
             line.parseArgs(arguments(container.get()));
-            return settings(parsed.options, namespace, origin, unread(container.get(), origin));
+            Optional<String> unread = unread(container.get(), origin)
+                    .or(() -> Optional.ofNullable(parsed.options.remediation.templates)
+                            .map(file -> origin + " has users' templates in " + file + ", which are not read"));
+            return settings(parsed.options, namespace, origin, unread);
         } catch (CommandLine.ParameterException | UserError e) {
             return settings(new ControllerOptions(), namespace, origin, Optional.of(origin + ": " + e.getMessage()));
         }
@@ -169,7 +173,9 @@ public final class DeployedSettings {
                         options.remediation.approval == RemediationOptions.Approval.manual,
                         options.remediation.attempts,
                         options.remediation.memory,
-                        options.remediation.settle),
+                        options.remediation.settle,
+                        RepairTemplates.NONE,
+                        namespace),
                 janitor,
                 ArmedRights.ofPipeline(options.drain.policies(), janitor));
     }

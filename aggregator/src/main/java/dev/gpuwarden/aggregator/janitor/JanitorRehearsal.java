@@ -334,6 +334,7 @@ public final class JanitorRehearsal {
                 resource.uuids(),
                 resource.addresses(),
                 resource.force(),
-                progress);
+                progress,
+                resource.creator());
     }
 }

@@ -51,11 +51,14 @@ public final class MaintenanceCache {
     /** Returns true, once, for a version that was stored as an answer. Another writer's version ends the wait for those. */
     private boolean isOwn(Maintenance delivered) {
         Set<String> versions = own.get(key(delivered));
-        boolean ours = versions != null && versions.remove(delivered.version());
-        if (!ours || versions.isEmpty()) {
-            own.remove(key(delivered));
+        if (versions != null && versions.remove(delivered.version())) {
+            if (versions.isEmpty()) {
+                own.remove(key(delivered));
+            }
+            return true;
         }
-        return ours;
+        own.remove(key(delivered));
+        return false;
     }
 
     void forget(Maintenance resource) {

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
@@ -251,8 +252,12 @@ public final class PipelineBuilder {
         return repair.result().filter(how -> how.outcome() == Outcome.SUCCEEDED).isPresent();
     }
 
-    private static String action(MaintenanceKind kind) {
-        return switch (kind) {
+    /** Returns the name of the stage; that of a user's template is its kind. */
+    private static String action(RepairKind kind) {
+        if (!(kind instanceof MaintenanceKind maintenance)) {
+            return kind.resources().kind();
+        }
+        return switch (maintenance) {
             case GPU_RESET -> "reset";
             case REBOOT_NODE -> "reboot";
             case TERMINATE_NODE -> "termination";

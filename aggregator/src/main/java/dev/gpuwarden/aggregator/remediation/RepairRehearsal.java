@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The repair that would follow the drain of a node. Pure, and for display.
@@ -94,7 +95,9 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
 
     private static List<Request> requests(CachedNode node, RepairDecision decision) {
         return decision.create().stream()
-                .map(repair -> new Request(repair.group().kind(), RepairRequests.body(node, repair)))
+                .flatMap(repair -> repair.group().kind() instanceof MaintenanceKind kind
+                        ? Stream.of(new Request(kind, RepairRequests.body(node, repair)))
+                        : Stream.empty())
                 .toList();
     }
 

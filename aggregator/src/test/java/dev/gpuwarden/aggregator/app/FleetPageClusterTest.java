@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.remediation.NodePipeline;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.aggregator.web.FleetPage;
@@ -324,7 +325,8 @@ class FleetPageClusterTest {
         controllers = parts.add(TestPods.repairing(
                 api,
                 "one",
-                new RepairReconciler.Settings(false, false, 2, Duration.ofDays(7), Duration.ofMinutes(5)),
+                new RepairReconciler.Settings(
+                        false, false, 2, Duration.ofDays(7), Duration.ofMinutes(5), RepairTemplates.NONE, "gpuwarden"),
                 new ArrayList<>()));
         FleetView board = new FleetView(controllers.view(), api, List::of, Clock.systemUTC());
         int port = parts.add(

@@ -41,7 +41,8 @@ class RepairRehearsalTest {
                 FaultReport.trusted("n", scene.faults),
                 Map.of(MaintenanceKind.GPU_RESET, resets),
                 Optional.empty(),
-                new RepairReconciler.Settings(false, manual, 2, Duration.ofDays(7), Duration.ofMinutes(5)),
+                new RepairReconciler.Settings(
+                        false, manual, 2, Duration.ofDays(7), Duration.ofMinutes(5), RepairTemplates.NONE, "gpuwarden"),
                 RepairScene.NOW);
     }
 
