@@ -175,8 +175,8 @@ public final class Janitor implements Reconciler {
                 metrics.wrote(resource, step);
                 audits.after(resource, step, clock.instant());
             }
+            written.flatMap(Written::resource).ifPresent(cache::answered);
             answered = written.flatMap(made -> scene.after(made, ahead(resource), clock.instant()));
-            answered.ifPresent(after -> cache.answered(after.resource()));
             wrote = true;
         }
     }
