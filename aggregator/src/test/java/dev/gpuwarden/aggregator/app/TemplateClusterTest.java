@@ -39,9 +39,9 @@ class TemplateClusterTest {
     private static final String DEFINITION = """
             apiVersion: apiextensions.k8s.io/v1
             kind: CustomResourceDefinition
-            metadata: {name: tickets.example.com}
+            metadata: {name: tickets.example.org}
             spec:
-              group: example.com
+              group: example.org
               scope: Cluster
               names: {kind: Ticket, plural: tickets, singular: ticket}
               versions:
@@ -58,7 +58,7 @@ class TemplateClusterTest {
             kind: ClusterRole
             metadata: {name: templates-of-a-test}
             rules:
-              - {apiGroups: [example.com], resources: [tickets], verbs: [get, list, watch%s]}
+              - {apiGroups: [example.org], resources: [tickets], verbs: [get, list, watch%s]}
               - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch%s]}
             ---
             apiVersion: rbac.authorization.k8s.io/v1
@@ -93,7 +93,7 @@ class TemplateClusterTest {
                     complete: Resolved
                     after: operator
                     object:
-                      apiVersion: example.com/v1
+                      apiVersion: example.org/v1
                       kind: Ticket
                       spec: {node: "${node}", gpus: "${gpus}", fault: "${fault}"}
                   - name: hook
@@ -256,7 +256,7 @@ class TemplateClusterTest {
             assertThatThrownBy(() -> check(api))
                     .isInstanceOf(UserError.class)
                     .hasMessageContaining("--remediation.templates needs rights")
-                    .hasMessageContaining("get tickets.example.com, list tickets.example.com,")
+                    .hasMessageContaining("get tickets.example.org, list tickets.example.org,")
                     .hasMessageContaining("create jobs.batch in " + namespace)
                     .hasMessageContaining("gpuwarden.dev/aggregate-to-remediation");
             until(controllers::works, "it leads");
@@ -275,7 +275,7 @@ class TemplateClusterTest {
                             .replace("resource: jobs", "resource: cronjobs\n    complete: Complete")));
             assertThatThrownBy(() -> check(api))
                     .hasMessageContaining("template ticket: expected the kind Card with the plural tickets in"
-                            + " example.com/v1, but the API server has the kind Ticket there")
+                            + " example.org/v1, but the API server has the kind Ticket there")
                     .hasMessageContaining("template hook: expected object.metadata with a namespace");
         }
     }
