@@ -11,6 +11,7 @@ import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -126,6 +127,9 @@ class ControllersFaultsTest {
             fleet.heal(returns);
             fleet.fail(both);
             fleet.heal(both);
+            // A report that arrives within five seconds counts as the newest, and acts.
+            Instant late = Instant.now().plusSeconds(6);
+            until(() -> Instant.now().isAfter(late), "the reports are late");
             faulty.heal();
             until(() -> fleet.cordoned(falls) && !fleet.cordoned(returns), "what is so now is acted on");
             until(() -> controllers.queued() == 0, "all is done");
