@@ -110,6 +110,7 @@ class DrainNoticeTest {
                 pods.annotate(
                         "trainer", "gpuwarden.dev/checkpointed", Instant.now().toString());
                 until(() -> pods.asked("trainer"), "it is evicted");
+                until(() -> decisions().contains("evicted"), "the answer to its eviction is recorded");
                 pods.end("trainer");
                 until(() -> drain().contains("\"finished\""), "it is drained");
                 until(() -> signals().isEmpty() || signals().equals("{}"), "nothing is asked of it any more");
