@@ -48,6 +48,8 @@ final class LoadCluster implements AutoCloseable {
     final LoadDaemon.Tally tally = new LoadDaemon.Tally();
     /** The times at which the watch showed a cordon, in nanoseconds. Nodes in service are absent. */
     final Map<String, Long> cordoned = new ConcurrentHashMap<>();
+    /** The times at which the watch showed the end of the last cordon, in nanoseconds. */
+    final Map<String, Long> returned = new ConcurrentHashMap<>();
 
     private final List<LoadDaemon> daemons = new ArrayList<>();
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -81,8 +83,8 @@ final class LoadCluster implements AutoCloseable {
     private void seen(String... columns) {
         if (columns.length == 2 && columns[1].equals("true")) {
             cordoned.putIfAbsent(columns[0], System.nanoTime());
-        } else {
-            cordoned.remove(columns[0]);
+        } else if (cordoned.remove(columns[0]) != null) {
+            returned.put(columns[0], System.nanoTime());
         }
     }
 

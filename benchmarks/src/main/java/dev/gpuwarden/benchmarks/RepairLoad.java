@@ -14,7 +14,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
@@ -38,11 +37,9 @@ final class RepairLoad implements AutoCloseable {
     private final Map<String, Long> failed = new ConcurrentHashMap<>();
 
     private final Map<String, Long> created = new ConcurrentHashMap<>();
-    private final Map<String, Long> returned = new ConcurrentHashMap<>();
-    private final Set<String> cordoned = ConcurrentHashMap.newKeySet();
     private final BareRepairs bare;
     private final RebootingNodes machines;
-    private final List<KubectlWatch> watches;
+    private final KubectlWatch watch;
 
     private RepairLoad(PrintStream out, LoadCluster cluster, ShippedAggregator aggregator) throws IOException {
         this.out = out;
@@ -51,9 +48,7 @@ final class RepairLoad implements AutoCloseable {
         IntStream.range(0, cluster.names.size()).forEach(i -> numbers.put(cluster.names.get(i), i));
         this.bare = new BareRepairs(cluster);
         this.machines = new RebootingNodes(cluster, OFF, this::booted);
-        this.watches = List.of(
-                new KubectlWatch(cluster.plane, "nodes", ":.metadata.name,:.spec.unschedulable", this::node),
-                new KubectlWatch(cluster.plane, "rebootnodes", ":.spec.nodeName,:.spec.nodeName", this::resource));
+        this.watch = new KubectlWatch(cluster.plane, "rebootnodes", ":.spec.nodeName", this::resource);
     }
 
     /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes of each round. */
@@ -93,17 +88,6 @@ final class RepairLoad implements AutoCloseable {
     }
 
     // ---- the cluster ----
-
-    private void node(String... columns) {
-        if (columns.length != 2) {
-            return;
-        }
-        if (columns[1].equals("true")) {
-            cordoned.add(columns[0]);
-        } else if (cordoned.remove(columns[0])) {
-            returned.putIfAbsent(columns[0], System.nanoTime());
-        }
-    }
 
     private void resource(String... columns) {
         created.putIfAbsent(columns[0], System.nanoTime());
@@ -148,8 +132,8 @@ final class RepairLoad implements AutoCloseable {
         round.of(nodes);
         ApiRequestCounts made = ApiRequestCounts.of(cluster.plane).since(before);
         Histogram micros = new Histogram(600_000_000, 3);
-        nodes.forEach(node ->
-                micros.recordValue(Math.max(0, (returned.get(node) - failed.get(node) - OFF.toNanos()) / 1000)));
+        nodes.forEach(node -> micros.recordValue(
+                Math.max(0, (cluster.returned.get(node) - failed.get(node) - OFF.toNanos()) / 1000)));
         List<Long> creations = nodes.stream().map(created::get).sorted().toList();
         printLine(
                 out,
@@ -183,12 +167,12 @@ final class RepairLoad implements AutoCloseable {
     }
 
     private void await(Collection<String> nodes) {
-        LoadCluster.until(() -> returned.keySet().containsAll(nodes), 600, "all are in service again");
+        LoadCluster.until(() -> cluster.returned.keySet().containsAll(nodes), 600, "all are in service again");
     }
 
     @Override
     public void close() {
-        watches.forEach(KubectlWatch::close);
+        watch.close();
         machines.close();
         bare.close();
     }
