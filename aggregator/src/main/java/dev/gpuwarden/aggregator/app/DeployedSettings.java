@@ -175,7 +175,7 @@ public final class DeployedSettings {
                         options.remediation.memory,
                         options.remediation.settle,
                         RepairTemplates.NONE,
-                        namespace),
+                        options.janitor.lockNamespace(namespace)),
                 janitor,
                 ArmedRights.ofPipeline(options.drain.policies(), janitor));
     }

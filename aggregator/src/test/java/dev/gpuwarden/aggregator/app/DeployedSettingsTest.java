@@ -63,6 +63,7 @@ class DeployedSettingsTest {
             "\"args\": [\"--config=/x\", \"aggregator\"]",
             "\"args\": [\"aggregator\"], \"envFrom\": [{\"configMapRef\": {\"name\": \"x\"}}]",
             "\"args\": [\"aggregator\", \"--drain.mode=sometimes\"]",
+            "\"args\": [\"aggregator\", \"--remediation.templates=/x\"]",
             "\"args\": [\"daemon\"]"
         }) {
             PipelineSettings unknown = of(elsewhere);
