@@ -46,16 +46,6 @@ public final class Janitor implements Reconciler {
     /** The reason why a resource is left to another janitor, by UID. */
     private final Map<String, String> left = new ConcurrentHashMap<>();
 
-    /** Creates a janitor without an audit log. */
-    public Janitor(
-            KubeClient api,
-            MaintenanceCache cache,
-            JanitorSettings settings,
-            Clock clock,
-            BiConsumer<String, Duration> later) {
-        this(api, cache, settings, clock, later, audit -> {});
-    }
-
     /**
      * Creates a janitor.
      *

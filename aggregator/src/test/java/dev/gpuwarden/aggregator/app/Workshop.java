@@ -101,7 +101,8 @@ final class Workshop {
                     cache,
                     settings(RebootProvider.JOB, times(Duration.ofMinutes(1))),
                     Clock.systemUTC(),
-                    (node, delay) -> {});
+                    (node, delay) -> {},
+                    audit -> {});
         }
 
         /** Makes all steps that are due on the node. */

@@ -109,7 +109,7 @@ public final class EvidenceFolder {
         long bytes = 0;
         for (int i = 0; i < newest.size(); i++) {
             bytes += Files.size(newest.get(i));
-            // The newest stays, whatever its size.
+            // The newest archive stays, also if it alone exceeds the limit.
             if (i > 0 && (i >= MOST || bytes > mostBytes)) {
                 Files.delete(newest.get(i));
             }
