@@ -209,8 +209,8 @@ class SimCommandTest {
         Process exec = exec("t4", "sleep", "61");
         try {
             Path nodes = folder.resolve("gpuwarden/nodes");
-            until(() -> Files.exists(nodes.resolve("t4-1/node.properties")));
-            until(() -> exec.descendants().findAny().isPresent());
+            // The program itself: a descendant that makes the node's FIFO is there before the handler of signals.
+            until(() -> exec.descendants().anyMatch(SimCommandTest::sleeps));
             List<ProcessHandle> programs = exec.descendants().toList();
             exec.destroy();
             assertThat(exec.waitFor()).isEqualTo(143);
@@ -232,6 +232,10 @@ class SimCommandTest {
         assertThat(nodes.resolve("t4-1")).exists();
         assertThat(exec("empty", "true").waitFor()).isZero();
         assertThat(nodes).isEmptyDirectory();
+    }
+
+    private static boolean sleeps(ProcessHandle process) {
+        return process.info().command().filter(path -> path.endsWith("sleep")).isPresent();
     }
 
     private Process exec(String scenario, String... command) throws IOException {
