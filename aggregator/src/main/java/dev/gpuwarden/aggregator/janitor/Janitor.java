@@ -43,6 +43,8 @@ public final class Janitor implements Reconciler {
     private final JanitorMetrics metrics = new JanitorMetrics();
     /** The last facts of each Node with maintenance. Most changes, as of its conditions, are none of these. */
     private final Map<String, Optional<NodeFacts>> nodes = new ConcurrentHashMap<>();
+    /** The facts with which the resource in progress of a node waits for its Job or its Node. */
+    private final Map<String, Scene> waits = new ConcurrentHashMap<>();
     /** The reason why a resource is left to another janitor, by UID. */
     private final Map<String, String> left = new ConcurrentHashMap<>();
 
@@ -83,6 +85,7 @@ public final class Janitor implements Reconciler {
     public boolean concerns(String name, Optional<CachedNode> node) {
         if (!cache.busy(name)) {
             nodes.remove(name);
+            waits.remove(name);
             return false;
         }
         Optional<NodeFacts> now = node.map(each -> NodeFacts.of(each.tree()).withoutVersion());
@@ -98,9 +101,11 @@ public final class Janitor implements Reconciler {
             again = false;
             soonest = Steps.LATER;
             waits = false;
-            for (Maintenance each : cache.ofNode(node)) {
+            List<Maintenance> all = cache.ofNode(node);
+            for (Maintenance each : all) {
                 Turn turn = turn(each);
-                again |= turn.wrote();
+                // A turn ends with a wait, so only the node's other resources can go on after its writes.
+                again |= turn.wrote() && all.stream().anyMatch(other -> other.isBusy() && other != each);
                 if (turn.pause().isPresent()) {
                     waits = true;
                     Duration wait = turn.pause().get();
@@ -129,12 +134,16 @@ public final class Janitor implements Reconciler {
 
     /** Makes the steps of a resource until it must wait. */
     private Turn turn(Maintenance known) throws ApiException, InterruptedException {
-        if (!known.inProgress() && !known.hasFinalizer()) {
+        if (!known.isBusy()) {
             left.remove(known.uid());
             Step step = Steps.next(scene(known, Optional.empty(), Lock.FREE, Optional.empty()));
             if (step instanceof Step.Wait wait) {
                 return new Turn(false, Optional.of(wait.most()));
             }
+        }
+        Optional<Step.Wait> still = stillWaits(known);
+        if (still.isPresent()) {
+            return new Turn(false, Optional.of(still.get().most()));
         }
         boolean wrote = false;
         Optional<Scene> answered = Optional.empty();
@@ -153,6 +162,7 @@ public final class Janitor implements Reconciler {
             }
             if (step instanceof Step.Wait wait) {
                 left.remove(resource.uid());
+                remember(scene);
                 return new Turn(wrote, Optional.of(wait.most()));
             }
             if (step instanceof Step.Leave leave) {
@@ -169,6 +179,29 @@ public final class Janitor implements Reconciler {
             answered = written.flatMap(made -> scene.after(made, ahead(resource), clock.instant()));
             wrote = true;
         }
+    }
+
+    private void remember(Scene scene) {
+        if (scene.resource().inProgress() && scene.job().isPresent()) {
+            waits.put(scene.resource().node(), scene);
+        }
+    }
+
+    /**
+     * Returns the wait that goes on, by the facts that watches have brought and the Job's now. Facts of a watch can be old, so
+     * they lead to a wait alone, and for a limited time.
+     */
+    private Optional<Step.Wait> stillWaits(Maintenance known) throws ApiException, InterruptedException {
+        Scene before = waits.get(known.node());
+        if (before == null || !before.resource().uid().equals(known.uid())) {
+            return Optional.empty();
+        }
+        if (Duration.between(before.now(), clock.instant()).compareTo(Steps.LATER) >= 0) {
+            return Optional.empty();
+        }
+        Optional<NodeFacts> node = nodes.getOrDefault(known.node(), before.node());
+        Scene now = scene(known, node, before.lock(), jobs.find(known));
+        return Optional.of(Steps.next(now)).filter(Step.Wait.class::isInstance).map(Step.Wait.class::cast);
     }
 
     private void leave(Maintenance resource, String reason) {

@@ -107,6 +107,11 @@ record Maintenance(
         return progress.completed().isEmpty();
     }
 
+    /** Returns true if this janitor may have work left for it. */
+    boolean isBusy() {
+        return inProgress() || hasFinalizer();
+    }
+
     /** Returns true if the resource has ended and no janitor has work left for it. */
     boolean released() {
         return !inProgress() && finalizers.isEmpty();

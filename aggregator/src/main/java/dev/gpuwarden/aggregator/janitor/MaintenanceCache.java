@@ -73,7 +73,7 @@ public final class MaintenanceCache {
                 keys.remove(key);
                 return keys.isEmpty() ? null : keys;
             });
-            if (gone.inProgress() || gone.hasFinalizer()) {
+            if (gone.isBusy()) {
                 deleted.add(gone.node());
             }
         }
@@ -96,7 +96,7 @@ public final class MaintenanceCache {
 
     /** Returns true if the node has a resource that has not ended. */
     public boolean busy(String node) {
-        return ofNode(node).stream().anyMatch(each -> each.inProgress() || each.hasFinalizer());
+        return ofNode(node).stream().anyMatch(Maintenance::isBusy);
     }
 
     /** Returns the nodes that have resources. */
