@@ -111,8 +111,9 @@ final class RepairLoad implements AutoCloseable {
             measure("aggregator", names.subList(first, first + nodes), this::repair);
             printLine(
                     out,
-                    "  aggregator: %.2f processors, %d MiB resident",
+                    "  aggregator: %.2f processors, %.0f ms of processor time for each node, %d MiB resident",
                     (aggregator.cpuSeconds() - cpu) / seconds(start),
+                    (aggregator.cpuSeconds() - cpu) * 1000 / nodes,
                     aggregator.residentMib());
             aggregator.pause();
             measure("bare client", names.subList(first + nodes, first + 2 * nodes), this::repairBare);
