@@ -124,6 +124,8 @@ final class Jobs {
             container.put("args", args);
             env.add(Map.of("name", "NODE_NAME", "value", resource.node()));
             env.add(Map.of("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
+            // Without it a process that holds a GPU has the UID of its pod alone.
+            env.add(Map.of("name", "GPUWARDEN_PATH_PODLOGS", "value", "/host/var/log/pods"));
             mounts.add(Map.of("name", "dev", "mountPath", "/dev"));
             mounts.add(Map.of("name", "socket", "mountPath", "/run/gpuwarden"));
             // Below /host, so that a program with the host as its root has it at its own place. The host itself is read

@@ -4,6 +4,7 @@ import com.google.protobuf.Duration;
 import dev.gpuwarden.api.v1.ReleaseGpusRequest;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
@@ -130,7 +131,11 @@ final class ResetNode implements GpuReset.Node {
                         .or(() -> command(pid))
                         .map(command -> " (" + command + ")")
                         .orElse("")
-                + " of " + OwnerView.text(facts.owner());
+                + " of " + (isNamedPod(facts.owner()) ? "pod " : "") + OwnerView.text(facts.owner());
+    }
+
+    private static boolean isNamedPod(Owner owner) {
+        return owner instanceof Owner.Pod pod && pod.name().asOptional().isPresent();
     }
 
     private static Optional<String> command(int pid) {

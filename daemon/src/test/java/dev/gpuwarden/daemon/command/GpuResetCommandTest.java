@@ -159,18 +159,29 @@ class GpuResetCommandTest {
         Process holder = new ProcessBuilder("sleep", "600")
                 .redirectInput(node.devices().resolve("nvidia1").toFile())
                 .start();
+        inPod(holder.pid());
         try {
             Path bundles = folder.resolve("bundles");
             Ended ended = reset("1", "--arm", "--patience=1s", "--reset.bundle=" + bundles);
             assertThat(bundles).as("a held GPU is no case for the vendor").doesNotExist();
             assertThat(ended.code()).isEqualTo(1);
             assertThat(ended.step("release")).startsWith("done: no daemon answers on ");
-            assertThat(ended.step("unused")).startsWith("failed: ").contains("process " + holder.pid(), "sleep");
+            assertThat(ended.step("unused"))
+                    .startsWith("failed: ")
+                    .containsSubsequence("process " + holder.pid(), "sleep", " of pod vision/detector-0 triton");
             assertThat(ended.step("persistence-off")).isEqualTo("missing");
             assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
             assertThat(ended.err()).contains("the reset failed at the step unused");
         } finally {
             holder.destroy();
+        }
+    }
+
+    /** The process gets the cgroup of the scenario's pod. */
+    private void inPod(long pid) throws IOException {
+        Path other = Files.createDirectories(node.procfs().resolve(Long.toString(pid)));
+        for (String file : List.of("stat", "cgroup")) {
+            Files.copy(node.procfs().resolve("31001").resolve(file), other.resolve(file));
         }
     }
 
