@@ -7,6 +7,7 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -19,6 +20,7 @@ public final class HoldingsCodec {
 
     public static final int MOST_HOLDERS = 2048;
     public static final int MOST_UNRESOLVED = 256;
+    public static final int MOST_PROCESSES = 256;
     public static final int LONGEST_ID = 64;
 
     /** Limit on holders in bytes: half of what the aggregator accepts. */
@@ -65,6 +67,10 @@ public final class HoldingsCodec {
                 .limit(MOST_UNRESOLVED)
                 .map(HoldingsCodec::toWire)
                 .forEach(holdings::addUnresolved);
+        seen.processes().stream()
+                .limit(MOST_PROCESSES)
+                .map(HoldingsCodec::toWire)
+                .forEach(holdings::addProcesses);
         holdings.setUnlisted(seen.unlisted()
                 + seen.holders().size()
                 - holdings.getHoldersCount()
@@ -94,6 +100,15 @@ public final class HoldingsCodec {
                 .build();
     }
 
+    private static dev.gpuwarden.api.v1.ProcessHolder toWire(ProcessHolder holder) {
+        return dev.gpuwarden.api.v1.ProcessHolder.newBuilder()
+                .setNamespace(shown(holder.namespace()))
+                .setPod(shown(holder.pod()))
+                .setContainer(shown(holder.container()))
+                .setGpuUuid(shown(holder.gpuUuid()))
+                .build();
+    }
+
     private static String shown(String text) {
         return Utf8.shown(text, LONGEST_BYTES);
     }
@@ -118,7 +133,13 @@ public final class HoldingsCodec {
                 .map(HoldingsCodec::unresolved)
                 .toList();
         long left = (long) said.getHoldersCount() - holders.size() + said.getUnresolvedCount() - unresolved.size();
-        return Reading.of(new GpuHolders(asOf.get(), holders, unresolved, left + Math.max(0, said.getUnlisted())));
+        List<ProcessHolder> processes = said.getProcessesList().stream()
+                .limit(MOST_PROCESSES)
+                .map(holder -> new ProcessHolder(
+                        holder.getNamespace(), holder.getPod(), holder.getContainer(), holder.getGpuUuid()))
+                .toList();
+        return Reading.of(
+                new GpuHolders(asOf.get(), holders, unresolved, left + Math.max(0, said.getUnlisted()), processes));
     }
 
     /** Returns the holder; empty for a kind that this version does not support. */

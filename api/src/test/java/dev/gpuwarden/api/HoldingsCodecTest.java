@@ -7,6 +7,7 @@ import dev.gpuwarden.api.v1.Holdings;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -36,7 +37,8 @@ class HoldingsCodecTest {
                         .map(kind -> holder("p-" + kind, kind))
                         .toList(),
                 List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no GPU has the index 7")),
-                3);
+                3,
+                List.of(new ProcessHolder("ml", "squats", "main", "GPU-1")));
         assertThat(said(Reading.of(all)).getId()).isEqualTo("q");
         assertThat(HoldingsCodec.parse(said(Reading.of(all)))).isEqualTo(Reading.of(all));
         GpuHolders none = new GpuHolders(NOW, List.of(), List.of(), 0);

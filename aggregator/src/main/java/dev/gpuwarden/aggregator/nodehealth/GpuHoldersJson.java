@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupRequest;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Reading;
 import java.time.DateTimeException;
@@ -30,6 +31,8 @@ public final class GpuHoldersJson {
 
     static final int MOST_HOLDERS = 1024;
     static final int MOST_UNRESOLVED = 64;
+
+    static final int MOST_PROCESSES = 64;
     /** The limit beside the faults, which have 768 KiB, and the faults of monitors, within the 1.5 MiB that etcd accepts. */
     static final long MOST_BYTES = 256 << 10;
 
@@ -82,6 +85,14 @@ public final class GpuHoldersJson {
         tree.put("asOf", answer.asOf().toString());
         tree.put("holders", holders);
         tree.put("unresolved", unresolved);
+        List<Map<String, Object>> processes = answer.processes().stream()
+                .filter(GpuHoldersJson::plausible)
+                .limit(MOST_PROCESSES)
+                .map(GpuHoldersJson::tree)
+                .toList();
+        if (!processes.isEmpty()) {
+            tree.put("processes", processes);
+        }
         tree.put(
                 "unlistedCount",
                 Math.min(
@@ -107,6 +118,18 @@ public final class GpuHoldersJson {
         if (!holder.deviceId().equals(holder.gpuUuid())) {
             tree.put("device", ShownText.cut(holder.deviceId(), LONGEST_NAME));
         }
+        return tree;
+    }
+
+    private static boolean plausible(ProcessHolder holder) {
+        return LABEL.matcher(holder.namespace()).matches()
+                && POD.matcher(holder.pod()).matches()
+                && GPU.matcher(holder.gpuUuid()).matches();
+    }
+
+    private static Map<String, Object> tree(ProcessHolder holder) {
+        Map<String, Object> tree = container(holder.namespace(), holder.pod(), holder.container());
+        tree.put("gpu", holder.gpuUuid());
         return tree;
     }
 
@@ -182,7 +205,10 @@ public final class GpuHoldersJson {
                         - known.size()
                         + unresolved.size()
                         - devices.size();
-                return new Answered(new GpuHolders(asOf, known, devices, left));
+                List<ProcessHolder> processes = JsonTrees.objects(answer, "processes").stream()
+                        .map(HoldingsReader::process)
+                        .toList();
+                return new Answered(new GpuHolders(asOf, known, devices, left, processes));
             } catch (DateTimeException e) {
                 return new Failed("the answer cannot be read: asOf is not a time");
             }
@@ -205,6 +231,14 @@ public final class GpuHoldersJson {
                             gpu,
                             kind.get(),
                             device.isEmpty() ? gpu : device));
+        }
+
+        private static ProcessHolder process(Map<String, Object> tree) {
+            return new ProcessHolder(
+                    JsonTrees.text(tree, "namespace"),
+                    JsonTrees.text(tree, "pod"),
+                    JsonTrees.text(tree, "container"),
+                    JsonTrees.text(tree, "gpu"));
         }
 
         private static UnresolvedDevice unresolved(Map<String, Object> tree) {

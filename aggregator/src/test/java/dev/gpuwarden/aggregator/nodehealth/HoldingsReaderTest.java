@@ -11,6 +11,7 @@ import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson.HoldingsReader;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -58,7 +59,11 @@ class HoldingsReaderTest {
                 .toList());
         holders.add(holder("whole", Kind.EXCLUSIVE, GPU));
         GpuHolders all = new GpuHolders(
-                AS_OF, holders, List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no such")), 2);
+                AS_OF,
+                holders,
+                List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no such")),
+                2,
+                List.of(new ProcessHolder("ml", "squats", "main", GPU)));
         assertThat(answered(Reading.of(all))).isEqualTo(all);
         assertThat(answered(answer())).isEqualTo(new GpuHolders(AS_OF, List.of(), List.of(), 0));
     }

@@ -14,8 +14,14 @@ import java.util.stream.Collectors;
  *
  * @param asOf time of the kubelet's answer; later pods are missing
  * @param unlisted number of holders and unresolved devices that found no room in the lists
+ * @param processes pods whose processes hold a GPU open; some may be missing, because a daemon may not be permitted to find them
  */
-public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedDevice> unresolved, long unlisted) {
+public record GpuHolders(
+        Instant asOf,
+        List<GpuHolder> holders,
+        List<UnresolvedDevice> unresolved,
+        long unlisted,
+        List<ProcessHolder> processes) {
 
     private static final Comparator<GpuHolder> BY_GPU = Comparator.comparing(GpuHolder::gpuUuid)
             .thenComparing(GpuHolder::namespace)
@@ -42,6 +48,16 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
     public GpuHolders {
         holders = holders.stream().sorted(BY_GPU).toList();
         unresolved = List.copyOf(unresolved);
+        processes = List.copyOf(processes);
+    }
+
+    /** Creates the kubelet's answer alone. */
+    public GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedDevice> unresolved, long unlisted) {
+        this(asOf, holders, unresolved, unlisted, List.of());
+    }
+
+    public GpuHolders with(List<ProcessHolder> found) {
+        return new GpuHolders(asOf, holders, unresolved, unlisted, found);
     }
 
     /** Returns whether a GPU without a listed holder certainly has none. */
@@ -70,6 +86,14 @@ public record GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedD
     /** Returns the pods that hold any part of a GPU. */
     public TreeSet<Pod> podsOf(String gpuUuid) {
         return podsByGpu().getOrDefault(canonical(gpuUuid), new TreeSet<>());
+    }
+
+    /** Returns the pods whose processes hold a GPU open. */
+    public TreeSet<Pod> podsWithProcesses(String gpuUuid) {
+        return processes.stream()
+                .filter(process -> canonical(process.gpuUuid()).equals(canonical(gpuUuid)))
+                .map(process -> new Pod(process.namespace(), process.pod()))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** Returns the UUID in one form, since programs differ in the case of its digits. */

@@ -29,6 +29,7 @@ import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.grpc.NodeSources;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
+import dev.gpuwarden.daemon.holders.GpuProcessPods;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.DriverSource;
 import dev.gpuwarden.daemon.kernlog.KernelLogMonitor;
@@ -203,6 +204,8 @@ public final class DaemonCommand implements Callable<Integer> {
             parts.add(new FaultLogger(store, () -> PartNames.of(sampler.snapshot())));
             cluster.ifPresent(parts::add);
             GpuHolderLookup holders = new GpuHolderLookup(paths.podResources(), sampler::snapshot, Clock.systemUTC());
+            GpuProcessPods processPods =
+                    new GpuProcessPods(sampler::snapshot, new ProcessOwners(paths), paths.devices());
             UplinkNode self = new UplinkNode(
                     node.get(),
                     NodeFacts.bootId(paths.procfs()),
@@ -211,7 +214,7 @@ public final class DaemonCommand implements Callable<Integer> {
                     store,
                     Clock.systemUTC(),
                     sampler::gpus,
-                    holders,
+                    () -> holders.get().map(seen -> seen.with(processPods.get())),
                     checkpoint.signals(DaemonCommands::signals)::send,
                     access,
                     tenants);

@@ -7,11 +7,12 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -37,10 +38,19 @@ public final class OpenFiles {
      * @return absent if a file or /proc cannot be read
      */
     public static Reading<Set<Integer>> holders(Collection<Path> files) {
-        List<String> wanted = new ArrayList<>();
+        return filesByHolder(files).map(byPid -> new TreeSet<>(byPid.keySet()));
+    }
+
+    /**
+     * Returns those of the files that each process holds open, by PID, without this process.
+     *
+     * @return absent if a file or /proc cannot be read
+     */
+    public static Reading<Map<Integer, Set<Path>>> filesByHolder(Collection<Path> files) {
+        Map<String, Path> wanted = new HashMap<>();
         for (Path file : files) {
             try {
-                wanted.add(key(file));
+                wanted.put(key(file), file);
             } catch (IOException e) {
                 return Reading.absent(
                         Absence.NO_DATA,
@@ -48,14 +58,17 @@ public final class OpenFiles {
                         file + " cannot be read: " + e.getClass().getSimpleName());
             }
         }
-        Set<Integer> holders = new TreeSet<>();
+        Map<Integer, Set<Path>> holders = new TreeMap<>();
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {
             for (Path process : processes) {
                 int pid = Integer.parseInt(process.getFileName().toString());
-                if (pid != ProcessHandle.current().pid()
-                        && openIn(process).stream().anyMatch(wanted::contains)) {
-                    holders.add(pid);
+                if (pid == ProcessHandle.current().pid()) {
+                    continue;
                 }
+                Set<String> open = openIn(process);
+                open.retainAll(wanted.keySet());
+                open.forEach(key ->
+                        holders.computeIfAbsent(pid, any -> new TreeSet<>()).add(wanted.get(key)));
             }
         } catch (IOException | DirectoryIteratorException e) {
             return Reading.absent(Absence.NO_PERMISSION, 0, "the processes cannot be listed: " + e);

@@ -1,0 +1,48 @@
+package dev.gpuwarden.daemon.holders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.core.holder.ProcessHolder;
+import dev.gpuwarden.daemon.metrics.NodeFixture;
+import dev.gpuwarden.daemon.process.NodeTree;
+import dev.gpuwarden.daemon.process.ProcessOwners;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real process with an open file, and the files of a node by which its pod is found. */
+@Tag("programs")
+class GpuProcessPodsTest {
+
+    private static final String UID = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void podOfAProcessHoldsItsGpu() throws IOException {
+        Path devices = Files.createDirectories(folder.resolve("dev"));
+        Files.createFile(devices.resolve("nvidia0"));
+        Path open = Files.createFile(devices.resolve("nvidia1"));
+        Process holder =
+                new ProcessBuilder("sleep", "600").redirectInput(open.toFile()).start();
+        try {
+            NodeTree node = new NodeTree(folder);
+            GpuProcessPods pods = new GpuProcessPods(
+                    () -> NodeFixture.node(2), new ProcessOwners(node.paths(), node.clock()), devices);
+            assertThat(pods.get()).as("no pod is known").isEmpty();
+            node.process((int) holder.pid(), 500, "sleep", "0::/kubepods/burstable/pod" + UID + "/" + "c".repeat(64))
+                    .pod("ml", "squatter-0", UID, "main");
+            assertThat(pods.get())
+                    .containsExactly(
+                            new ProcessHolder("ml", "squatter-0", "main", "GPU-00000000-0000-0000-0000-000000000001"));
+            Files.delete(devices.resolve("nvidia0"));
+            assertThat(pods.get()).as("a GPU without a file hides no other").hasSize(1);
+        } finally {
+            holder.destroy();
+        }
+    }
+}
