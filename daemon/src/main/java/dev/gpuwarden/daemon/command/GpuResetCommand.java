@@ -71,7 +71,7 @@ public final class GpuResetCommand extends CheckingCommand {
     boolean arm;
 
     @Option(
-            names = "--patience",
+            names = {"--patience", "--reset.patience"},
             defaultValue = "30s",
             paramLabel = "DURATION",
             description = "Longest wait for processes that hold the GPUs, up to 1h (default: ${DEFAULT-VALUE}).")
