@@ -143,6 +143,7 @@ public final class Controllers implements AutoCloseable {
                         cache,
                         clock,
                         set.settings().times().holders(),
+                        set.settings().processes(),
                         this::queueDrain)),
                 clock,
                 set.audits(),

@@ -91,6 +91,21 @@ final class DrainOptions {
                     + " drainOverrides.force: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Force force = Force.off;
 
+    @Option(
+            names = "--drain.processes",
+            defaultValue = "leave",
+            paramLabel = "SWITCH",
+            description = "Pods whose processes hold a GPU of the drain without a request, for example by"
+                    + " NVIDIA_VISIBLE_DEVICES or hostPath: ${COMPLETION-CANDIDATES}. A reset fails while they hold it"
+                    + " (default: ${DEFAULT-VALUE}).")
+    Processes processes = Processes.leave;
+
+    /** The treatment of pods that hold a GPU by a process alone. */
+    enum Processes {
+        leave,
+        evict
+    }
+
     @Option(names = "--drain.empty-dir", description = "Remove pods with an emptyDir too. Its content is lost.")
     boolean emptyDir;
 
@@ -114,7 +129,11 @@ final class DrainOptions {
         // Without quarantine no Node is marked as quarantined, and there is nothing to decide.
         return quarantineArmed
                 ? Optional.of(new DrainReconciler.Settings(
-                        mode == Mode.armed, policies, DrainTimes.DEFAULT, force == Force.on))
+                        mode == Mode.armed,
+                        policies,
+                        DrainTimes.DEFAULT,
+                        force == Force.on,
+                        processes == Processes.evict))
                 : Optional.empty();
     }
 

@@ -44,11 +44,12 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     /**
      * @param armed true to evict pods; false for a dry run, which decides and reports only
      * @param force true if senders may request that all pods leave immediately, whatever the policies are
+     * @param processes true if pods leave whose processes have a GPU of the drain open, also without a request
      */
-    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force) {
+    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force, boolean processes) {
 
         public Settings(boolean armed, DrainPolicies policies) {
-            this(armed, policies, DrainTimes.DEFAULT, false);
+            this(armed, policies, DrainTimes.DEFAULT, false, false);
         }
     }
 

@@ -30,8 +30,9 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * The holders of GPUs by the node's daemon, which is asked only if the pods' status does not name them. The request is sent
- * after the cordon, when no new pod comes. It is sent once for a drain, and again after a failure. Thread-safe.
+ * The holders of GPUs by the node's daemon, which is asked only if the pods' status does not name them, or if pods leave for their
+ * processes. The request is sent after the cordon, when no new pod comes. It is sent once for a drain, and again after a failure.
+ * Thread-safe.
  */
 public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
@@ -70,6 +71,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     private final NodeHealthCache memory;
     private final Clock clock;
     private final Duration patience;
+    private final boolean processes;
     private final Consumer<String> again;
     private final Map<String, Question> questions = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor threads =
@@ -82,6 +84,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
      * @param memory cache of the cluster, which reports new answers
      * @param patience limit for the answer of a daemon, which waits for its kubelet for two seconds at most, and reconnects
      *     after a lost connection
+     * @param processes true if a pod whose process has a GPU open holds it, also without a request
      * @param again adds a node to the work queue
      */
     public KubeletGpuHolders(
@@ -90,12 +93,14 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             NodeHealthCache memory,
             Clock clock,
             Duration patience,
+            boolean processes,
             Consumer<String> again) {
         this.podStatus = podStatus;
         this.lookups = new GpuHolderRequests(api, memory, clock);
         this.memory = memory;
         this.clock = clock;
         this.patience = patience;
+        this.processes = processes;
         this.again = again;
         memory.follow((node, health) -> {
             if (questions.containsKey(node)) {
@@ -106,17 +111,17 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
     @Override
     public Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since) {
-        Answer known = podStatus.holders(node, gpus, pods, since);
-        if (!(known instanceof Answer.Unknown unknown)) {
+        Answer status = podStatus.holders(node, gpus, pods, since);
+        if (!(status instanceof Answer.Unknown) && !processes) {
             questions.remove(node.name());
-            return known;
+            return status;
         }
         Question question = questions.get(node.name());
         if (question == null || !question.since().equals(since)) {
             return ask(node.name(), since, 1, 0);
         }
         if (question.failed().isPresent()) {
-            return failed(node.name(), question, unknown, question.failed().get());
+            return failed(node.name(), question, status, question.failed().get());
         }
         if (question.id().isEmpty()) {
             return asks();
@@ -124,15 +129,49 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         LookupAnswer answer = HoldingsReader.read(
                 memory.health(node.name()).orElse(Map.of()), question.id().get());
         if (answer instanceof LookupAnswer.Answered answered) {
-            return settled(node.name(), question, answered.holders(), gpus, pods);
+            return status instanceof Answer.Known listed
+                    ? withProcesses(listed, answered.holders(), gpus, pods)
+                    : settled(node.name(), question, answered.holders(), gpus, pods);
         }
         if (answer instanceof LookupAnswer.Failed why) {
-            return failed(node.name(), question, unknown, why.why());
+            return failed(node.name(), question, status, why.why());
         }
         return clock.instant().isBefore(question.asked().plus(patience))
                 ? asks()
-                : new Answer.Unknown(unknown.why() + ", and its daemon has not answered within "
-                        + Durations.text(patience) + " when asked which pods hold its GPUs");
+                : without(
+                        status,
+                        "its daemon has not answered within " + Durations.text(patience)
+                                + " when asked which pods hold its GPUs");
+    }
+
+    /** Returns the answer without a daemon. Pods that hold a GPU without a request are then found by its reset. */
+    private static Answer without(Answer status, String why) {
+        return status instanceof Answer.Unknown unknown ? new Answer.Unknown(unknown.why() + ", and " + why) : status;
+    }
+
+    /**
+     * Returns the holders with those that hold a GPU by a process. A pod of a DaemonSet or of the node itself cannot leave, so the reset
+     * decides about it.
+     */
+    private Answer withProcesses(Answer.Known known, GpuHolders holders, Set<String> gpus, Collection<PodView> pods) {
+        if (!processes) {
+            return known;
+        }
+        Set<String> leaving = pods.stream()
+                .filter(pod -> !pod.owner().equals("DaemonSet") && !pod.mirror())
+                .map(PodView::path)
+                .collect(Collectors.toSet());
+        Map<String, Set<String>> byPod = new TreeMap<>();
+        known.holders().forEach((pod, held) -> byPod.put(pod, new TreeSet<>(held)));
+        for (String gpu : gpus) {
+            for (GpuHolders.Pod pod : holders.podsWithProcesses(gpu)) {
+                if (leaving.contains(pod.toString())) {
+                    byPod.computeIfAbsent(pod.toString(), any -> new TreeSet<>())
+                            .add(gpu);
+                }
+            }
+        }
+        return new Answer.Known(byPod, known.asOf());
     }
 
     private static Answer asks() {
@@ -161,7 +200,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         }
         return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
                 ? ask(node, question.since(), question.tries(), question.arrivals() + 1)
-                : read(holders, gpus, pods, came);
+                : withProcesses(read(holders, gpus, pods, came), holders, gpus, pods);
     }
 
     /** Returns true if a pod that requests a GPU may have got one after the answer. */
@@ -178,7 +217,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
      *
      * @param came pods that may hold any of the GPUs: they have just started, so they lose little
      */
-    private static Answer read(
+    private static Answer.Known read(
             GpuHolders holders, Set<String> gpus, Collection<PodView> pods, Collection<PodView> came) {
         Set<String> there = pods.stream().map(PodView::path).collect(Collectors.toSet());
         Map<String, Set<String>> byPod = new TreeMap<>();
@@ -195,10 +234,10 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         return new Answer.Known(byPod, holders.asOf());
     }
 
-    private Answer failed(String node, Question question, Answer.Unknown unknown, String why) {
+    private Answer failed(String node, Question question, Answer status, String why) {
         return question.tries() < TRIES
                 ? ask(node, question.since(), question.tries() + 1, question.arrivals())
-                : new Answer.Unknown(unknown.why() + ", and its daemon does not report their holders: " + why);
+                : without(status, "its daemon does not report their holders: " + why);
     }
 
     private Answer ask(String node, Instant since, int tries, int arrivals) {
@@ -263,8 +302,8 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             this.unasked = unasked;
             this.daemon = unasked.isPresent()
                     ? Optional.empty()
-                    : Optional.of(
-                            new KubeletGpuHolders(podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), again));
+                    : Optional.of(new KubeletGpuHolders(
+                            podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), false, again));
         }
 
         @Override

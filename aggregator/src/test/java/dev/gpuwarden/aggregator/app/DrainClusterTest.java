@@ -16,6 +16,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiException;
@@ -182,6 +183,32 @@ class DrainClusterTest {
             pods.end("holds");
             until(() -> state().equals("drain-succeeded"), "it is drained of that GPU");
             assertThat(pods.untouched()).containsExactly("other");
+        }
+    }
+
+    @Test
+    void podThatHoldsTheGpuByAProcessLeavesToo() throws Exception {
+        String gpu = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
+        runWithGpu("holds", gpu);
+        List.of("squats", "none").forEach(name -> pods.run(bad, name));
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = TestPods.evictingProcesses(api, audits)) {
+            until(controllers::works, "it leads");
+            fleet.report(bad, reset(gpu));
+            until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked though the pods' status is complete");
+            GpuHolders holders = new GpuHolders(Instant.now(), List.of(), List.of(), 0)
+                    .with(List.of(
+                            new ProcessHolder(pods.namespace, "squats", "main", gpu),
+                            new ProcessHolder(pods.namespace, "none", "main", gpu.replace('4', '5'))));
+            assertThat(new GpuHolderRequests(api, NodeHealthCache.NONE, Clock.systemUTC())
+                            .answer(
+                                    bad,
+                                    fleet.lookup(bad),
+                                    GpuHoldersJson.of(
+                                            fleet.lookup(bad), new Reading.Present<>(holders), Instant.now())))
+                    .isTrue();
+            until(() -> pods.asked("holds") && pods.asked("squats"), "both are evicted");
+            assertThat(pods.untouched()).containsExactly("none");
         }
     }
 

@@ -50,15 +50,27 @@ final class TestPods {
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
                 Optional.of(new Controllers.Draining(
-                        new DrainReconciler.Settings(armed, policies, TIMES, false), audits::add)),
+                        new DrainReconciler.Settings(armed, policies, TIMES, false, false), audits::add)),
+                Optional.empty());
+    }
+
+    /** Returns controllers that evict all pods of a GPU immediately, also those that hold it by a process alone. */
+    static Controllers evictingProcesses(KubeClient api, List<DrainAudit> audits) {
+        DrainReconciler.Settings drains = new DrainReconciler.Settings(
+                true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false, true);
+        return Controllers.start(
+                api,
+                TestFleet.settings("one", ActionMode.ARMED, 100),
+                audit -> {},
+                Optional.of(new Controllers.Draining(drains, audits::add)),
                 Optional.empty());
     }
 
     /** Returns controllers that evict all pods immediately, and repair. */
     static Controllers repairing(
             KubeClient api, String identity, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
-        DrainReconciler.Settings drains =
-                new DrainReconciler.Settings(true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false);
+        DrainReconciler.Settings drains = new DrainReconciler.Settings(
+                true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false, false);
         return Controllers.start(
                 api,
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
