@@ -124,6 +124,23 @@ final class ClusterDemoEnvironment implements AutoCloseable {
 
     /** Changes the first GPU of a program, from NVIDIA_VISIBLE_DEVICES of its container. */
     void setGpuOf(String program, String... changes) {
+        touchGpuOf(program);
+        setSame(changes);
+    }
+
+    /** Applies a manifest of this package's resources for the first GPU of a program. */
+    void applyForGpuOf(String program, String file) {
+        String uuid = touchGpuOf(program);
+        log.accept("$ kubectl apply --filename " + file);
+        cluster.controlPlane()
+                .apply(Resource.text("command/" + file)
+                        .replace("{node}", touchedNode)
+                        .replace("{gpu}", Integer.toString(touched))
+                        .replace("{uuid}", uuid));
+    }
+
+    /** Finds the first GPU of a program, and returns its UUID. */
+    private String touchGpuOf(String program) {
         touchedNode = shell.run("kubectl get deployment " + program + " --output "
                         + "'jsonpath={.spec.template.spec.nodeSelector.kubernetes\\.io/hostname}'")
                 .strip();
@@ -134,7 +151,7 @@ final class ClusterDemoEnvironment implements AutoCloseable {
                 .map(NodeControl.Gpu::uuid)
                 .toList();
         touched = uuids.indexOf(held);
-        setSame(changes);
+        return held;
     }
 
     /** Changes the GPU of a program that was changed last. */

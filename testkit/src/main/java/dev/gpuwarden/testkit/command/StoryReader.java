@@ -23,6 +23,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment environment) {
 
     private static final String END_PROCESSES = "end processes of ";
+    private static final String APPLY_FOR = "apply for gpu of ";
     private static final Pattern GPU = Pattern.compile("gpu (?:(\\d) )?of (\\S+)");
 
     /** @throws IllegalStateException for an action or a command that does not exist */
@@ -57,6 +58,9 @@ record StoryReader(ClusterDemoEnvironment.Pace pace, ClusterDemoEnvironment envi
         String[] changes = argument.split(" ");
         if (verb.startsWith(END_PROCESSES)) {
             return () -> environment.endProcesses(verb.substring(END_PROCESSES.length()), changes);
+        }
+        if (verb.startsWith(APPLY_FOR)) {
+            return () -> environment.applyForGpuOf(verb.substring(APPLY_FOR.length()), argument);
         }
         Matcher gpu = GPU.matcher(verb);
         if (gpu.matches()) {

@@ -17,11 +17,11 @@ class StoryReaderTest {
     @Test
     void everyStoryHasKnownActionsAndCommands() {
         List<ClusterDemoRunner.Step> all = DemoStory.of(EnumSet.of(DemoStory.all), reader);
-        assertThat(all).hasSize(39);
+        assertThat(all).hasSize(40);
         assertThat(all)
                 .extracting(ClusterDemoRunner.Step::title)
                 .anyMatch(title -> title.contains("after 10 s instead"));
-        assertThat(all.stream().mapToInt(step -> step.checks().size()).sum()).isEqualTo(158);
+        assertThat(all.stream().mapToInt(step -> step.checks().size()).sum()).isEqualTo(166);
     }
 
     @Test
