@@ -6,6 +6,7 @@ import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.ProcessSignals;
+import dev.gpuwarden.daemon.command.BundleCommand;
 import dev.gpuwarden.daemon.command.CheckCommand;
 import dev.gpuwarden.daemon.command.DoctorCommand;
 import dev.gpuwarden.daemon.command.EventsCommand;
@@ -46,6 +47,7 @@ public final class DaemonCommands implements CommandGroup {
                         "gpu-reset",
                         () -> new GpuResetCommand(
                                 DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
+                new NamedCommand("bundle", BundleCommand::new),
                 new NamedCommand("release-driver", ReleaseDriverCommand::new),
                 new NamedCommand("repairs", () -> new RepairsCommand(clock.getZone())),
                 new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),

@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.command;
 
-import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
@@ -54,7 +53,6 @@ import picocli.CommandLine.Parameters;
 public final class GpuResetCommand extends CheckingCommand {
 
     private static final String KERNEL_LOG = "kernel-log";
-    private static final Duration LONGEST = Duration.ofHours(1);
     private static final GpuAccess.Answer OTHERS =
             new GpuAccess.Refusal("not-reset", "the GPU was not reset, so it gets no work");
 
@@ -86,13 +84,6 @@ public final class GpuResetCommand extends CheckingCommand {
     Duration longest = Duration.ofMinutes(5);
 
     @Option(
-            names = "--reset.nvidia-smi",
-            paramLabel = "PATH",
-            description =
-                    "The program nvidia-smi (default: that of the driver, below /host where the host is mounted there).")
-    @Nullable Path program;
-
-    @Option(
             names = "--reset.kernel-log",
             defaultValue = "/dev/kmsg",
             paramLabel = "PATH",
@@ -116,12 +107,8 @@ public final class GpuResetCommand extends CheckingCommand {
                     + " (default: none is kept).")
     @Nullable Path bundle;
 
-    @Option(
-            names = "--reset.bundle-timeout",
-            defaultValue = "90s",
-            paramLabel = "DURATION",
-            description = "Longest run of nvidia-bug-report.sh, up to 1h (default: ${DEFAULT-VALUE}).")
-    Duration bundleLongest = Duration.ofSeconds(90);
+    @Mixin
+    EvidenceOptions tools = new EvidenceOptions();
 
     @Mixin
     ClientOptions client = new ClientOptions();
@@ -144,9 +131,9 @@ public final class GpuResetCommand extends CheckingCommand {
 
     @Override
     public Integer call() throws InterruptedException {
-        bounded("--patience", patience, Duration.ZERO);
-        bounded("--reset.timeout", longest, Duration.ofSeconds(1));
-        bounded("--reset.bundle-timeout", bundleLongest, Duration.ofSeconds(1));
+        EvidenceOptions.bounded("--patience", patience, Duration.ZERO);
+        EvidenceOptions.bounded("--reset.timeout", longest, Duration.ofSeconds(1));
+        tools.validate();
         DriverRoot driver = driver();
         sampling.searchIn(driver.libraryFolders());
         Optional<Path> socket = client.socket();
@@ -174,10 +161,11 @@ public final class GpuResetCommand extends CheckingCommand {
             return report;
         }
         note(report.text());
-        return report.with(new ResetEvidence(bundle, driver, bundleLongest)
+        return report.with(new ResetEvidence(bundle, Optional.of(driver), tools.longest)
                 .keep(
+                        Optional.empty(),
                         report.targets().uuids(),
-                        Output.json(report.tree()),
+                        Optional.of(Output.json(report.tree())),
                         () -> KernelLogTail.read(kernelLog, paths, ResetEvidence::concerns, ResetEvidence.MOST_LINES),
                         Instant.now()));
     }
@@ -201,19 +189,12 @@ public final class GpuResetCommand extends CheckingCommand {
     }
 
     private DriverRoot driver() {
-        if (program != null) {
-            return DriverRoot.of(program);
+        if (tools.program != null) {
+            return DriverRoot.of(tools.program);
         }
         return DriverRoot.find()
                 .orElseThrow(() -> new UserError("nvidia-smi is at no usual place of the driver; name it with"
                         + " --reset.nvidia-smi, or install the driver's programs"));
-    }
-
-    private static void bounded(String option, Duration value, Duration least) {
-        if (value.compareTo(least) < 0 || value.compareTo(LONGEST) > 0) {
-            throw new UserError(
-                    option + ": expected " + Durations.text(least) + " to 1h, seen " + Durations.text(value));
-        }
     }
 
     /** Runs the checks. The kernel log is left out: it still has the fault that the reset repairs. */

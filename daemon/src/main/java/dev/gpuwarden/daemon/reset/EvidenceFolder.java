@@ -3,10 +3,12 @@ package dev.gpuwarden.daemon.reset;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -14,6 +16,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -27,8 +31,8 @@ public final class EvidenceFolder {
     static final int MOST = 8;
     static final long MOST_MIB = 256;
 
-    private static final String START = "gpu-reset-";
     private static final String END = ".zip";
+    private static final Pattern OURS = Pattern.compile("(?:gpu-reset|bundle)-.*\\.zip");
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
 
@@ -54,11 +58,13 @@ public final class EvidenceFolder {
     /**
      * Writes an archive, and removes the oldest ones.
      *
+     * @param start `gpu-reset-` or `bundle-`
+     * @param name of the archive after the start; empty for the time
      * @throws IOException if it cannot be written; then no part of it stays
      */
-    Path write(Instant at, List<Entry> entries) throws IOException {
+    Path write(String start, Optional<String> name, Instant at, List<Entry> entries) throws IOException {
         prepare();
-        Path file = folder.resolve(START + STAMP.format(at) + END);
+        Path file = folder.resolve(start + name.orElseGet(() -> STAMP.format(at)) + END);
         // A new file: a link of this name is never followed.
         OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         try (out) {
@@ -72,6 +78,7 @@ public final class EvidenceFolder {
             Files.deleteIfExists(file);
             throw e;
         }
+        Files.setLastModifiedTime(file, FileTime.from(at));
         removeOldest();
         return file;
     }
@@ -98,13 +105,23 @@ public final class EvidenceFolder {
         zip.closeEntry();
     }
 
+    private static FileTime written(Path file) {
+        try {
+            return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private void removeOldest() throws IOException {
         List<Path> newest;
         try (Stream<Path> all = Files.list(folder)) {
-            newest = all.filter(file -> file.getFileName().toString().startsWith(START)
-                            && file.getFileName().toString().endsWith(END))
-                    .sorted(Comparator.comparing(Path::toString).reversed())
+            newest = all.filter(
+                            file -> OURS.matcher(file.getFileName().toString()).matches())
+                    .sorted(Comparator.comparing(EvidenceFolder::written).reversed())
                     .toList();
+        } catch (UncheckedIOException e) {
+            throw new IOException(e.getMessage(), e);
         }
         long bytes = 0;
         for (int i = 0; i < newest.size(); i++) {

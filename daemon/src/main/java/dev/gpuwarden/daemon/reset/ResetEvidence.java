@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** The evidence of a failed reset, for an operator and the vendor: one archive in a folder of this node. */
+/** The evidence of a failed reset, or of a node before its reboot, for an operator and the vendor: one archive in a folder of this node. */
 public final class ResetEvidence {
 
     /** Largest number of lines of the kernel log. */
@@ -39,11 +39,14 @@ public final class ResetEvidence {
 
     private final EvidenceFolder folder;
     private final Path place;
-    private final DriverRoot driver;
+    private final Optional<DriverRoot> driver;
     private final Duration longest;
 
-    /** @param longest limit for nvidia-bug-report.sh */
-    public ResetEvidence(Path place, DriverRoot driver, Duration longest) {
+    /**
+     * @param driver empty if the driver's programs are at no usual place
+     * @param longest limit for nvidia-bug-report.sh
+     */
+    public ResetEvidence(Path place, Optional<DriverRoot> driver, Duration longest) {
         this.folder = EvidenceFolder.of(place);
         this.place = place;
         this.driver = driver;
@@ -59,32 +62,38 @@ public final class ResetEvidence {
     /**
      * Collects the evidence and writes it. A part that fails is named in the archive. Blocks.
      *
-     * @param report the report of the reset, in JSON
+     * @param name of the archive; empty for one from the time
+     * @param gpus empty for all GPUs
+     * @param report the report of a failed reset, in JSON; empty if there was none
      * @param kernelLog reads the lines of the kernel log about GPUs
      */
-    public Kept keep(List<String> gpus, String report, Supplier<Reading<List<String>>> kernelLog, Instant at)
+    public Kept keep(
+            Optional<String> name,
+            List<String> gpus,
+            Optional<String> report,
+            Supplier<Reading<List<String>>> kernelLog,
+            Instant at)
             throws InterruptedException {
         List<Entry> entries = new ArrayList<>();
-        StringBuilder readme = new StringBuilder("Evidence of a failed reset of " + String.join(", ", gpus) + " at "
-                + at + ", collected by gpuwarden.\nIt names processes and serial numbers.\n\n");
-        add(entries, readme, "reset.json", Reading.of(report));
+        String what = report.isPresent() ? "a failed reset of " + String.join(", ", gpus) : "the GPUs of this node";
+        StringBuilder readme = new StringBuilder("Evidence of " + what + " at " + at
+                + ", collected by gpuwarden.\nIt names processes and serial numbers.\n\n");
+        report.ifPresent(json -> add(entries, readme, "reset.json", Reading.of(json)));
         add(entries, readme, "kernel-log.txt", lines(kernelLog.get()));
         add(entries, readme, "nvidia-smi.txt", query(gpus));
         Optional<Path> scratch = Optional.empty();
         try {
             folder.prepare();
             scratch = scratch();
-            Reading<Path> bug = scratch.isPresent()
-                    ? new BugReport(driver, longest).run(scratch.get())
-                    : Reading.absent(Absence.FAILED, 0, "no file can be written in " + driver.scratchFor(place));
-            String name = bug.asOptional()
-                    .map(file -> String.valueOf(file.getFileName()))
+            Reading<Path> bug = bugReport(scratch);
+            String file = bug.asOptional()
+                    .map(log -> String.valueOf(log.getFileName()))
                     .orElse(BugReport.PROGRAM);
-            readme.append(line(name, bug));
-            bug.asOptional().ifPresent(file -> entries.add(new Entry(name, () -> Files.newInputStream(file))));
+            readme.append(line(file, bug));
+            bug.asOptional().ifPresent(log -> entries.add(new Entry(file, () -> Files.newInputStream(log))));
             entries.add(0, text("README.txt", readme.toString()));
-            Path file = folder.write(at, entries);
-            return new Kept(Optional.of(file), "evidence in " + DriverRoot.onHost(file));
+            Path archive = folder.write(report.isPresent() ? "gpu-reset-" : "bundle-", name, at, entries);
+            return new Kept(Optional.of(archive), "evidence in " + DriverRoot.onHost(archive));
         } catch (IOException e) {
             return new Kept(
                     Optional.empty(), "no evidence was kept in " + DriverRoot.onHost(place) + ": " + e.getMessage());
@@ -93,9 +102,28 @@ public final class ResetEvidence {
         }
     }
 
+    private Reading<Path> bugReport(Optional<Path> scratch) throws InterruptedException {
+        if (driver.isEmpty()) {
+            return noDriver();
+        }
+        return scratch.isPresent()
+                ? new BugReport(driver.get(), longest).run(scratch.get())
+                : Reading.absent(
+                        Absence.FAILED,
+                        0,
+                        "no file can be written in " + driver.get().scratchFor(place));
+    }
+
+    private static <T> Reading<T> noDriver() {
+        return Reading.absent(Absence.NO_DATA, 0, "nvidia-smi is at no usual place of the driver");
+    }
+
     private Optional<Path> scratch() {
+        if (driver.isEmpty()) {
+            return Optional.empty();
+        }
         try {
-            return Optional.of(Files.createTempDirectory(driver.scratchFor(place), "gpuwarden-bug-report-"));
+            return Optional.of(Files.createTempDirectory(driver.get().scratchFor(place), "gpuwarden-bug-report-"));
         } catch (IOException e) {
             return Optional.empty();
         }
@@ -124,8 +152,11 @@ public final class ResetEvidence {
     }
 
     private Reading<String> query(List<String> gpus) throws InterruptedException {
-        ChildRun run = ChildRun.of(
-                driver.command(List.of("-q", "-i", String.join(",", gpus))), Path.of("/"), System.getenv(), QUERY);
+        if (driver.isEmpty()) {
+            return noDriver();
+        }
+        List<String> words = gpus.isEmpty() ? List.of("-q") : List.of("-q", "-i", String.join(",", gpus));
+        ChildRun run = ChildRun.of(driver.get().command(words), Path.of("/"), System.getenv(), QUERY);
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return Reading.of("exit code " + exited.code() + "\n" + run.out() + run.err());
         }

@@ -227,6 +227,26 @@ class GpuResetCommandTest {
         assertThat(without.report().get("evidence")).isEqualTo("evidence in " + newest(bundles));
     }
 
+    @Test
+    void bundleKeepsTheEvidenceOfANodeBeforeItsReboot() throws Exception {
+        Path bundles = folder.resolve("state/bundles");
+        Path smi = Files.createDirectories(folder.resolve("driver")).resolve("nvidia-smi");
+        script(smi, "echo all about $*");
+        node.logKernel("NVRM: Xid (PCI:0000:2d:00): 79, GPU has fallen off the bus");
+        ProcessBuilder builder = ChildJvm.gpuwarden(
+                List.of("bundle", bundles.toString(), "--name=reboot-1", "--reset.nvidia-smi=" + smi));
+        builder.environment().putAll(node.environment());
+        Process process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isZero();
+        assertThat(out).isEqualTo("evidence in " + bundles.resolve("bundle-reboot-1.zip") + "\n");
+        Map<String, String> files = unzipped(bundles);
+        assertThat(files.keySet()).containsExactly("README.txt", "kernel-log.txt", "nvidia-smi.txt");
+        assertThat(files.get("README.txt")).startsWith("Evidence of the GPUs of this node at ");
+        assertThat(files.get("kernel-log.txt")).contains("79, GPU has fallen off");
+        assertThat(files.get("nvidia-smi.txt")).isEqualTo("exit code 0\nall about -q\n");
+    }
+
     private static void script(Path file, String text) throws IOException {
         Files.writeString(file, "#!/bin/sh\n" + text + "\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));

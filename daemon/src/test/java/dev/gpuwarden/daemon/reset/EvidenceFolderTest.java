@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,7 +41,7 @@ class EvidenceFolderTest {
         Path bundles = folder.resolve("state/bundles");
         EvidenceFolder evidence = EvidenceFolder.of(bundles);
         for (int i = 0; i < EvidenceFolder.MOST + 2; i++) {
-            evidence.write(BEGIN.plusSeconds(i), entries(10));
+            evidence.write("gpu-reset-", Optional.empty(), BEGIN.plusSeconds(i), entries(10));
             Files.writeString(bundles.resolve("notes"), "of an operator");
         }
         assertThat(names(bundles))
@@ -58,27 +59,41 @@ class EvidenceFolderTest {
     void oldestAreRemovedBySizeAndTheNewestStays() throws IOException {
         EvidenceFolder evidence = new EvidenceFolder(folder, 2500);
         for (int i = 0; i < 3; i++) {
-            evidence.write(BEGIN.plusSeconds(i), entries(1000));
+            evidence.write("gpu-reset-", Optional.empty(), BEGIN.plusSeconds(i), entries(1000));
         }
         assertThat(names(folder)).hasSize(2);
-        evidence.write(BEGIN.plusSeconds(9), entries(5000));
+        evidence.write("gpu-reset-", Optional.empty(), BEGIN.plusSeconds(9), entries(5000));
         assertThat(names(folder)).containsExactly("gpu-reset-20261122T060009.000Z.zip");
+    }
+
+    @Test
+    void ageDecidesAndNotTheName() throws IOException {
+        EvidenceFolder evidence = EvidenceFolder.of(folder);
+        for (int i = 0; i < EvidenceFolder.MOST; i++) {
+            evidence.write("bundle-", Optional.of("reboot-" + i), BEGIN.plusSeconds(i), entries(10));
+        }
+        evidence.write("gpu-reset-", Optional.empty(), BEGIN.plusSeconds(60), entries(10));
+        assertThat(names(folder))
+                .hasSize(EvidenceFolder.MOST)
+                .contains("gpu-reset-20261122T060100.000Z.zip", "bundle-reboot-1.zip")
+                .doesNotContain("bundle-reboot-0.zip");
     }
 
     @Test
     void linksAreNotFollowedAndNoHalfFileStays() throws IOException {
         Path other = Files.createDirectory(folder.resolve("other"));
         Path link = Files.createSymbolicLink(folder.resolve("bundles"), other);
-        assertThatThrownBy(() -> EvidenceFolder.of(link).write(BEGIN, entries(10)))
+        assertThatThrownBy(() -> EvidenceFolder.of(link).write("gpu-reset-", Optional.empty(), BEGIN, entries(10)))
                 .hasMessageContaining("expected a folder, seen another kind of file");
         Files.createSymbolicLink(other.resolve("gpu-reset-20261122T060000.000Z.zip"), folder.resolve("victim"));
-        assertThatThrownBy(() -> EvidenceFolder.of(other).write(BEGIN, entries(10)))
+        assertThatThrownBy(() -> EvidenceFolder.of(other).write("gpu-reset-", Optional.empty(), BEGIN, entries(10)))
                 .isInstanceOf(IOException.class);
         assertThat(folder.resolve("victim")).doesNotExist();
         Entry broken = new Entry("broken", () -> {
             throw new IOException("cannot be read");
         });
-        assertThatThrownBy(() -> EvidenceFolder.of(other).write(BEGIN.plusSeconds(1), List.of(broken)))
+        assertThatThrownBy(() -> EvidenceFolder.of(other)
+                        .write("gpu-reset-", Optional.empty(), BEGIN.plusSeconds(1), List.of(broken)))
                 .hasMessageContaining("cannot be read");
         assertThat(other.resolve("gpu-reset-20261122T060001.000Z.zip")).doesNotExist();
     }
