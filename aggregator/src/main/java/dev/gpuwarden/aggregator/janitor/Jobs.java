@@ -21,13 +21,22 @@ final class Jobs {
 
     private static final int KEEP_SECONDS = 86_400;
 
-    /** Reboots a node whose boot is still the expected one, so that a container that starts twice reboots once. */
+    private static final String BUNDLES = STATE + "/bundles";
+
+    /**
+     * Reboots a node whose boot is still the expected one, so that a container that starts twice reboots once. Evidence is collected
+     * before, since a reboot that fails may leave no node to ask.
+     */
     private static final String REBOOT = """
             seen=$(cat /host/proc/sys/kernel/random/boot_id) || exit 3
             if [ "$seen" != "$BOOT_ID" ]; then
                 echo "expected boot $BOOT_ID, seen $seen: the node has rebooted already"
                 exit 0
             fi
+            kept=$(timeout -k 5 150 gpuwarden bundle /host/var/lib/gpuwarden/bundles \\
+                --name "reboot-$RESOURCE" --reset.bundle-timeout 60s 2>&1) ||
+                kept="no evidence was kept (code $?): ${kept#gpuwarden: }"
+            echo "$kept"
             exec chroot /host systemctl reboot$FORCE
             """;
 
@@ -48,6 +57,12 @@ final class Jobs {
     /** Returns the Job of the resource that has not ended, whether its status refers to it or not. */
     static Optional<JobRef> open(Scene scene) {
         return scene.job().filter(job -> job.succeeded().isEmpty()).map(job -> ref(scene, job));
+    }
+
+    /** Returns the place of the evidence that the Job of a reboot collects before it requests the reboot. */
+    static String evidence(Maintenance resource) {
+        return "evidence from before it is in " + BUNDLES + "/bundle-reboot-" + resource.uid()
+                + ".zip of the node, or the log of Job " + name(resource) + " has the cause why not";
     }
 
     /** Returns the Job of a GPUReset or RebootNode. */
@@ -95,10 +110,10 @@ final class Jobs {
         List<Map<String, Object>> volumes = new ArrayList<>();
         volumes.add(host("host", "/", "Directory"));
         if (resource.kind() == MaintenanceKind.GPU_RESET) {
-            volumes.add(host("dev", "/dev", "Directory"));
             volumes.add(host("socket", "/run/gpuwarden", "DirectoryOrCreate"));
-            volumes.add(host("state", STATE, "DirectoryOrCreate"));
         }
+        volumes.add(host("dev", "/dev", "Directory"));
+        volumes.add(host("state", STATE, "DirectoryOrCreate"));
         pod.put("volumes", volumes);
         return pod;
     }
@@ -117,23 +132,24 @@ final class Jobs {
         List<Map<String, Object>> mounts = new ArrayList<>();
         mounts.add(
                 Map.of("name", "host", "mountPath", "/host", "readOnly", true, "mountPropagation", "HostToContainer"));
+        mounts.add(Map.of("name", "dev", "mountPath", "/dev"));
+        // Below /host, so that a program with the host as its root has it at its own place. The host itself is read
+        // only.
+        mounts.add(Map.of("name", "state", "mountPath", "/host" + STATE));
         if (resource.kind() == MaintenanceKind.GPU_RESET) {
-            List<String> args = new ArrayList<>(
-                    List.of("gpu-reset", "--arm", "--output=json", "--reset.bundle=/host" + STATE + "/bundles"));
+            List<String> args =
+                    new ArrayList<>(List.of("gpu-reset", "--arm", "--output=json", "--reset.bundle=/host" + BUNDLES));
             args.addAll(resource.uuids());
             container.put("args", args);
             env.add(Map.of("name", "NODE_NAME", "value", resource.node()));
             env.add(Map.of("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
             // Without it a process that holds a GPU has the UID of its pod alone.
             env.add(Map.of("name", "GPUWARDEN_PATH_PODLOGS", "value", "/host/var/log/pods"));
-            mounts.add(Map.of("name", "dev", "mountPath", "/dev"));
             mounts.add(Map.of("name", "socket", "mountPath", "/run/gpuwarden"));
-            // Below /host, so that a program with the host as its root has it at its own place. The host itself is read
-            // only.
-            mounts.add(Map.of("name", "state", "mountPath", "/host" + STATE));
         } else {
             container.put("command", List.of("/bin/sh", "-c", REBOOT));
             env.add(Map.of("name", "BOOT_ID", "value", resource.progress().bootId()));
+            env.add(Map.of("name", "RESOURCE", "value", resource.uid()));
             env.add(Map.of("name", "FORCE", "value", resource.force() ? " --force" : ""));
         }
         container.put("env", env);

@@ -152,9 +152,18 @@ final class RebootSteps {
             return new Step.Wait(rebooted || external ? Steps.LATER : JOB_AGAIN);
         }
         String node = "Node " + scene.resource().node() + ": expected ";
+        String evidence = external
+                ? "; no evidence was kept, because another program reboots the node"
+                : "; " + Jobs.evidence(scene.resource());
         return rebooted
-                ? fail(scene, TIMEOUT, node + "it to be ready by " + end + ", seen another boot, but not ready")
-                : fail(scene, TIMEOUT, node + "another boot ID by " + end + ", seen still " + progress.bootId());
+                ? fail(
+                        scene,
+                        TIMEOUT,
+                        node + "it to be ready by " + end + ", seen another boot, but not ready" + evidence)
+                : fail(
+                        scene,
+                        TIMEOUT,
+                        node + "another boot ID by " + end + ", seen still " + progress.bootId() + evidence);
     }
 
     private static Step fail(Scene scene, String reason, String message) {
