@@ -148,8 +148,12 @@ class GpuResetCommandTest {
         daemon.awaitMetrics(metrics -> hasFault(metrics, UNVERIFIED) && hasFault(metrics, PENDING_ROWS));
 
         node.set("gpu.1.remapped-rows.pending", "no");
-        Ended ended = reset("1", "--arm", "--check.only=gpu-state,gpu-remapped-rows");
+        Ended ended = reset("1", "--arm", "--check.only=gpu-state,gpu-remapped-rows,gpu-persistence-mode");
         assertThat(ended.code()).as(ended.report() + ended.err()).isZero();
+        assertThat(ended.step("verify"))
+                .as("no warning about the mode that the reset turned off")
+                .isEqualTo("done: 2 passed");
+        assertThat(ended.step("persistence-on")).startsWith("done: ");
         daemon.awaitMetrics(metrics -> !hasFault(metrics, UNVERIFIED) && !hasFault(metrics, PENDING_ROWS));
         daemon.stop();
     }
