@@ -88,20 +88,7 @@ public final class ArmedRights {
                 .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
         repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> {
             needs.add(Need.armed("remediation", REPAIR));
-            needs.add(new Need(
-                    "--remediation.templates",
-                    set.templates().rights(),
-                    "a ClusterRole of yours for them, with the label gpuwarden.dev/aggregate-to-remediation: \"true\"",
-                    "no --remediation.templates"));
-            if (!set.templates().rights().isEmpty()) {
-                needs.add(new Need(
-                        "--remediation.templates",
-                        List.of("get", "create", "delete").stream()
-                                .map(verb -> new Right(verb, "coordination.k8s.io", "leases", set.lockNamespace()))
-                                .toList(),
-                        Need.component("remediation-armed"),
-                        "no --remediation.templates"));
-            }
+            needs.addAll(ofTemplates(set));
         });
         maintenance.ifPresent(set -> needs.add(ofJanitorImage(set)));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
@@ -136,12 +123,35 @@ public final class ArmedRights {
         return texts;
     }
 
+    /** Returns the rights for users' own ways of repair; none without them. */
+    private static List<Need> ofTemplates(RepairReconciler.Settings set) {
+        return set.templates().rights().isEmpty()
+                ? List.of()
+                : List.of(
+                        new Need(
+                                "--remediation.templates",
+                                set.templates().rights(),
+                                "a ClusterRole of yours for them, with the label gpuwarden.dev/aggregate-to-remediation:"
+                                        + " \"true\"",
+                                "no --remediation.templates"),
+                        new Need(
+                                "--remediation.templates",
+                                List.of("get", "create", "delete").stream()
+                                        .map(verb ->
+                                                new Right(verb, "coordination.k8s.io", "leases", set.lockNamespace()))
+                                        .toList(),
+                                Need.component("remediation-armed"),
+                                "no --remediation.templates"));
+    }
+
     /** Returns the rights of an aggregator that takes nodes out of service, drains and repairs them. */
-    static List<PipelineSettings.Need> ofPipeline(DrainPolicies policies, Optional<JanitorSettings> janitor) {
+    static List<PipelineSettings.Need> ofPipeline(
+            DrainPolicies policies, RepairReconciler.Settings repairs, Optional<JanitorSettings> janitor) {
         List<Need> needs = new ArrayList<>(List.of(
                 Need.armed("quarantine", QUARANTINE),
                 Need.armed("drain", ofDrain(policies)),
                 Need.armed("remediation", REPAIR)));
+        needs.addAll(ofTemplates(repairs));
         janitor.ifPresent(set -> needs.add(ofJanitorImage(set)));
         return needs.stream()
                 .map(need -> new PipelineSettings.Need(need.setting(), need.rights(), need.source()))

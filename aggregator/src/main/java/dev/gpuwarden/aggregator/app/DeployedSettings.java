@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
+import dev.gpuwarden.aggregator.remediation.TemplateFile;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
@@ -48,18 +49,28 @@ public final class DeployedSettings {
         public void run() {}
     }
 
-    /** Reads the settings. If there is no such Deployment, or it may not be read, the defaults are assumed. Blocks. */
-    public static PipelineSettings read(KubeClient api, String namespace, String deployment)
+    /**
+     * Reads the settings. If there is no such Deployment, or it may not be read, the defaults are assumed. Blocks.
+     *
+     * @param file users' templates to assume; empty for those of the Deployment, which cannot be read
+     * @throws UserError if the file has a mistake
+     */
+    public static PipelineSettings read(KubeClient api, String namespace, String deployment, Optional<Path> file)
             throws InterruptedException {
+        Optional<RepairTemplates> templates = file.map(TemplateFile::read);
         String origin = "Deployment " + namespace + "/" + deployment;
         try {
             return of(
-                    api.get("/apis/apps/v1/namespaces/" + namespace + "/deployments/" + deployment), namespace, origin);
+                    api.get("/apis/apps/v1/namespaces/" + namespace + "/deployments/" + deployment),
+                    namespace,
+                    origin,
+                    templates);
         } catch (ApiException e) {
             return settings(
                     new ControllerOptions(),
                     namespace,
                     origin,
+                    templates,
                     Optional.of(
                             e.notFound()
                                     ? "there is no " + origin + " (--deployment, --cluster.namespace)"
@@ -68,7 +79,8 @@ public final class DeployedSettings {
     }
 
     /** Returns the settings of a Deployment. Pure. */
-    static PipelineSettings of(Map<String, Object> deployment, String namespace, String origin) {
+    static PipelineSettings of(
+            Map<String, Object> deployment, String namespace, String origin, Optional<RepairTemplates> templates) {
         Map<String, Object> template =
                 JsonTrees.object(JsonTrees.object(JsonTrees.object(deployment, "spec"), "template"), "spec");
         Optional<Map<String, Object>> container = JsonTrees.objects(template, "containers").stream()
@@ -79,6 +91,7 @@ public final class DeployedSettings {
                     new ControllerOptions(),
                     namespace,
                     origin,
+                    templates,
                     Optional.of(origin + ": expected a container that runs gpuwarden aggregator, found none"));
         }
         try {
@@ -90,10 +103,13 @@ public final class DeployedSettings {
             line.parseArgs(arguments(container.get()));
             Optional<String> unread = unread(container.get(), origin)
                     .or(() -> Optional.ofNullable(parsed.options.remediation.templates)
-                            .map(file -> origin + " has users' templates in " + file + ", which are not read"));
-            return settings(parsed.options, namespace, origin, unread);
+                            .filter(file -> templates.isEmpty())
+                            .map(file -> origin + " has users' templates in " + file
+                                    + ", which are not read: give the file by --templates"));
+            return settings(parsed.options, namespace, origin, templates, unread);
         } catch (CommandLine.ParameterException | UserError e) {
-            return settings(new ControllerOptions(), namespace, origin, Optional.of(origin + ": " + e.getMessage()));
+            return settings(
+                    new ControllerOptions(), namespace, origin, templates, Optional.of(origin + ": " + e.getMessage()));
         }
     }
 
@@ -156,10 +172,22 @@ public final class DeployedSettings {
     }
 
     private static PipelineSettings settings(
-            ControllerOptions options, String namespace, String origin, Optional<String> unread) {
+            ControllerOptions options,
+            String namespace,
+            String origin,
+            Optional<RepairTemplates> templates,
+            Optional<String> unread) {
         JanitorSettings assumed = assumed(options, namespace);
         Optional<JanitorSettings> janitor =
                 unread.isPresent() ? Optional.of(assumed) : options.janitor.settings(namespace);
+        RepairReconciler.Settings repairs = new RepairReconciler.Settings(
+                true,
+                options.remediation.approval == RemediationOptions.Approval.manual,
+                options.remediation.attempts,
+                options.remediation.memory,
+                options.remediation.settle,
+                templates.orElse(RepairTemplates.NONE),
+                options.janitor.lockNamespace(namespace));
         return new PipelineSettings(
                 origin,
                 unread,
@@ -168,16 +196,9 @@ public final class DeployedSettings {
                 mode(options.remediation.mode, unread),
                 options.drain.force == ControllerOptions.Force.on,
                 options.drain.policies(),
-                new RepairReconciler.Settings(
-                        true,
-                        options.remediation.approval == RemediationOptions.Approval.manual,
-                        options.remediation.attempts,
-                        options.remediation.memory,
-                        options.remediation.settle,
-                        RepairTemplates.NONE,
-                        options.janitor.lockNamespace(namespace)),
+                repairs,
                 janitor,
-                ArmedRights.ofPipeline(options.drain.policies(), janitor));
+                ArmedRights.ofPipeline(options.drain.policies(), repairs, janitor));
     }
 
     private static JanitorSettings assumed(ControllerOptions options, String namespace) {

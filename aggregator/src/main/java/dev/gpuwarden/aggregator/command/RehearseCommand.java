@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
 import dev.gpuwarden.aggregator.rehearsal.Rehearsal;
 import dev.gpuwarden.cli.UserError;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +41,9 @@ public final class RehearseCommand extends ClusterCommand.ReadCommand {
 
     /** The reader of the settings of a deployed aggregator. */
     public interface SettingsReader {
-        PipelineSettings read(KubeClient api, String namespace, String deployment) throws InterruptedException;
+        /** @param templates file of the users' templates; empty if none was given */
+        PipelineSettings read(KubeClient api, String namespace, String deployment, Optional<Path> templates)
+                throws InterruptedException;
     }
 
     private final SettingsReader settings;
@@ -78,6 +81,14 @@ public final class RehearseCommand extends ClusterCommand.ReadCommand {
     String deployment = "gpuwarden-aggregator";
 
     @Option(
+            names = "--templates",
+            paramLabel = "FILE",
+            description =
+                    "File of --remediation.templates, which is not read from the cluster: the rehearsal acts as if the"
+                            + " aggregator had it.")
+    @Nullable Path templates;
+
+    @Option(
             names = "--timeout",
             defaultValue = "60s",
             paramLabel = "DURATION",
@@ -104,8 +115,12 @@ public final class RehearseCommand extends ClusterCommand.ReadCommand {
         try {
             Rehearsal.Request request = new Rehearsal.Request(
                     node, faults, Optional.ofNullable(gpu), new Account(namespace, account), timeout);
-            Rehearsal rehearsal =
-                    new Rehearsal(api, reader(api), settings.read(api, namespace, deployment), request, clock);
+            Rehearsal rehearsal = new Rehearsal(
+                    api,
+                    reader(api),
+                    settings.read(api, namespace, deployment, Optional.ofNullable(templates)),
+                    request,
+                    clock);
             RehearsalReport report = new RehearsalReport(rehearsal.run());
             show(report.tree(), report::print);
             return report.exitCode();

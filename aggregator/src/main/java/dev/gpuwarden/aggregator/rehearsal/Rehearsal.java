@@ -13,6 +13,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.FaultReport.Standing;
@@ -291,15 +292,22 @@ public final class Rehearsal {
     }
 
     private void returns(RepairRehearsal repair) {
-        boolean reboot = repair.requests().stream()
-                .anyMatch(each -> each.kind() != dev.gpuwarden.aggregator.maintenance.MaintenanceKind.GPU_RESET);
-        entries.add(
-                Stage.RETURN,
-                Verdict.DOES,
-                reboot
-                        ? "RepairVerification keeps the node out until the daemon's checks have passed since the boot"
-                        : "the checks of gpuwarden gpu-reset pass before the daemon reports the reset",
-                "docs/operating/repair.md has the checks");
+        if (repair.requests().stream()
+                .flatMap(each -> each.own().stream())
+                .anyMatch(RepairRehearsal.OwnWay::operator)) {
+            entries.add(Stage.RETURN, Verdict.STOPS, "wait for an operator", "the template has after: operator");
+            return;
+        }
+        if (repair.requests().stream().allMatch(each -> each.own().isEmpty())) {
+            boolean reboot = repair.requests().stream().anyMatch(each -> each.kind() != MaintenanceKind.GPU_RESET);
+            entries.add(
+                    Stage.RETURN,
+                    Verdict.DOES,
+                    reboot
+                            ? "RepairVerification keeps the node out until the daemon's checks have passed since the boot"
+                            : "the checks of gpuwarden gpu-reset pass before the daemon reports the reset",
+                    "docs/operating/repair.md has the checks");
+        }
         entries.add(
                 Stage.RETURN,
                 Verdict.DOES,

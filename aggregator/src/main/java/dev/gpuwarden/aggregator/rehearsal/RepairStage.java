@@ -105,13 +105,36 @@ final class RepairStage {
             throws InterruptedException {
         String name = JsonTrees.text(JsonTrees.object(request.body(), "metadata"), "name");
         String what = "create " + request.kind().resources().kind() + " " + name;
-        if (entries.late(Stage.REPAIR, what)) {
+        if (request.own().isPresent() && !lock(request.own().get(), node) || entries.late(Stage.REPAIR, what)) {
             return false;
         }
         Answer answer = writes.create(request.kind().resources().path(), request.body());
         entries.add(Stage.REPAIR, answer.verdict(), what, answer.why() + "; " + repair.why());
-        return answer.verdict() != Verdict.STOPS
-                && maintain(request.kind(), answer.object().orElseGet(() -> assumed(request.body())), node);
+        if (answer.verdict() == Verdict.STOPS) {
+            return false;
+        }
+        if (request.kind() instanceof MaintenanceKind kind) {
+            return maintain(kind, answer.object().orElseGet(() -> assumed(request.body())), node);
+        }
+        request.own()
+                .ifPresent(own -> entries.add(
+                        Stage.MAINTENANCE,
+                        Verdict.WAITS,
+                        "await the program that carries out template " + own.template(),
+                        "the condition " + own.complete() + " of its resource is True after success"));
+        return true;
+    }
+
+    /** Validates the lock of the node, which a template's resource gets before it is made. */
+    private boolean lock(RepairRehearsal.OwnWay own, Map<String, Object> node) throws InterruptedException {
+        String what = "lock the node: create Lease " + own.leases().namespace().orElse("") + "/"
+                + CachedNode.of(node).name();
+        if (entries.late(Stage.REPAIR, what)) {
+            return false;
+        }
+        Answer answer = writes.create(own.leases().path(), own.lease());
+        entries.add(Stage.REPAIR, answer.verdict(), what, answer.why());
+        return answer.verdict() != Verdict.STOPS;
     }
 
     /** Returns the resource that the API server would store, as far as it is known without its answer. */

@@ -1,7 +1,9 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import java.io.IOException;
 import java.time.Instant;
@@ -10,7 +12,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The repair that would follow the drain of a node. Pure, and for display.
@@ -37,8 +38,23 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
         NOTHING
     }
 
-    /** A resource to create. */
-    public record Request(MaintenanceKind kind, Map<String, Object> body) {}
+    /**
+     * A resource to create.
+     *
+     * @param own the user's own way of repair; empty for a resource of this program's kinds
+     */
+    public record Request(RepairKind kind, Map<String, Object> body, Optional<OwnWay> own) {}
+
+    /**
+     * The surroundings of a template's resource.
+     *
+     * @param leases place of the lock
+     * @param lease lock of the node, taken before
+     * @param complete type of the condition that is True after success
+     * @param operator true if an operator must act also after success
+     */
+    public record OwnWay(
+            String template, ResourceKind leases, Map<String, Object> lease, String complete, boolean operator) {}
 
     public RepairRehearsal {
         requests = List.copyOf(requests);
@@ -65,12 +81,16 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
         Optional<RepairObstacle> obstacle = RepairObstacle.of(node, report, foreign(all), breaker);
         List<MaintenanceResource> ofNode =
                 all.stream().filter(each -> each.isFor(node.name(), node.uid())).toList();
-        RepairDecision decision = decide(node, report, ofNode, obstacle, settings, settings.manual(), now);
+        RepairFacts facts = facts(node, report, ofNode, obstacle, settings, settings.manual(), now);
+        RepairDecision decision = RepairDecision.decide(facts);
         if (decision.kind() == RepairDecision.Kind.APPROVAL) {
-            RepairDecision approved = decide(node, report, ofNode, obstacle, settings, false, now);
-            return new RepairRehearsal(Result.APPROVAL, decision.why(), requests(node, approved));
+            RepairDecision approved =
+                    RepairDecision.decide(facts(node, report, ofNode, obstacle, settings, false, now));
+            return new RepairRehearsal(
+                    Result.APPROVAL, decision.why(), requests(node, facts.demands(), approved, settings));
         }
-        return new RepairRehearsal(result(decision.kind()), decision.why(), requests(node, decision));
+        return new RepairRehearsal(
+                result(decision.kind()), decision.why(), requests(node, facts.demands(), decision, settings));
     }
 
     private static Optional<MaintenanceResource> foreign(Collection<MaintenanceResource> all) {
@@ -79,7 +99,7 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
                 .findFirst();
     }
 
-    private static RepairDecision decide(
+    private static RepairFacts facts(
             CachedNode node,
             FaultReport report,
             List<MaintenanceResource> resources,
@@ -88,17 +108,33 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
             boolean manual,
             Instant now)
             throws IOException {
-        RepairFacts.Policy policy =
-                new RepairFacts.Policy(true, manual, settings.attempts(), settings.memory(), settings.settle());
-        return RepairDecision.decide(RepairFacts.of(node, report, resources, obstacle, policy, now));
+        RepairFacts.Policy policy = new RepairFacts.Policy(
+                true, manual, settings.attempts(), settings.memory(), settings.settle(), settings.templates());
+        return RepairFacts.of(node, report, resources, obstacle, policy, now);
     }
 
-    private static List<Request> requests(CachedNode node, RepairDecision decision) {
+    private static List<Request> requests(
+            CachedNode node, List<Demand> demands, RepairDecision decision, RepairReconciler.Settings settings) {
         return decision.create().stream()
-                .flatMap(repair -> repair.group().kind() instanceof MaintenanceKind kind
-                        ? Stream.of(new Request(kind, RepairRequests.body(node, repair)))
-                        : Stream.empty())
+                .map(repair -> settings.templates()
+                        .of(repair.group())
+                        .map(template -> ofTemplate(node, demands, repair, template, settings.lockNamespace()))
+                        .orElseGet(() -> new Request(
+                                repair.group().kind(), RepairRequests.body(node, repair), Optional.empty())))
                 .toList();
+    }
+
+    private static Request ofTemplate(
+            CachedNode node, List<Demand> demands, Repair repair, RepairTemplate template, String lockNamespace) {
+        return new Request(
+                template.kind(),
+                template.body(node.name(), node.uid(), repair, RepairRequests.values(node, repair, demands)),
+                Optional.of(new OwnWay(
+                        template.name(),
+                        TemplateLock.leases(lockNamespace),
+                        TemplateLock.lease(node, repair),
+                        template.complete(),
+                        template.operator())));
     }
 
     private static Result result(RepairDecision.Kind kind) {

@@ -61,7 +61,7 @@ final class RepairRequests {
     }
 
     /** Returns the values for an attempt. After a change of the faults, they are those of another one of its GPUs. */
-    private static Map<String, Object> values(CachedNode node, Repair repair, List<Demand> demands) {
+    static Map<String, Object> values(CachedNode node, Repair repair, List<Demand> demands) {
         Demand demand = demands.stream()
                 .filter(each -> each.fault().equals(repair.fault()))
                 .findFirst()

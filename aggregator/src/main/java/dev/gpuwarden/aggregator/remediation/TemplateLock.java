@@ -27,8 +27,31 @@ final class TemplateLock {
 
     TemplateLock(KubeClient api, String namespace) {
         this.api = api;
-        this.leases = new ResourceKind(
+        this.leases = leases(namespace);
+    }
+
+    static ResourceKind leases(String namespace) {
+        return new ResourceKind(
                 "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
+    }
+
+    /** Returns the Lease of an attempt. */
+    static Map<String, Object> lease(CachedNode node, Repair repair) {
+        return Map.of(
+                "apiVersion",
+                "coordination.k8s.io/v1",
+                "kind",
+                "Lease",
+                "metadata",
+                Map.of(
+                        "name",
+                        node.name(),
+                        "labels",
+                        Map.of(MaintenanceResource.MANAGED_BY, MaintenanceResource.US),
+                        "annotations",
+                        Map.of(MaintenanceKind.LOCKED_FOR, repair.resource()),
+                        "ownerReferences",
+                        List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node.name(), "uid", node.uid()))));
     }
 
     /** Takes the lock for an attempt. Returns false if another one has it. */
@@ -47,31 +70,7 @@ final class TemplateLock {
     /** Returns the present holder; empty if the attempt has the lock now. */
     private Optional<String> other(CachedNode node, Repair repair) throws ApiException, InterruptedException {
         try {
-            var unused = api.create(
-                    leases.path(),
-                    Map.of(
-                            "apiVersion",
-                            "coordination.k8s.io/v1",
-                            "kind",
-                            "Lease",
-                            "metadata",
-                            Map.of(
-                                    "name",
-                                    node.name(),
-                                    "labels",
-                                    Map.of(MaintenanceResource.MANAGED_BY, MaintenanceResource.US),
-                                    "annotations",
-                                    Map.of(MaintenanceKind.LOCKED_FOR, repair.resource()),
-                                    "ownerReferences",
-                                    List.of(Map.of(
-                                            "apiVersion",
-                                            "v1",
-                                            "kind",
-                                            "Node",
-                                            "name",
-                                            node.name(),
-                                            "uid",
-                                            node.uid())))));
+            var unused = api.create(leases.path(), lease(node, repair));
             return Optional.empty();
         } catch (ApiException e) {
             if (!e.alreadyThere()) {

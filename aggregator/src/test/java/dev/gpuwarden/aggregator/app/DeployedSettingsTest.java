@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.rehearsal.PipelineSettings.Mode;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings.Need;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class DeployedSettingsTest {
@@ -16,7 +17,7 @@ class DeployedSettingsTest {
     private static PipelineSettings of(String rest) throws IOException {
         return DeployedSettings.of(Json.readObject("""
                         {"spec": {"template": {"spec": {"containers": [
-                        {"name": "proxy", "args": ["run"]}, {"name": "main", %s}]}}}}""".formatted(rest)), "ns", "Deployment ns/a");
+                        {"name": "proxy", "args": ["run"]}, {"name": "main", %s}]}}}}""".formatted(rest)), "ns", "Deployment ns/a", Optional.empty());
     }
 
     @Test

@@ -199,6 +199,51 @@ class RehearseClusterTest extends DrainCommandFixture {
     }
 
     @Test
+    void templateOfAFileIsValidatedAndNothingChanges() throws Exception {
+        pods("template");
+        Path file = Files.writeString(folder.resolve("templates.yaml"), """
+                templates:
+                  - name: vendor-reset
+                    actions: [COMPONENT_RESET]
+                    resource: jobs
+                    drain: gpu
+                    object:
+                      apiVersion: batch/v1
+                      kind: Job
+                      metadata: {namespace: NS}
+                      spec:
+                        template:
+                          spec:
+                            nodeName: "${node}"
+                            restartPolicy: Never
+                            containers: [{name: reset, image: "example.com/reset:1", args: ["${fault}"]}]
+                """.replace("NS", NAMESPACE));
+        Map<String, String> before = versions();
+        Result whole = rehearse("template", "--fault", "xid=48", "--gpu", GPU, "--templates", file.toString());
+        assertThat(whole.code()).as(whole.out() + whole.err()).isZero();
+        assertThat(whole.steps("repair"))
+                .satisfiesExactly(
+                        lock -> assertThat(lock)
+                                .startsWith(
+                                        "does lock the node: create Lease rehearsal/template: the API server accepts it"),
+                        job -> assertThat(job).startsWith("does create Job maintenance-template-"));
+        assertThat(whole.steps("maintenance"))
+                .singleElement()
+                .asString()
+                .startsWith("waits await the program that carries out template vendor-reset: the condition Complete");
+        assertThat(whole.steps("return")).hasSize(1);
+        assertThat(versions()).isEqualTo(before);
+        Files.writeString(file, Files.readString(file).replace("resource: jobs", "resource: jobsies"));
+        Result absent = rehearse("template", "--fault", "xid=48", "--gpu", GPU, "--templates", file.toString());
+        assertThat(absent.code()).isEqualTo(1);
+        assertThat(absent.steps("repair")).last().asString().startsWith("stops create Job ");
+        Files.writeString(file, "templates: []");
+        Result wrong = rehearse("template", "--fault", "xid=48", "--gpu", GPU, "--templates", file.toString());
+        assertThat(wrong.code()).isEqualTo(2);
+        assertThat(wrong.err()).contains("expected 1 to 16 templates");
+    }
+
+    @Test
     void rebootIsValidatedAndNothingChanges() throws Exception {
         TestPods pods = pods("reboot");
         pods.run("reboot", "web", OWNED, "");
