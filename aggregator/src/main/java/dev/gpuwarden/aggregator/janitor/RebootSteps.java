@@ -64,7 +64,8 @@ final class RebootSteps {
                     scene,
                     true,
                     "Rebooted",
-                    "boot " + node.bootId() + " follows boot " + progress.bootId() + ", and the Node is ready");
+                    "boot " + node.bootId() + " follows boot " + progress.bootId() + ", and the Node is ready"
+                            + evidence(scene));
         }
         boolean sent = progress.isTrue(SIGNAL);
         Optional<JobFacts> waiting = scene.job()
@@ -152,9 +153,7 @@ final class RebootSteps {
             return new Step.Wait(rebooted || external ? Steps.LATER : JOB_AGAIN);
         }
         String node = "Node " + scene.resource().node() + ": expected ";
-        String evidence = external
-                ? "; no evidence was kept, because another program reboots the node"
-                : "; " + Jobs.evidence(scene.resource());
+        String evidence = evidence(scene);
         return rebooted
                 ? fail(
                         scene,
@@ -164,6 +163,14 @@ final class RebootSteps {
                         scene,
                         TIMEOUT,
                         node + "another boot ID by " + end + ", seen still " + progress.bootId() + evidence);
+    }
+
+    /** Returns the place of the evidence. An operator needs it also after a success that does not end the fault. */
+    private static String evidence(Scene scene) {
+        return "; "
+                + (scene.progress().job().isPresent() || scene.job().isPresent()
+                        ? Jobs.evidence(scene.resource())
+                        : "no evidence was kept, because no Job ran on the node");
     }
 
     private static Step fail(Scene scene, String reason, String message) {

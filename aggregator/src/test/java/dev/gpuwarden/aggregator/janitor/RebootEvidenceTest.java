@@ -42,12 +42,15 @@ class RebootEvidenceTest {
     }
 
     @Test
-    void conditionOfATimeoutNamesTheArchive() {
+    void conditionNamesTheArchive() {
         assertThat(end()).contains("another boot ID by", PLACE, "of Job reboot-r0 has the cause why not");
         world.now = world.now.minus(Duration.ofMinutes(31));
         world.bootId = "boot-2";
         world.ready = false;
         assertThat(end()).contains("seen another boot, but not ready; " + PLACE);
+        world.now = world.now.minus(Duration.ofMinutes(31));
+        world.ready = true;
+        assertThat(end()).as("the fault may return").contains("the Node is ready; " + PLACE);
     }
 
     @Test
