@@ -1,6 +1,6 @@
 /*
- * GPUs that only a common reset reaches. nvidia-smi(1) of 535.309: before Ampere, and without a fabric manager, all GPUs with NVLink
- * connections to each other are reset in one command. GPUs without switches have no fabric manager.
+ * GPUs that only a common reset reaches. nvidia-smi(1) of a driver after 580, both tables of --gpu-reset: before Ampere, all GPUs with
+ * NVLinks to each other or to the same switches. From Ampere on each alone, but on switches without a fabric manager all.
  */
 #include "smi.h"
 
@@ -35,8 +35,10 @@ static bool points_to(const sim_gpu_t *gpu, const sim_gpu_t *other)
 
 static bool tied(const sim_gpu_t *gpu, const sim_gpu_t *other)
 {
-    bool together = gpu->reset_together == 1 || other->reset_together == 1 || before_ampere(gpu);
-    return points_to(gpu, other) || points_to(other, gpu) || (together && on_switches(gpu) && on_switches(other));
+    bool old = before_ampere(gpu) || before_ampere(other);
+    bool unmanaged = gpu->reset_together == 1 || other->reset_together == 1;
+    return (old && (points_to(gpu, other) || points_to(other, gpu)))
+           || ((old || unmanaged) && on_switches(gpu) && on_switches(other));
 }
 
 smi_set_t smi_unit(const sim_table_t *table, int slot)

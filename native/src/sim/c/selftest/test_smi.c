@@ -200,6 +200,9 @@ void test_smi_units(test_t *test)
     folder_t folder = begin_smi(test);
     sim_gpu_t *gpu = test->table->gpu;
     link_to(&gpu[0], 0, &gpu[1]);
+    gpu[0].architecture = gpu[1].architecture = 7;
+    EXPECT("linked GPUs, from Ampere on", 0, smi(test, "-r -i 0"));
+    gpu[0].architecture = gpu[1].architecture = 6;
     EXPECT("a part of linked GPUs", 255, smi(test, "-r -i 0"));
     EXPECT("names the rest", 1, printed("append the following device indexes to the command line and retry.\n1\n"));
     EXPECT("from the other side", 255, smi(test, "-r -i 1"));
