@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param numaNode the NUMA node of the device
  * @param migMode true where the GPU is partitioned
  * @param mig the partitions; empty where there are none
+ * @param nvlinks the other ends of its NVLinks; read only where they decide which GPUs are reset together
  */
 public record GpuIdentity(
         int index,
@@ -31,7 +32,8 @@ public record GpuIdentity(
         Reading<String> computeCapability,
         Reading<Integer> numaNode,
         Reading<Boolean> migMode,
-        List<MigDevice> mig) {
+        List<MigDevice> mig,
+        Reading<List<NvLinkPeer>> nvlinks) {
 
     /**
      * Returns a GPU with nothing known but its index.
@@ -41,7 +43,7 @@ public record GpuIdentity(
     public static GpuIdentity unknown(int index, Reading.Absent<?> why) {
         return new GpuIdentity(
                 index, same(why), same(why), same(why), same(why), same(why), same(why), same(why), same(why),
-                same(why), same(why), List.of());
+                same(why), same(why), List.of(), same(why));
     }
 
     private static <T> Reading<T> same(Reading.Absent<?> why) {

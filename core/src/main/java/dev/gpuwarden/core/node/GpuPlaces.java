@@ -89,7 +89,8 @@ public final class GpuPlaces {
                 gpu.computeCapability(),
                 gpu.numaNode(),
                 gpu.migMode(),
-                gpu.mig());
+                gpu.mig(),
+                gpu.nvlinks());
     }
 
     private static NodeSnapshot with(NodeSnapshot node, UnaryOperator<GpuIdentity> identity) {

@@ -32,7 +32,8 @@ class BoardLimitsTest {
                 g.computeCapability(),
                 g.numaNode(),
                 g.migMode(),
-                g.mig());
+                g.mig(),
+                g.nvlinks());
     }
 
     private static GpuIdentity gpu(String product) {

@@ -50,13 +50,15 @@ public final class Snapshots {
                 Reading.of("9.0"),
                 Reading.of(0),
                 Reading.of(false),
-                List.of());
+                List.of(),
+                Reading.of(List.of()));
     }
 
     /** A GPU without an identity. */
     public static GpuIdentity anonymous(int index) {
         return new GpuIdentity(
-                index, lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), List.of());
+                index, lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), lost(), List.of(),
+                lost());
     }
 
     private static <T> Reading<T> lost() {

@@ -102,6 +102,7 @@ class KnownGpusTest {
                 gpu.computeCapability(),
                 gpu.numaNode(),
                 gpu.migMode(),
-                gpu.mig());
+                gpu.mig(),
+                gpu.nvlinks());
     }
 }

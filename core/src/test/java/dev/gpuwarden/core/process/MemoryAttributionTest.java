@@ -29,7 +29,8 @@ class MemoryAttributionTest {
             Reading.absent(Absence.NO_DATA),
             Reading.absent(Absence.NO_DATA),
             Reading.of(false),
-            List.of());
+            List.of(),
+            Reading.absent(Absence.NO_DATA));
 
     private static Reading<Long> mib(long mib) {
         return Reading.of(mib * MIB);

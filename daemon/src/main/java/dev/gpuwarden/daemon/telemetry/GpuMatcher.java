@@ -60,7 +60,8 @@ final class GpuMatcher {
                 better(before.numaNode(), now.numaNode()),
                 better(before.migMode(), now.migMode()),
                 // A GPU that no longer reports its MIG mode keeps its partitions.
-                now.migMode() instanceof Reading.Present<?> ? now.mig() : new ArrayList<>(before.mig()));
+                now.migMode() instanceof Reading.Present<?> ? now.mig() : new ArrayList<>(before.mig()),
+                better(before.nvlinks(), now.nvlinks()));
     }
 
     private static <T> Reading<T> better(Reading<T> before, Reading<T> now) {

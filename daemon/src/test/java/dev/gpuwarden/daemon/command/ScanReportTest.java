@@ -62,7 +62,8 @@ class ScanReportTest {
                 Reading.of("9.0"),
                 Reading.of(0),
                 Reading.of(true),
-                List.of(part));
+                List.of(part),
+                Reading.of(List.of()));
         GpuFrame frame = new GpuFrame();
         for (int slot = 0; slot < GpuFrame.SLOTS; slot++) {
             frame.putAbsent(slot, Absence.NOT_SUPPORTED, 3);

@@ -210,7 +210,8 @@ class VramServiceTest extends VramServiceFixture {
                 gpu.computeCapability(),
                 gpu.numaNode(),
                 gpu.migMode(),
-                List.of(part));
+                List.of(part),
+                gpu.nvlinks());
     }
 
     @Test

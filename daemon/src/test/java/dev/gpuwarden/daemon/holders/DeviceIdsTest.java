@@ -43,7 +43,8 @@ class DeviceIdsTest {
                 Reading.of(parts.length > 0),
                 Arrays.stream(parts)
                         .map(part -> new MigDevice(0, part, instance, instance, Reading.of("1g.10gb")))
-                        .toList());
+                        .toList(),
+                none.nvlinks());
     }
 
     private static String shown(Meaning meaning) {

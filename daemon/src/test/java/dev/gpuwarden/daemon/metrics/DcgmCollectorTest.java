@@ -179,7 +179,8 @@ class DcgmCollectorTest {
                 is.computeCapability(),
                 is.numaNode(),
                 Reading.of(true),
-                parts.stream().map(GpuSnapshot.MigSnapshot::identity).toList());
+                parts.stream().map(GpuSnapshot.MigSnapshot::identity).toList(),
+                is.nvlinks());
         return new GpuSnapshot(
                 identity,
                 plain.state(),

@@ -67,7 +67,8 @@ public final class NodeFixture {
                 Reading.of("9.0"),
                 Reading.of(index / 4),
                 Reading.of(false),
-                List.of());
+                List.of(),
+                Reading.of(List.of()));
     }
 
     public static GpuSnapshot gpu(int index) {

@@ -44,7 +44,8 @@ class ScriptVerdictTest {
                 unknown.computeCapability(),
                 unknown.numaNode(),
                 unknown.migMode(),
-                List.of());
+                List.of(),
+                unknown.nvlinks());
         return new GpuSnapshot(
                 identity,
                 GpuState.ANSWERING,

@@ -58,7 +58,8 @@ final class FakeDriver implements Driver {
                 none,
                 Reading.absent(Absence.NOT_SUPPORTED),
                 Reading.of(false),
-                List.of());
+                List.of(),
+                Reading.absent(Absence.NOT_SUPPORTED));
     }
 
     private void call(String what) {

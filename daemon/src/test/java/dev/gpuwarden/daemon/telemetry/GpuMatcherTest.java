@@ -25,7 +25,8 @@ class GpuMatcherTest {
                 none,
                 Reading.absent(Absence.GPU_LOST),
                 Reading.absent(Absence.GPU_LOST),
-                List.of());
+                List.of(),
+                Reading.absent(Absence.GPU_LOST));
     }
 
     @Test

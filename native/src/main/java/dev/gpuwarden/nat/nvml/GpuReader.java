@@ -7,6 +7,7 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.model.Reading.Absent;
 import dev.gpuwarden.core.model.Reading.Present;
+import dev.gpuwarden.core.node.ResetUnitRule;
 import dev.gpuwarden.nat.lib.CText;
 import dev.gpuwarden.nat.lib.NativeMemory;
 import java.util.ArrayList;
@@ -98,6 +99,7 @@ public final class GpuReader {
 
     private GpuIdentity identity(int index, long device) {
         Reading<Boolean> migMode = migMode(device);
+        Reading<String> capability = pair(NvmlSymbol.COMPUTE_CAPABILITY, device).map(v -> v[0] + "." + v[1]);
         return new GpuIdentity(
                 index,
                 uuid(device, "GPU " + index),
@@ -107,10 +109,13 @@ public final class GpuReader {
                 library.text(NvmlSymbol.SERIAL, device, SERIAL_BYTES),
                 library.text(NvmlSymbol.VBIOS, device, VBIOS_BYTES),
                 library.text(NvmlSymbol.BOARD_PART, device, PART_BYTES),
-                pair(NvmlSymbol.COMPUTE_CAPABILITY, device).map(v -> v[0] + "." + v[1]),
+                capability,
                 library.number(NvmlSymbol.NUMA_NODE, device),
                 migMode,
-                migMode.asOptional().orElse(false) ? migDevices(device) : List.of());
+                migMode.asOptional().orElse(false) ? migDevices(device) : List.of(),
+                ResetUnitRule.needsLinks(capability)
+                        ? new NvLinkReader(library).peers(device)
+                        : Reading.absent(Absence.NO_DATA, 0, "not read: the GPU is reset alone"));
     }
 
     private Reading<PciAddress> pci(long device) {
@@ -120,8 +125,7 @@ public final class GpuReader {
             if (code != NvmlReturn.SUCCESS) {
                 return library.absent(NvmlSymbol.PCI_INFO, code);
             }
-            CStruct.Field busId = info.field("busId");
-            String text = CText.decode(out.buffer(), busId.offset(), busId.bytes());
+            String text = busId(info, out);
             Optional<PciAddress> address = PciAddress.parse(text);
             if (address.isEmpty()) {
                 refusals.add(NvmlSymbol.PCI_INFO, "bus id", text);
@@ -129,6 +133,11 @@ public final class GpuReader {
             }
             return Reading.of(address.get());
         }
+    }
+
+    static String busId(CStruct info, NativeMemory out) {
+        CStruct.Field busId = info.field("busId");
+        return CText.decode(out.buffer(), busId.offset(), busId.bytes());
     }
 
     private Reading<int[]> pair(NvmlSymbol symbol, long device) {

@@ -93,6 +93,8 @@ public enum NvmlSymbol {
     PCIE_REPLAYS("nvmlDeviceGetPcieReplayCounter", "PCIe replays"),
     NVLINK_STATE("nvmlDeviceGetNvLinkState", "NVLink state"),
     NVLINK_VERSION("nvmlDeviceGetNvLinkVersion", "NVLink version"),
+    NVLINK_REMOTE_TYPE("nvmlDeviceGetNvLinkRemoteDeviceType", "GPUs that can only be reset together"),
+    NVLINK_REMOTE_PCI("nvmlDeviceGetNvLinkRemotePciInfo_v2", "GPUs that can only be reset together"),
     NVLINK_ERRORS("nvmlDeviceGetNvLinkErrorCounter", "NVLink errors by link"),
     FIELD_VALUES("nvmlDeviceGetFieldValues", "field values: power, PCIe, NVLink and recovery action among them"),
     FABRIC_INFO("nvmlDeviceGetGpuFabricInfo", "NVLink fabric"),

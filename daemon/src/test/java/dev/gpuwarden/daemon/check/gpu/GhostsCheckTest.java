@@ -140,7 +140,8 @@ class GhostsCheckTest {
                 g.computeCapability(),
                 g.numaNode(),
                 Reading.of(true),
-                g.mig());
+                g.mig(),
+                g.nvlinks());
         return new GpuSnapshot(
                 partitioned,
                 gpu.state(),

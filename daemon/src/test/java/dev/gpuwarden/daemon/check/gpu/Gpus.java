@@ -40,7 +40,8 @@ final class Gpus {
                 g.computeCapability(),
                 g.numaNode(),
                 g.migMode(),
-                g.mig());
+                g.mig(),
+                g.nvlinks());
         return Snapshots.gpu(named, GpuState.ANSWERING, change);
     }
 

@@ -72,7 +72,8 @@ class PodTermsTest {
                 unknown.computeCapability(),
                 unknown.numaNode(),
                 unknown.migMode(),
-                List.of());
+                List.of(),
+                unknown.nvlinks());
     }
 
     private static MemoryUse process(Owner owner) {

@@ -1,0 +1,77 @@
+package dev.gpuwarden.core.node;
+
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/** The GPUs of a node as it reports them to its cluster, by index. Pure. */
+public record ReportedGpus(List<Gpu> gpus) {
+
+    /** The node's version reports none, or it has none. */
+    public static final ReportedGpus NONE = new ReportedGpus(List.of());
+
+    /**
+     * A GPU.
+     *
+     * @param resetWith UUIDs of the other GPUs of its reset unit; empty if the unit is unknown
+     */
+    public record Gpu(
+            int index, Optional<PciAddress> pci, Optional<String> uuid, Optional<SortedSet<String>> resetWith) {
+
+        public Gpu {
+            resetWith = resetWith.map(others -> Collections.unmodifiableSortedSet(new TreeSet<>(others)));
+        }
+
+        public String label() {
+            return GpuIdentity.label(index, pci, uuid);
+        }
+    }
+
+    public ReportedGpus {
+        gpus = List.copyOf(gpus);
+    }
+
+    /** @param identities all GPUs of the node */
+    public static ReportedGpus of(List<GpuIdentity> identities) {
+        ResetUnits units = ResetUnitRule.units(identities);
+        return new ReportedGpus(identities.stream()
+                .map(gpu -> new Gpu(
+                        gpu.index(),
+                        gpu.pci().asOptional(),
+                        gpu.uuid().asOptional(),
+                        gpu.uuid().asOptional().flatMap(uuid -> units.of(uuid).map(unit -> without(unit, uuid)))))
+                .toList());
+    }
+
+    private static SortedSet<String> without(Set<String> unit, String uuid) {
+        SortedSet<String> others = new TreeSet<>(unit);
+        others.remove(uuid);
+        return others;
+    }
+
+    /** Returns their names for messages. */
+    public PartNames names() {
+        return new PartNames(gpus.stream()
+                .map(gpu -> PartNames.Gpu.of(gpu.index(), gpu.pci(), gpu.uuid()))
+                .toList());
+    }
+
+    public ResetUnits units() {
+        Map<String, Set<String>> units = new HashMap<>();
+        for (Gpu gpu : gpus) {
+            if (gpu.uuid().isPresent() && gpu.resetWith().isPresent()) {
+                Set<String> unit = new TreeSet<>(gpu.resetWith().get());
+                unit.add(gpu.uuid().get());
+                units.put(gpu.uuid().get(), unit);
+            }
+        }
+        return new ResetUnits(units);
+    }
+}

@@ -1,0 +1,45 @@
+package dev.gpuwarden.core.node;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * The reset units of a node: GPUs that can only be reset together. The unit of a GPU may be unknown. Then only nvidia-smi can
+ * decide, which refuses a part of a unit. Pure.
+ *
+ * @param byGpu UUIDs of the unit of each GPU, with its own; a GPU of unknown unit has no entry
+ */
+public record ResetUnits(Map<String, Set<String>> byGpu) {
+
+    /** No unit is known. */
+    public static final ResetUnits UNKNOWN = new ResetUnits(Map.of());
+
+    public ResetUnits {
+        Map<String, Set<String>> sorted = new HashMap<>();
+        byGpu.forEach((uuid, unit) -> sorted.put(uuid, Collections.unmodifiableSortedSet(new TreeSet<>(unit))));
+        byGpu = Map.copyOf(sorted);
+    }
+
+    /** Returns the unit of a GPU, with its own UUID; empty if it is unknown. */
+    public Optional<Set<String>> of(String uuid) {
+        return Optional.ofNullable(byGpu.get(uuid));
+    }
+
+    /** Returns these GPUs with all that are reset with them. A GPU of unknown unit counts as alone. */
+    public SortedSet<String> widened(Collection<String> uuids) {
+        SortedSet<String> all = new TreeSet<>(uuids);
+        uuids.forEach(uuid -> all.addAll(byGpu.getOrDefault(uuid, Set.of())));
+        return all;
+    }
+
+    /** Returns the GPUs of one reset that reaches all of these; empty if they are of several units. */
+    public Optional<SortedSet<String>> common(Collection<String> uuids) {
+        return uuids.stream().findFirst().map(first -> widened(Set.of(first))).filter(unit -> unit.containsAll(uuids));
+    }
+}
