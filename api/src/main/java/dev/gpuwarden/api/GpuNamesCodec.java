@@ -3,12 +3,16 @@ package dev.gpuwarden.api;
 import dev.gpuwarden.api.v1.GpuName;
 import dev.gpuwarden.api.v1.GpuNames;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.api.v1.ResetUnit;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /** The names of a node's GPUs, between node and aggregator. */
 public final class GpuNamesCodec {
@@ -16,39 +20,57 @@ public final class GpuNamesCodec {
     /** GPUs of one node; 16 times as many as the largest have. */
     public static final int MOST = 256;
 
+    /** Other GPUs of one reset unit; the largest systems have 15. */
+    public static final int MOST_OTHERS = 31;
+
     private static final int LONGEST_UUID = 96;
 
     private GpuNamesCodec() {}
 
-    /** The first {@value #MOST}; a UUID that the contract has no room for is left out. */
+    /**
+     * The first {@value #MOST}; a UUID that the contract has no room for is left out, and a reset unit without room is unknown.
+     */
     public static NodeReport report(List<GpuIdentity> gpus) {
         GpuNames.Builder names = GpuNames.newBuilder();
-        for (GpuIdentity gpu : gpus.subList(0, Math.min(MOST, gpus.size()))) {
-            names.addGpus(GpuName.newBuilder()
+        List<ReportedGpus.Gpu> all = ReportedGpus.of(gpus).gpus();
+        for (ReportedGpus.Gpu gpu : all.subList(0, Math.min(MOST, all.size()))) {
+            GpuName.Builder name = GpuName.newBuilder()
                     .setIndex(gpu.index())
-                    .setPciAddress(
-                            gpu.pci().asOptional().map(PciAddress::toString).orElse(""))
-                    .setUuid(gpu.uuid().asOptional().filter(GpuNamesCodec::fits).orElse("")));
+                    .setPciAddress(gpu.pci().map(PciAddress::toString).orElse(""))
+                    .setUuid(gpu.uuid().filter(GpuNamesCodec::fits).orElse(""));
+            gpu.resetWith()
+                    .filter(GpuNamesCodec::isUnit)
+                    .ifPresent(
+                            others -> name.setResetUnit(ResetUnit.newBuilder().addAllOtherUuids(others)));
+            names.addGpus(name);
         }
         return NodeReport.newBuilder().setGpuNames(names).build();
     }
 
-    /** The names; empty where one of them breaks the contract. */
-    public static Optional<PartNames> fromWire(GpuNames wire) {
+    /** The GPUs; empty where one of them breaks the contract. */
+    public static Optional<ReportedGpus> fromWire(GpuNames wire) {
         if (wire.getGpusCount() > MOST) {
             return Optional.empty();
         }
-        List<PartNames.Gpu> gpus = new ArrayList<>();
+        List<ReportedGpus.Gpu> gpus = new ArrayList<>();
         for (GpuName gpu : wire.getGpusList()) {
             Optional<PciAddress> pci = PciAddress.parse(gpu.getPciAddress());
             boolean address = pci.isPresent() || gpu.getPciAddress().isEmpty();
-            if (gpu.getIndex() < 0 || !address || !fits(gpu.getUuid())) {
+            SortedSet<String> others = new TreeSet<>(gpu.getResetUnit().getOtherUuidsList());
+            if (gpu.getIndex() < 0 || !address || !fits(gpu.getUuid()) || !isUnit(others)) {
                 return Optional.empty();
             }
-            gpus.add(PartNames.Gpu.of(
-                    gpu.getIndex(), pci, Optional.of(gpu.getUuid()).filter(uuid -> !uuid.isEmpty())));
+            gpus.add(new ReportedGpus.Gpu(
+                    gpu.getIndex(),
+                    pci,
+                    Optional.of(gpu.getUuid()).filter(uuid -> !uuid.isEmpty()),
+                    gpu.hasResetUnit() ? Optional.of(others) : Optional.empty()));
         }
-        return Optional.of(new PartNames(gpus));
+        return Optional.of(new ReportedGpus(gpus));
+    }
+
+    private static boolean isUnit(Set<String> others) {
+        return others.size() <= MOST_OTHERS && others.stream().allMatch(uuid -> fits(uuid) && !uuid.isEmpty());
     }
 
     private static boolean fits(String uuid) {

@@ -27,7 +27,7 @@ import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -252,7 +252,8 @@ final class QuarantineLoad {
                 throw new IllegalStateException(node + ": expected something to do, found " + decision);
             }
             StreamEpoch claim = StreamEpoch.next(held.claim(), now, "bare");
-            ReportedState state = new ReportedState(node, "boot", "load", now, claim, 1, 1, 0, faults, PartNames.NONE);
+            ReportedState state =
+                    new ReportedState(node, "boot", "load", now, claim, 1, 1, 0, faults, ReportedGpus.NONE);
             prepared.put(node, new Prepared(there, held, state, act));
             return held;
         }

@@ -10,7 +10,7 @@ import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.FaultTable;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -43,7 +43,7 @@ final class NodeSession {
     /** Fatal faults whose events have not arrived yet. */
     private final Map<FaultKey, Fault> ahead = new HashMap<>();
 
-    private PartNames names = PartNames.NONE;
+    private ReportedGpus gpus = ReportedGpus.NONE;
 
     private Instant reported = Instant.EPOCH;
     private long generation;
@@ -160,10 +160,10 @@ final class NodeSession {
         return urgent(now);
     }
 
-    /** Sets the names of its GPUs, which are written with its faults. */
-    synchronized boolean named(PartNames now, Instant at) {
-        boolean other = !now.equals(names);
-        names = now;
+    /** Sets its GPUs, which are written with its faults. */
+    synchronized boolean named(ReportedGpus now, Instant at) {
+        boolean other = !now.equals(gpus);
+        gpus = now;
         return complete && other ? news(at) : alive(at);
     }
 
@@ -217,7 +217,7 @@ final class NodeSession {
         return new Draft(
                 dirtyNanos,
                 new ReportedState(
-                        node, bootId, version, reported, claim, generation, sequence, dropped, faults(), names),
+                        node, bootId, version, reported, claim, generation, sequence, dropped, faults(), gpus),
                 held);
     }
 

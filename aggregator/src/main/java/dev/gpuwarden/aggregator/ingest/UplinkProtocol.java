@@ -248,8 +248,8 @@ final class UplinkProtocol {
         return GpuNamesCodec.fromWire(names)
                 .<UplinkStep>map(Named::new)
                 .orElseGet(() -> limit("GpuNames: expected at most " + GpuNamesCodec.MOST
-                        + " GPUs with an index from 0 on, a PCI address or none, and a UUID of at most 96 visible"
-                        + " ASCII characters"));
+                        + " GPUs with an index from 0 on, a PCI address or none, a UUID of at most 96 visible ASCII"
+                        + " characters, and at most " + GpuNamesCodec.MOST_OTHERS + " others in its reset unit"));
     }
 
     // ---- questions ----

@@ -150,7 +150,7 @@ final class UplinkService extends UplinkGrpc.UplinkImplBase implements AutoClose
         } else if (step instanceof Ahead ahead) {
             write = record.ahead(ahead.fault(), now);
         } else if (step instanceof Named named) {
-            write = record.named(named.names(), now);
+            write = record.named(named.gpus(), now);
         } else if (step instanceof HoldingsReported reported) {
             requests.received(stream, record.node(), reported.holdings());
             write = record.alive(now);

@@ -7,7 +7,7 @@ import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Signalled;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import io.grpc.Status;
 import java.time.Instant;
 import java.util.List;
@@ -30,8 +30,8 @@ sealed interface UplinkStep {
     /** A fatal fault, ahead of its event. */
     record Ahead(Fault fault) implements UplinkStep {}
 
-    /** The names of its GPUs. */
-    record Named(PartNames names) implements UplinkStep {}
+    /** Its GPUs. */
+    record Named(ReportedGpus gpus) implements UplinkStep {}
 
     /** The holders of its GPUs. */
     record HoldingsReported(Holdings holdings) implements UplinkStep {}

@@ -115,6 +115,21 @@ final class FieldReader {
         return texts;
     }
 
+    /** Returns the texts of a list; empty if the field is absent. */
+    List<String> textList(String field) throws UnreadableNodeHealth {
+        if (!has(field)) {
+            return List.of();
+        }
+        if (!(tree.get(field) instanceof List<?> list)) {
+            return wrong(field, "a list");
+        }
+        List<String> texts = new ArrayList<>();
+        for (Object item : list) {
+            texts.add(item instanceof String text ? text : this.<String>wrong(field, "texts alone", item));
+        }
+        return texts;
+    }
+
     <T> T wrong(String field, String expected) throws UnreadableNodeHealth {
         return wrong(field, expected, tree.get(field));
     }

@@ -11,6 +11,8 @@ import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,6 +39,7 @@ import java.util.stream.Stream;
  * @param names display names of the parts in the node's faults; empty if the node's version reports none
  * @param ofMonitors faults that monitors of the whole cluster have reported for it, possibly before the node's first report;
  *     empty if no monitor ever reported one
+ * @param gpus its GPUs with their reset units; empty if the node's version reports none
  */
 public record NodeHealth(
         String node,
@@ -47,7 +50,8 @@ public record NodeHealth(
         long droppedEvents,
         List<Fault> own,
         PartNames names,
-        Optional<List<Fault>> ofMonitors) {
+        Optional<List<Fault>> ofMonitors,
+        ReportedGpus gpus) {
 
     /**
      * The reverse of {@link NodeHealthStatus}. Pure. Ignores fields of later versions.
@@ -64,12 +68,12 @@ public record NodeHealth(
                         "NodeHealth " + ShownText.cut(node, FaultEntry.LONGEST_NAME) + ": ", resource)
                 .object("status");
         if (content.isEmpty()) {
-            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, Optional.empty());
+            return unreported(node, uid, Optional.empty());
         }
         FieldReader status = content.get();
         Optional<List<Fault>> ofMonitors = MonitorFaults.all(status, node);
         if (!status.has("generation")) {
-            return new NodeHealth(node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors);
+            return unreported(node, uid, ofMonitors);
         }
         long generation = status.number("generation");
         Instant reported = status.time("reported");
@@ -83,7 +87,13 @@ public record NodeHealth(
                 status.has("droppedEvents") ? status.number("droppedEvents") : 0,
                 FaultReader.read(rows, node),
                 FaultReader.names(rows),
-                ofMonitors);
+                ofMonitors,
+                GpusJson.read(status));
+    }
+
+    private static NodeHealth unreported(String node, Optional<String> uid, Optional<List<Fault>> ofMonitors) {
+        return new NodeHealth(
+                node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors, ReportedGpus.NONE);
     }
 
     private static Optional<String> owner(FieldReader metadata, String node) throws UnreadableNodeHealth {
@@ -93,6 +103,18 @@ public record NodeHealth(
             }
         }
         return Optional.empty();
+    }
+
+    /** Returns the GPUs that can only be reset together; unknown if the resource cannot be read. */
+    public static ResetUnits units(Map<?, ?> resource) {
+        try {
+            Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
+            return status.isEmpty()
+                    ? ResetUnits.UNKNOWN
+                    : GpusJson.read(status.get()).units();
+        } catch (UnreadableNodeHealth e) {
+            return ResetUnits.UNKNOWN;
+        }
     }
 
     /** Returns all faults, the worst first. If the node and a monitor report the same fault, the worse one counts. */
@@ -117,7 +139,7 @@ public record NodeHealth(
      * @param generation number of the last complete report of its faults; 0 before the first
      * @param sequence number of the last event that is in the faults, or that is refused
      * @param droppedEvents number of events that the node has ever lost
-     * @param names names of its GPUs; empty if the node's version reports none
+     * @param gpus its GPUs; empty if the node's version reports none
      */
     public record ReportedState(
             String node,
@@ -129,7 +151,7 @@ public record NodeHealth(
             long sequence,
             long droppedEvents,
             List<Fault> faults,
-            PartNames names) {}
+            ReportedGpus gpus) {}
 
     /** The reverse of {@link FaultEntry#tree}: the rows of one event, one for each fault, become one event again. Pure. */
     static final class FaultReader {

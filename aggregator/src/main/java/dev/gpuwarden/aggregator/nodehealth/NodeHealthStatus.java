@@ -44,7 +44,8 @@ final class NodeHealthStatus {
                 .map(FaultEntry::named)
                 .sorted(WORST_FIRST)
                 .toList();
-        List<Map<String, Object>> listed = listed(faults, report.names());
+        PartNames names = report.gpus().names();
+        List<Map<String, Object>> listed = listed(faults, names);
         List<Fault> acted = faults.stream().filter(NodeHealthStatus::actedOn).toList();
         long fatal = acted.stream().filter(fault -> fault.cause().fatal()).count();
         Map<String, Object> status = new LinkedHashMap<>();
@@ -53,9 +54,10 @@ final class NodeHealthStatus {
         status.put("fatalCount", fatal);
         status.put("unlistedCount", faults.size() - listed.size());
         if (!acted.isEmpty()) {
-            status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0), report.names()));
+            status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0), names));
         }
         status.put("faults", listed);
+        GpusJson.put(status, report.gpus());
         put(status, "bootID", report.bootId());
         put(status, "version", report.version());
         status.put("reported", FaultEntry.second(report.reported()).toString());

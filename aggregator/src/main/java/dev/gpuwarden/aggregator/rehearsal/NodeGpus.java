@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.rehearsal;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -13,8 +15,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The GPUs of a node as far as the cluster's objects name them: its faults, the holders of its GPUs, and the devices of its
- * pods. No object lists all. Pure.
+ * The GPUs of a node as far as the cluster's objects name them: the report of its daemon, its faults, the holders of its GPUs,
+ * and the devices of its pods. Daemons of earlier versions report no list. Pure.
  */
 record NodeGpus(List<Gpu> gpus) {
 
@@ -54,6 +56,7 @@ record NodeGpus(List<Gpu> gpus) {
                 add(found, JsonTrees.text(fault, "entityValue"), label(fault), names(faults, fault), "its faults");
             }
         }
+        JsonTrees.objects(status, "gpus").forEach(gpu -> reported(found, gpu));
         JsonTrees.objects(JsonTrees.object(status, "holdings"), "holders").stream()
                 .map(holder -> JsonTrees.text(holder, "gpu"))
                 .sorted()
@@ -64,6 +67,13 @@ record NodeGpus(List<Gpu> gpus) {
                 .sorted()
                 .forEach(uuid -> add(found, uuid, uuid, List.of(), "the status of a pod"));
         return new NodeGpus(List.copyOf(found.values()));
+    }
+
+    private static void reported(Map<String, Gpu> found, Map<String, Object> gpu) {
+        Optional<PciAddress> pci = PciAddress.parse(JsonTrees.text(gpu, "pciAddress"));
+        String uuid = JsonTrees.text(gpu, "uuid");
+        String label = GpuIdentity.label((int) JsonTrees.longNumber(gpu, "index"), pci, Optional.of(uuid));
+        add(found, uuid, label, pci.map(Entity::pci).stream().toList(), "the report of its daemon");
     }
 
     private static String label(Map<String, Object> fault) {

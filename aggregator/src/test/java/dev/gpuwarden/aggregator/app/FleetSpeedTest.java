@@ -8,7 +8,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.testkit.cluster.HollowNodes;
 import java.io.File;
 import java.nio.file.Path;
@@ -76,7 +76,7 @@ class FleetSpeedTest {
                                     1,
                                     0,
                                     List.of(),
-                                    PartNames.NONE),
+                                    ReportedGpus.NONE),
                             seen);
                 }));
             }

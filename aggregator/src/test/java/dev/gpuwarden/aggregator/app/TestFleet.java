@@ -16,7 +16,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.Component;
@@ -59,6 +59,9 @@ public final class TestFleet implements AutoCloseable {
     private final KubeClient admin;
     private final NodeHealthClient healths;
     private final Map<String, FaultTable> faults = new HashMap<>();
+    /** The GPUs that nodes report with their faults. */
+    final Map<String, ReportedGpus> gpus = new HashMap<>();
+
     private long sequence;
 
     /** Returns a fleet on the API server of this process. Without an API server, the test is skipped. */
@@ -244,7 +247,7 @@ public final class TestFleet implements AutoCloseable {
                             sequence,
                             0,
                             faults.get(node).faults(),
-                            PartNames.NONE),
+                            gpus.getOrDefault(node, ReportedGpus.NONE)),
                     seen);
         } catch (Exception e) {
             throw new AssertionError(e);

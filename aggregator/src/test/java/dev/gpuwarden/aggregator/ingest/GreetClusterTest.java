@@ -9,7 +9,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import java.util.List;
@@ -92,7 +92,7 @@ class GreetClusterTest extends IngestSetup {
                 7,
                 0,
                 List.of(TestFaults.fault(node, "79")),
-                PartNames.NONE);
+                ReportedGpus.NONE);
         long before = between.count(ApiCall.any());
         assertThat(healths.write(state, greeted).acknowledged()).isEqualTo(7);
         assertThat(between.count(ApiCall.any())).isEqualTo(before + 1);

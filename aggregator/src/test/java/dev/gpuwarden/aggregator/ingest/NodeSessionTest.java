@@ -10,7 +10,7 @@ import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.api.v1.Hello;
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -146,15 +146,16 @@ class NodeSessionTest {
 
     @Test
     void changedNamesOfGpusAreWrittenAfterTheFirstGeneration() {
-        PartNames third = new PartNames(List.of(PartNames.Gpu.of(3, Optional.empty(), Optional.of("GPU-c"))));
+        ReportedGpus third = new ReportedGpus(
+                List.of(new ReportedGpus.Gpu(3, Optional.empty(), Optional.of("GPU-c"), Optional.empty())));
         assertThat(record.named(third, NOW)).as("nothing is reported yet").isFalse();
         reported(1);
         Draft draft = record.begin();
-        assertThat(draft.state().names()).isEqualTo(third);
+        assertThat(draft.state().gpus()).isEqualTo(third);
         record.kept(draft, draft.held());
         record.end();
         assertThat(record.named(third, NOW)).as("the same").isFalse();
-        assertThat(record.named(PartNames.NONE, NOW)).isTrue();
+        assertThat(record.named(ReportedGpus.NONE, NOW)).isTrue();
     }
 
     @Test

@@ -223,8 +223,9 @@ class UplinkProtocolTest {
             assertThat(conversation.receive(NAMES))
                     .isInstanceOfSatisfying(
                             Named.class,
-                            step -> assertThat(
-                                            step.names().of(fault("n1").cause().entities()))
+                            step -> assertThat(step.gpus()
+                                            .names()
+                                            .of(fault("n1").cause().entities()))
                                     .isEqualTo("GPU 3 (0000:3b:00.0)"));
             assertThat(conversation.receive(page(1 + i, 0, true))).isInstanceOf(AllFaults.class);
         }

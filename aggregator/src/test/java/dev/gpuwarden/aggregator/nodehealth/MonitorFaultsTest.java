@@ -11,7 +11,7 @@ import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -116,7 +116,7 @@ class MonitorFaultsTest {
                 7,
                 0,
                 List.of(fault(false), fault("own")),
-                PartNames.NONE)));
+                ReportedGpus.NONE)));
         Map<String, Object> place = new HashMap<>(
                 status(after(Map.of(), NOW, event("a").fatal(true).build()).orElseThrow()));
         status.putAll(place);

@@ -11,7 +11,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.model.PciAddress;
-import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,7 +27,7 @@ class NodeHealthStatusTest {
 
     private static Map<String, Object> status(List<Fault> faults) {
         return NodeHealthStatus.tree(new ReportedState(
-                "n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, PartNames.NONE));
+                "n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, ReportedGpus.NONE));
     }
 
     private static Fault fault(String check, boolean fatal, Instant since, ProcessingStrategy strategy) {
@@ -59,8 +59,8 @@ class NodeHealthStatusTest {
 
     @Test
     void faultHasTheNameOfItsGpuAfterTheNodeReportsIt() {
-        PartNames names =
-                new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.empty())));
+        ReportedGpus names = new ReportedGpus(
+                List.of(new ReportedGpus.Gpu(3, PciAddress.parse("0000:3b:00.0"), Optional.empty(), Optional.empty())));
         List<Fault> faults = List.of(fault("a", true));
         Map<String, Object> named = NodeHealthStatus.tree(
                 new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 0, faults, names));

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -19,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,12 +31,18 @@ class NodeHealthTest {
     private static final Instant NOW = Instant.parse("2026-11-22T01:02:03.456Z");
     private static final KubernetesSerialization JSON = new KubernetesSerialization();
 
-    private static final PartNames NAMES =
-            new PartNames(List.of(PartNames.Gpu.of(3, PciAddress.parse("0000:3b:00.0"), Optional.of("GPU-1"))));
+    private static final ReportedGpus GPUS = new ReportedGpus(List.of(
+            new ReportedGpus.Gpu(
+                    3,
+                    PciAddress.parse("0000:3b:00.0"),
+                    Optional.of("GPU-1"),
+                    Optional.of(new TreeSet<>(Set.of("GPU-2", "GPU-3")))),
+            new ReportedGpus.Gpu(4, Optional.empty(), Optional.of("GPU-2"), Optional.of(new TreeSet<>())),
+            new ReportedGpus.Gpu(5, Optional.empty(), Optional.empty(), Optional.empty())));
 
     private static Map<String, Object> status(List<Fault> faults) {
         return NodeHealthStatus.tree(
-                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, NAMES));
+                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, GPUS));
     }
 
     /** Returns the resource in the API server's JSON. */
@@ -118,7 +127,13 @@ class NodeHealthTest {
                         0,
                         List.of(),
                         PartNames.NONE,
-                        Optional.empty()));
+                        Optional.empty(),
+                        ReportedGpus.NONE));
+    }
+
+    @Test
+    void theGpusOfTheNodeAndTheirResetUnitsAreRead() throws Exception {
+        assertThat(NodeHealth.read(resource(status(List.of()))).gpus()).isEqualTo(GPUS);
     }
 
     @Test

@@ -38,6 +38,28 @@ class NodeGpusTest {
     }
 
     @Test
+    void healthyNodeHasTheGpusThatItsDaemonReports() {
+        NodeGpus healthy = NodeGpus.of(
+                Map.of(
+                        "status",
+                        Map.of(
+                                "gpus",
+                                List.of(
+                                        Map.of("index", 0, "uuid", A, "pciAddress", "0000:3b:00.0"),
+                                        Map.of("index", 1, "uuid", B),
+                                        Map.of("index", 2)))),
+                List.of());
+        assertThat(healthy.choose("n", Optional.empty()))
+                .isEqualTo(new Gpu(
+                        A,
+                        "GPU 0 (0000:3b:00.0)",
+                        List.of(new Entity(Entity.PCI, "0000:3b:00"), Entity.gpu(A)),
+                        "the report of its daemon"));
+        assertThat(healthy.choose("n", Optional.of("1")).uuid()).isEqualTo(B);
+        assertThat(healthy.gpus()).as("one without a UUID is none").hasSize(2);
+    }
+
+    @Test
     void gpuIsChosenByIndexOrUuid() {
         assertThat(NODE.choose("n", Optional.of("4")).uuid()).isEqualTo(A);
         assertThat(NODE.choose("n", Optional.of(B.toUpperCase(java.util.Locale.ROOT)))

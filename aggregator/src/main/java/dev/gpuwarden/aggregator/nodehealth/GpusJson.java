@@ -1,0 +1,52 @@
+package dev.gpuwarden.aggregator.nodehealth;
+
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
+import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.node.ReportedGpus;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/** The field `status.gpus` of a `NodeHealth`: the node's GPUs with their reset units. Pure. */
+final class GpusJson {
+
+    /** Bounded, since every watcher receives every change; four times as many as the largest node has. */
+    static final int MOST = 64;
+
+    private GpusJson() {}
+
+    /** Adds the field; none for a node that reports no GPUs. */
+    static void put(Map<String, Object> status, ReportedGpus gpus) {
+        if (!gpus.gpus().isEmpty()) {
+            status.put(
+                    "gpus", gpus.gpus().stream().limit(MOST).map(GpusJson::tree).toList());
+        }
+    }
+
+    private static Map<String, Object> tree(ReportedGpus.Gpu gpu) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("index", gpu.index());
+        gpu.uuid().ifPresent(uuid -> tree.put("uuid", uuid));
+        gpu.pci().ifPresent(pci -> tree.put("pciAddress", pci.toString()));
+        gpu.resetWith().ifPresent(others -> tree.put("resetWith", List.copyOf(others)));
+        return tree;
+    }
+
+    static ReportedGpus read(FieldReader status) throws UnreadableNodeHealth {
+        List<ReportedGpus.Gpu> gpus = new ArrayList<>();
+        for (FieldReader gpu : status.objects("gpus")) {
+            Optional<SortedSet<String>> resetWith =
+                    gpu.has("resetWith") ? Optional.of(new TreeSet<>(gpu.textList("resetWith"))) : Optional.empty();
+            gpus.add(new ReportedGpus.Gpu(
+                    (int) Math.min(gpu.number("index"), Integer.MAX_VALUE),
+                    PciAddress.parse(gpu.textOrEmpty("pciAddress")),
+                    Optional.of(gpu.textOrEmpty("uuid")).filter(uuid -> !uuid.isEmpty()),
+                    resetWith));
+        }
+        return new ReportedGpus(gpus);
+    }
+}
