@@ -12,6 +12,8 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.Map;
@@ -44,6 +46,7 @@ public final class JanitorController {
                 api,
                 resources,
                 settings,
+                node -> nodes.health(node).map(NodeHealth::units).orElse(ResetUnits.UNKNOWN),
                 clock,
                 (node, delay) -> JanitorController.this.queue.addAfter(node, delay),
                 audits);

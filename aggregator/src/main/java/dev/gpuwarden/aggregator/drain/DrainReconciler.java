@@ -11,8 +11,10 @@ import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -69,6 +71,9 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     /** The result of the dry run of each node, so that its pods are not listed again. */
     private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
 
+    /** The reset units by which the drain of each followed node was decided. */
+    private final Map<String, ResetUnits> units = new ConcurrentHashMap<>();
+
     private volatile boolean open;
 
     /**
@@ -111,7 +116,8 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         this.together = new WorkloadGroups(again);
         this.againAfter = againAfter;
         cache.follow((node, health) -> {
-            if (followed.has(node) && SignalRequest.any(health)) {
+            if (followed.has(node)
+                    && (SignalRequest.any(health) || !NodeHealth.units(health).equals(units.get(node)))) {
                 again.accept(node);
             }
         });
@@ -178,7 +184,10 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         DrainAnnotation asked;
         try {
             before = DrainRequest.drainable(node) ? DrainAnnotation.of(node) : DrainAnnotation.NONE;
-            asked = before.with(DrainRequest.of(node, settings.force()), now);
+            ResetUnits together =
+                    cache.health(node.name()).map(NodeHealth::units).orElse(ResetUnits.UNKNOWN);
+            units.put(node.name(), together);
+            asked = before.with(DrainRequest.of(node, together, settings.force()), now);
         } catch (IOException e) {
             LOG.log(Level.WARNING, "node " + node.name() + " is not drained: " + e.getMessage());
             forget(node.name());
@@ -304,6 +313,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private void forget(String node) {
         together.forget(node);
         followed.forget(node);
+        units.remove(node);
     }
 
     private void rehearse(CachedNode node, DrainAnnotation asked, DrainDecision decision, Instant now) {

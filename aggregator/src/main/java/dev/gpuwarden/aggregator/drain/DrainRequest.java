@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,11 +41,14 @@ public record DrainRequest(boolean full, Set<String> gpus, boolean forced, Strin
     /**
      * Returns the drain that a Node's faults request: none unless it is in quarantine and takes no new pods.
      *
+     * @param units GPUs that can only be reset together
      * @param force true if senders may request that all pods leave immediately
      * @throws IOException if the Node's annotations cannot be read
      */
-    public static DrainRequest of(CachedNode node, boolean force) throws IOException {
-        return drainable(node) ? of(QuarantineSummary.holding(node), force).withRepair(node) : NONE;
+    public static DrainRequest of(CachedNode node, ResetUnits units, boolean force) throws IOException {
+        return drainable(node)
+                ? of(QuarantineSummary.holding(node), units, force).withRepair(node)
+                : NONE;
     }
 
     /** Returns the request with all pods if the node's repair needs that, as after a failed reset of one GPU. */
@@ -63,7 +67,7 @@ public record DrainRequest(boolean full, Set<String> gpus, boolean forced, Strin
                                 label -> "false".equalsIgnoreCase(node.labels().get(label)));
     }
 
-    static DrainRequest of(List<HealthEvent> events, boolean force) {
+    static DrainRequest of(List<HealthEvent> events, ResetUnits units, boolean force) {
         boolean forced = false;
         Set<String> gpus = new TreeSet<>();
         List<HealthEvent> full = new ArrayList<>();
@@ -79,7 +83,7 @@ public record DrainRequest(boolean full, Set<String> gpus, boolean forced, Strin
                         .filter(uuid -> !uuid.isEmpty())
                         .toList();
                 boolean reset = event.action() == RecommendedAction.COMPONENT_RESET && !named.isEmpty();
-                gpus.addAll(reset ? named : List.of());
+                gpus.addAll(reset ? units.widened(named) : Set.of());
                 (reset ? partial : full).add(event);
             }
         }

@@ -43,6 +43,7 @@ final class Acceptance {
                             + ": the Node was created again");
         }
         return selection(scene)
+                .or(() -> part(scene))
                 .or(() -> twice(scene))
                 .or(() -> node.unschedulable()
                         ? Optional.empty()
@@ -51,6 +52,12 @@ final class Acceptance {
                                 "Node " + resource.node() + ": expected a cordoned and drained Node, seen one without"
                                         + " a cordon")))
                 .orElseGet(() -> pods(scene, node));
+    }
+
+    /** Returns true if the check needs the reset units of the node. */
+    static boolean needsUnits(Maintenance resource) {
+        return resource.kind() == MaintenanceKind.GPU_RESET
+                && resource.progress().started().isEmpty();
     }
 
     private static Verdict refused(String reason, String message) {
@@ -66,6 +73,19 @@ final class Acceptance {
         String seen = resource.addresses().isEmpty() ? "none" : "PCI addresses " + resource.addresses();
         return Optional.of(
                 refused("SelectorNotSupported", "spec.selector: expected the UUID of each GPU in uuids, seen " + seen));
+    }
+
+    /** Refuses a part of the GPUs that can only be reset together. nvidia-smi would refuse it after all preparation. */
+    private static Optional<Verdict> part(Scene scene) {
+        Maintenance resource = scene.resource();
+        Set<String> whole = scene.units().widened(resource.uuids());
+        if (resource.kind() != MaintenanceKind.GPU_RESET || resource.uuids().containsAll(whole)) {
+            return Optional.empty();
+        }
+        return Optional.of(refused(
+                "PartOfResetUnit",
+                "spec.selector.uuids: expected all GPUs that can only be reset together, " + String.join(", ", whole)
+                        + ", seen " + String.join(", ", resource.uuids())));
     }
 
     /** Refuses the action that an older resource carries out already. */

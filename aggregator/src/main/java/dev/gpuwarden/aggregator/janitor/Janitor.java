@@ -13,6 +13,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The reconciler of the maintenance of a node: it carries out its resources in the order of their creation, one at a time. All
@@ -37,6 +39,7 @@ public final class Janitor implements Reconciler {
     private final NodeLock locks;
     private final JobReader jobs;
     private final StepWriter writer;
+    private final Function<String, ResetUnits> units;
     private final Clock clock;
     private final BiConsumer<String, Duration> later;
     private final MaintenanceAuditLog audits;
@@ -51,6 +54,7 @@ public final class Janitor implements Reconciler {
     /**
      * Creates a janitor.
      *
+     * @param units returns the GPUs of a node that can only be reset together
      * @param later adds a node to the work queue after a delay
      * @param audits receives each action before it begins, and after its end; an action that it cannot record does not begin
      */
@@ -58,6 +62,7 @@ public final class Janitor implements Reconciler {
             KubeClient api,
             MaintenanceCache cache,
             JanitorSettings settings,
+            Function<String, ResetUnits> units,
             Clock clock,
             BiConsumer<String, Duration> later,
             Consumer<MaintenanceAudit> audits) {
@@ -67,6 +72,7 @@ public final class Janitor implements Reconciler {
         this.locks = new NodeLock(api, settings.lockNamespace());
         this.jobs = new JobReader(api, settings.namespace());
         this.writer = new StepWriter(api, locks, jobs, settings);
+        this.units = units;
         this.clock = clock;
         this.later = later;
         this.audits = new MaintenanceAuditLog(audits);
@@ -231,7 +237,9 @@ public final class Janitor implements Reconciler {
     }
 
     private Scene scene(Maintenance resource, Optional<NodeFacts> node, Lock lock, Optional<JobFacts> job) {
-        return new Scene(resource, node, lock, job, Optional.empty(), ahead(resource), settings, clock.instant());
+        ResetUnits together = Acceptance.needsUnits(resource) ? units.apply(resource.node()) : ResetUnits.UNKNOWN;
+        return new Scene(
+                resource, node, lock, job, Optional.empty(), ahead(resource), together, settings, clock.instant());
     }
 
     private List<Maintenance> ahead(Maintenance resource) {

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -72,6 +73,7 @@ public final class JanitorRehearsal {
     private final JanitorSettings settings;
     private final List<Maintenance> ahead;
     private final List<Map<String, Object>> podTrees;
+    private final ResetUnits units;
     private final List<Walked> steps = new ArrayList<>();
     private Instant now;
     private Maintenance resource;
@@ -85,6 +87,7 @@ public final class JanitorRehearsal {
             Lock lock,
             List<Maintenance> ahead,
             List<Map<String, Object>> pods,
+            ResetUnits units,
             JanitorSettings settings,
             Instant now) {
         this.resource = resource;
@@ -92,6 +95,7 @@ public final class JanitorRehearsal {
         this.lock = lock;
         this.ahead = ahead;
         this.podTrees = pods;
+        this.units = units;
         this.settings = settings;
         this.now = now;
     }
@@ -103,6 +107,7 @@ public final class JanitorRehearsal {
      * @param node the Node when the drain has ended
      * @param existing the other resources by kind, as the API server returned them
      * @param pods all pods of the node, as the API server returned them
+     * @param units GPUs of the node that can only be reset together
      */
     public static Walk of(
             KubeClient api,
@@ -111,6 +116,7 @@ public final class JanitorRehearsal {
             Map<String, Object> node,
             Map<MaintenanceKind, List<Map<String, Object>>> existing,
             List<Map<String, Object>> pods,
+            ResetUnits units,
             JanitorSettings settings,
             Instant now)
             throws ApiException, InterruptedException {
@@ -123,7 +129,7 @@ public final class JanitorRehearsal {
                 .filter(Maintenance::inProgress)
                 .filter(other -> other.foreign().isEmpty())
                 .forEach(ahead::add));
-        return of(resource, NodeFacts.of(node), lock, ahead, pods, settings, now);
+        return of(resource, NodeFacts.of(node), lock, ahead, pods, units, settings, now);
     }
 
     /** @param ahead the other resources of the node that are in progress */
@@ -133,9 +139,10 @@ public final class JanitorRehearsal {
             Lock lock,
             List<Maintenance> ahead,
             List<Map<String, Object>> pods,
+            ResetUnits units,
             JanitorSettings settings,
             Instant now) {
-        return new JanitorRehearsal(resource, node, lock, ahead, pods, settings, now).walk();
+        return new JanitorRehearsal(resource, node, lock, ahead, pods, units, settings, now).walk();
     }
 
     private Walk walk() {
@@ -174,7 +181,7 @@ public final class JanitorRehearsal {
     }
 
     private Scene scene(Optional<List<NodePod>> pods) {
-        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, settings, now);
+        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, units, settings, now);
     }
 
     /** Returns the pods; those of stopped services have ended. */

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.Set;
  * @param job the Job of the resource; empty if there is none
  * @param pods the pods of the node; empty if they have not been read
  * @param ahead the other resources of the node that are in progress, and older or begun
+ * @param units GPUs of the node that can only be reset together
  */
 record Scene(
         Maintenance resource,
@@ -26,6 +28,7 @@ record Scene(
         Optional<JobFacts> job,
         Optional<List<NodePod>> pods,
         List<Maintenance> ahead,
+        ResetUnits units,
         JanitorSettings settings,
         Instant now) {
 
@@ -159,7 +162,7 @@ record Scene(
     }
 
     Scene with(List<NodePod> read) {
-        return new Scene(resource, node, lock, job, Optional.of(read), ahead, settings, now);
+        return new Scene(resource, node, lock, job, Optional.of(read), ahead, units, settings, now);
     }
 
     /** Returns the facts after a write; empty if they must be read again. The pods are read again if a step needs them. */
@@ -172,6 +175,7 @@ record Scene(
                         written.job().or(() -> job),
                         Optional.empty(),
                         others,
+                        units,
                         settings,
                         time))
                 : Optional.empty();

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHea
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,6 +29,7 @@ import java.util.stream.Collectors;
  * @param ofMonitors the keys of the faults that only monitors report
  * @param names the display names of the parts in the faults
  * @param unlisted the number of further faults that were not kept; above 0, the node cannot be judged healthy
+ * @param units the node's GPUs that can only be reset together; unknown for an older node
  */
 public record FaultReport(
         String node,
@@ -37,7 +39,8 @@ public record FaultReport(
         List<Fault> faults,
         Set<FaultKey> ofMonitors,
         PartNames names,
-        int unlisted) {
+        int unlisted,
+        ResetUnits units) {
 
     public enum Standing {
         TRUSTED,
@@ -79,7 +82,7 @@ public record FaultReport(
             List<Fault> faults,
             Set<FaultKey> ofMonitors,
             int unlisted) {
-        this(node, nodeUid, standing, why, faults, ofMonitors, PartNames.NONE, unlisted);
+        this(node, nodeUid, standing, why, faults, ofMonitors, PartNames.NONE, unlisted, ResetUnits.UNKNOWN);
     }
 
     public static FaultReport trusted(String node, List<Fault> faults) {
@@ -155,14 +158,31 @@ public record FaultReport(
         }
         Set<FaultKey> ofMonitors = keys(read.ofMonitors().orElse(List.of()));
         ofMonitors.removeAll(keys(read.own()));
-        return new FaultReport(node, uid, Standing.TRUSTED, "", read.faults(), ofMonitors, read.names(), (int)
-                Math.min(read.unlistedCount(), 1_000_000));
+        return new FaultReport(
+                node,
+                uid,
+                Standing.TRUSTED,
+                "",
+                read.faults(),
+                ofMonitors,
+                read.names(),
+                (int) Math.min(read.unlistedCount(), 1_000_000),
+                read.gpus().units());
     }
 
     /** Returns a report of the monitors' faults alone; empty if no monitor reports on the node. */
     private static Optional<FaultReport> monitored(NodeHealth read, String uid, Standing standing, String why) {
         return read.ofMonitors()
-                .map(faults -> new FaultReport(read.node(), uid, standing, why, faults, keys(faults), read.names(), 0));
+                .map(faults -> new FaultReport(
+                        read.node(),
+                        uid,
+                        standing,
+                        why,
+                        faults,
+                        keys(faults),
+                        read.names(),
+                        0,
+                        read.gpus().units()));
     }
 
     private static Set<FaultKey> keys(List<Fault> faults) {

@@ -14,6 +14,7 @@ import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Stage;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Verdict;
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -33,6 +34,7 @@ final class DrainStage {
     private final PodEviction evictions;
     private final PipelineSettings settings;
     private final List<Map<String, Object>> podTrees;
+    private final ResetUnits units;
     private final Clock clock;
     private final Entries entries;
     private final Map<String, Duration> graces = new HashMap<>();
@@ -40,10 +42,16 @@ final class DrainStage {
     private boolean perhaps;
 
     DrainStage(
-            KubeClient api, PipelineSettings settings, List<Map<String, Object>> pods, Clock clock, Entries entries) {
+            KubeClient api,
+            PipelineSettings settings,
+            List<Map<String, Object>> pods,
+            ResetUnits units,
+            Clock clock,
+            Entries entries) {
         this.evictions = new PodEviction(api, settings.policies().grace(), true);
         this.settings = settings;
         this.podTrees = pods;
+        this.units = units;
         this.clock = clock;
         this.entries = entries;
     }
@@ -63,7 +71,7 @@ final class DrainStage {
             graces.put(pod.uid(), policies.grace().orElseGet(() -> grace(tree)));
         }
         Optional<DrainRehearsal> drain =
-                DrainRehearsal.of(CachedNode.of(node), pods, all, policies, settings.forceDrain(), clock);
+                DrainRehearsal.of(CachedNode.of(node), pods, units, all, policies, settings.forceDrain(), clock);
         if (drain.isEmpty()) {
             entries.add(Stage.DRAIN, Verdict.STOPS, "drain nothing", "the quarantine requests no drain");
             return Optional.empty();

@@ -179,7 +179,8 @@ public final class Rehearsal {
                         table.faults(),
                         before.ofMonitors(),
                         before.names(),
-                        before.unlisted()))
+                        before.unlisted(),
+                        before.units()))
                 : Optional.empty();
     }
 
@@ -268,13 +269,13 @@ public final class Rehearsal {
             Map<String, Object> quarantined, List<Map<String, Object>> pods, FaultReport report, ClusterContext around)
             throws IOException, ApiException, InterruptedException {
         entries.mode(Stage.DRAIN, settings.drain(), "--drain.mode");
-        DrainStage drain = new DrainStage(api, settings, pods, clock, entries);
+        DrainStage drain = new DrainStage(api, settings, pods, report.units(), clock, entries);
         Optional<Map<String, Object>> drained = drain.run(quarantined, Optional.empty());
         if (drained.isEmpty()) {
             return;
         }
         entries.mode(Stage.REPAIR, settings.repair(), "--remediation.mode");
-        RepairStage stage = new RepairStage(api, settings, pods, now, entries);
+        RepairStage stage = new RepairStage(api, settings, pods, report.units(), now, entries);
         if (!stage.read()) {
             return;
         }

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -43,8 +44,10 @@ record Demand(
      * @param faults current faults of a trusted report
      * @param holding keys of the faults that hold the node in quarantine
      * @param templates users' own ways of repair, which go before those of this program
+     * @param units GPUs that can only be reset together
      */
-    static List<Demand> of(List<Fault> faults, Collection<FaultKey> holding, RepairTemplates templates) {
+    static List<Demand> of(
+            List<Fault> faults, Collection<FaultKey> holding, RepairTemplates templates, ResetUnits units) {
         Set<FaultKey> held = Set.copyOf(holding);
         Map<HealthEvent, List<Fault>> byCause = new LinkedHashMap<>();
         faults.stream()
@@ -53,11 +56,11 @@ record Demand(
                 .forEach(fault -> byCause.computeIfAbsent(fault.cause(), any -> new ArrayList<>())
                         .add(fault));
         List<Demand> demands = new ArrayList<>();
-        byCause.forEach((cause, raised) -> demands.add(of(cause, raised, templates)));
+        byCause.forEach((cause, raised) -> demands.add(of(cause, raised, templates, units)));
         return demands;
     }
 
-    private static Demand of(HealthEvent cause, List<Fault> raised, RepairTemplates templates) {
+    private static Demand of(HealthEvent cause, List<Fault> raised, RepairTemplates templates, ResetUnits units) {
         Set<String> gpus = new TreeSet<>();
         for (Fault fault : raised) {
             Entity entity = fault.key().entity();
@@ -71,7 +74,7 @@ record Demand(
         String name = cause.checkName() + (codes.isEmpty() ? "" : " " + codes);
         Optional<RepairTemplate> template = templates.of(cause);
         Optional<RepairGroup> group =
-                template.isPresent() ? template.get().group(cause.drain().skip(), gpus) : group(cause, gpus);
+                template.isPresent() ? template.get().group(cause.drain().skip(), gpus) : group(cause, gpus, units);
         return new Demand(
                 RepairText.digest(raised),
                 name,
@@ -83,7 +86,7 @@ record Demand(
                 cause);
     }
 
-    private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus) {
+    private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus, ResetUnits units) {
         if (cause.drain().skip()) {
             // No drain shows that its GPU is free.
             return Optional.empty();
@@ -91,9 +94,9 @@ record Demand(
         return switch (cause.action()) {
             case RESTART_VM, RESTART_BM -> Optional.of(RepairGroup.RESTART);
             case COMPONENT_RESET ->
-                gpus.size() == 1 && gpus.stream().allMatch(RepairText::isGpu)
-                        ? Optional.of(RepairGroup.reset(gpus))
-                        : Optional.empty();
+                units.common(gpus)
+                        .filter(unit -> unit.stream().allMatch(RepairText::isGpu))
+                        .map(RepairGroup::reset);
             case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->
                 Optional.empty();
         };

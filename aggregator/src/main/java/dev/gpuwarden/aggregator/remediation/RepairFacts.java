@@ -62,7 +62,7 @@ record RepairFacts(
                         there.full().isPresent(),
                         there.gpus().keySet()))
                 .orElse(DrainStanding.NONE);
-        List<Demand> demands = Demand.of(report.faults(), holding, policy.templates());
+        List<Demand> demands = Demand.of(report.faults(), holding, policy.templates(), report.units());
         Optional<RepairObstacle> silent = report.monitorsAlone() && demands.isEmpty()
                 ? Optional.of(RepairObstacle.of(report.why()))
                 : Optional.empty();

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -21,7 +22,8 @@ record RepairsInProgress(List<MaintenanceResource> resources, RepairRecord recor
     /** Returns the reset of one of the group's GPUs. */
     Optional<String> reset(RepairGroup group) {
         return resource(each -> each.resets(group.gpus()))
-                .or(() -> attempt(each -> each.group().equals(group)));
+                .or(() -> attempt(each -> each.group().kind() == MaintenanceKind.GPU_RESET
+                        && !Collections.disjoint(each.group().gpus(), group.gpus())));
     }
 
     Optional<String> any() {

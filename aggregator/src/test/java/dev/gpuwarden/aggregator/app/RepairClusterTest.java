@@ -16,11 +16,14 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -168,6 +171,37 @@ class RepairClusterTest {
             assertThat(resources("gpuresets")).hasSize(1);
             assertThat(decisions()).containsExactly("act", "succeeded");
             assertThat(controllers.failing()).isZero();
+        }
+    }
+
+    private static ReportedGpus.Gpu gpu(int index, String uuid, String... others) {
+        return new ReportedGpus.Gpu(
+                index, Optional.empty(), Optional.of(uuid), Optional.of(new TreeSet<>(Set.of(others))));
+    }
+
+    @Test
+    void gpusThatCanOnlyBeResetTogetherAreDrainedAndResetTogetherAndNoOther() throws Exception {
+        String apart = "GPU-66666666-2051-db6c-0430-ffc457bff834";
+        fleet.gpus.put(bad, new ReportedGpus(List.of(gpu(0, GPU, OTHER), gpu(1, OTHER, GPU), gpu(2, apart))));
+        DrainCommandFixture.runWithGpu(pods, bad, "faulty", GPU);
+        DrainCommandFixture.runWithGpu(pods, bad, "linked", OTHER);
+        DrainCommandFixture.runWithGpu(pods, bad, "apart", apart);
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
+            until(controllers::works, "it leads");
+            fail48(OTHER);
+            until(() -> pods.asked("faulty") && pods.asked("linked"), "both pods are evicted");
+            pods.end("faulty");
+            pods.end("linked");
+            String reset = only("gpuresets");
+            assertThat(JsonTrees.object(resources("gpuresets").get(0), "spec").toString())
+                    .isEqualTo("{nodeName=" + bad + ", selector={uuids=[" + GPU + ", " + OTHER + "]}}");
+            finish("gpuresets", reset, "Complete", true);
+            recover("48", OTHER);
+            until(() -> !fleet.cordoned(bad), "it returns");
+            assertThat(pods.untouched()).containsExactly("apart");
+            assertThat(fleet.client.get("nodehealth/" + bad, ".status.gpus[1].resetWith[0]"))
+                    .isEqualTo(GPU);
         }
     }
 

@@ -14,6 +14,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import java.time.Clock;
 import java.time.Duration;
@@ -100,6 +101,7 @@ final class Workshop {
                     api,
                     cache,
                     settings(RebootProvider.JOB, times(Duration.ofMinutes(1))),
+                    node -> ResetUnits.UNKNOWN,
                     Clock.systemUTC(),
                     (node, delay) -> {},
                     audit -> {});

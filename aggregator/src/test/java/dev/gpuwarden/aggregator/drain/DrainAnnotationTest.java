@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -26,13 +28,16 @@ class DrainAnnotationTest {
 
     @Test
     void onlyResetOfANamedGpuIsAPartialDrain() {
-        assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2")), true))
+        assertThat(DrainRequest.of(
+                        List.of(Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2")),
+                        ResetUnits.UNKNOWN,
+                        true))
                 .isEqualTo(new DrainRequest(false, Set.of("GPU-1", "GPU-2"), false, "Xid 48"));
-        assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)), true)
+        assertThat(DrainRequest.of(List.of(Some.event(RecommendedAction.COMPONENT_RESET)), ResetUnits.UNKNOWN, true)
                         .full())
                 .isTrue();
         for (RecommendedAction action : RecommendedAction.values()) {
-            assertThat(DrainRequest.of(List.of(Some.event(action, "GPU-1")), true)
+            assertThat(DrainRequest.of(List.of(Some.event(action, "GPU-1")), ResetUnits.UNKNOWN, true)
                             .full())
                     .as(action.name())
                     .isEqualTo(action != RecommendedAction.COMPONENT_RESET);
@@ -40,18 +45,31 @@ class DrainAnnotationTest {
     }
 
     @Test
+    void resetDrainsAllGpusThatCanOnlyBeResetTogether() {
+        ResetUnits units = new ResetUnits(Map.of("GPU-1", Set.of("GPU-1", "GPU-3"), "GPU-2", Set.of("GPU-2")));
+        HealthEvent reset = Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1", "GPU-2");
+        assertThat(DrainRequest.of(List.of(reset), units, true)).isEqualTo(gpus("GPU-1", "GPU-2", "GPU-3"));
+    }
+
+    @Test
     void oneFullRequestMakesTheDrainFullAndSkippedFaultsRequestNone() {
         HealthEvent reset = Some.event(RecommendedAction.COMPONENT_RESET, "GPU-1");
         HealthEvent reboot = Some.event(RecommendedAction.RESTART_BM);
-        assertThat(DrainRequest.of(List.of(reset, reboot), true).full()).isTrue();
+        assertThat(DrainRequest.of(List.of(reset, reboot), ResetUnits.UNKNOWN, true)
+                        .full())
+                .isTrue();
         HealthEvent skipped =
                 reboot.toBuilder().drain(new Overrides(false, true)).build();
-        assertThat(DrainRequest.of(List.of(reset, skipped), true)).isEqualTo(gpus("GPU-1"));
-        assertThat(DrainRequest.of(List.of(skipped), true).isNone()).isTrue();
+        assertThat(DrainRequest.of(List.of(reset, skipped), ResetUnits.UNKNOWN, true))
+                .isEqualTo(gpus("GPU-1"));
+        assertThat(DrainRequest.of(List.of(skipped), ResetUnits.UNKNOWN, true).isNone())
+                .isTrue();
         HealthEvent forced = reset.toBuilder().drain(new Overrides(true, false)).build();
-        assertThat(DrainRequest.of(List.of(forced), true).full()).isTrue();
-        assertThat(DrainRequest.of(List.of(forced), true).forced()).isTrue();
-        assertThat(DrainRequest.of(List.of(forced), false))
+        assertThat(DrainRequest.of(List.of(forced), ResetUnits.UNKNOWN, true).full())
+                .isTrue();
+        assertThat(DrainRequest.of(List.of(forced), ResetUnits.UNKNOWN, true).forced())
+                .isTrue();
+        assertThat(DrainRequest.of(List.of(forced), ResetUnits.UNKNOWN, false))
                 .as("unless senders may")
                 .isEqualTo(gpus("GPU-1"));
     }

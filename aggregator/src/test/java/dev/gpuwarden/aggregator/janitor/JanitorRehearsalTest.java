@@ -47,6 +47,7 @@ class JanitorRehearsalTest {
                 lock,
                 scene.ahead(),
                 List.of(SERVICE),
+                scene.units(),
                 new JanitorSettings(
                         usual.namespace(), usual.lockNamespace(), usual.image(), reboot, usual.system(), usual.times()),
                 world.now);

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -145,6 +146,7 @@ final class JanitorWorld {
     boolean node = true;
     boolean cordoned = true;
     boolean ready = true;
+    ResetUnits units = ResetUnits.UNKNOWN;
     private Optional<Lease> lease = Optional.empty();
     private int ids;
 
@@ -173,6 +175,7 @@ final class JanitorWorld {
                 resource.job.map(Job::facts),
                 pods ? Optional.of(pods()) : Optional.empty(),
                 ahead(resource),
+                units,
                 SETTINGS,
                 now);
     }

@@ -10,13 +10,16 @@ import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RepairDecisionTest {
 
@@ -112,6 +115,26 @@ class RepairDecisionTest {
     void resetNeedsExactlyOneGpu(String gpus, String why) {
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", gpus.isEmpty() ? new String[0] : gpus.split(" "));
         assertThat(scene.decide().why()).contains(why);
+        assertThat(scene.act()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {GPU_A, GPU_B, GPU_A + " " + GPU_B})
+    void gpusThatCanOnlyBeResetTogetherAreOneReset(String atFault) {
+        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A, GPU_B), GPU_B, Set.of(GPU_A, GPU_B)));
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", atFault.split(" "))
+                .fault(RecommendedAction.COMPONENT_RESET, "Ecc", GPU_B);
+        scene.drain = new RepairFacts.DrainStanding(true, false, Set.of(GPU_B));
+        assertThat(scene.decide().why()).contains("waits for the drain");
+        scene.drain = new RepairFacts.DrainStanding(true, false, Set.of(GPU_A, GPU_B));
+        assertThat(scene.act()).containsExactly(RESET_A + "+" + GPU_B);
+    }
+
+    @Test
+    void gpusOfSeveralUnitsAreLeftToAnOperator() {
+        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A), GPU_B, Set.of(GPU_B)));
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A, GPU_B);
+        assertThat(scene.decide().why()).contains("its 2 GPUs by hand");
         assertThat(scene.act()).isEmpty();
     }
 

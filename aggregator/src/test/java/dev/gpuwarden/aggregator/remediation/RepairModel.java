@@ -38,7 +38,7 @@ final class RepairModel {
         }
     }
 
-    /** An action of this program or by hand. The group is restart, reset-GPU, or reset-all by hand. */
+    /** An action of this program or by hand. The group is restart, reset-GPU, reset-GPU+GPU, or reset-all by hand. */
     static final class Action {
         final String group;
         final boolean byHand;
@@ -82,6 +82,8 @@ final class RepairModel {
     boolean foreign;
 
     boolean manual;
+    /** GPUs that can only be reset together, sorted; empty if each is reset alone. */
+    List<String> linked = List.of();
     /** The attempt that an operator has approved last. */
     private Optional<String> approved = Optional.empty();
     /** The attempt that waits for an approval, and its group. */
@@ -154,7 +156,7 @@ final class RepairModel {
     }
 
     private boolean drained(String group) {
-        return drainDone && (drainAll || !group.equals("restart") && drainGpus.contains(gpu(group)));
+        return drainDone && (drainAll || !group.equals("restart") && drainGpus.containsAll(gpus(group)));
     }
 
     private String attempt(String group, Fault first) {
@@ -168,7 +170,7 @@ final class RepairModel {
     private Map<String, Want> wanted(long now) {
         Map<String, Want> wanted = new LinkedHashMap<>();
         for (Fault fault : faults) {
-            String group = fault.action().equals("reset") ? "reset-" + fault.gpu() : fault.action();
+            String group = fault.action().equals("reset") ? reset(fault.gpu()) : fault.action();
             if (group.startsWith("reset-") || group.equals("restart")) {
                 group(fault, group, now)
                         .ifPresent(act -> wanted.computeIfAbsent(act, any -> new Want(fault, new TreeSet<>()))
@@ -186,7 +188,8 @@ final class RepairModel {
         boolean restart = group.equals("restart");
         // Cases 1 and 4: a reboot in progress answers all. Case 2: a reset in progress answers its own group.
         // Case 3: a reset in progress does not answer a reboot.
-        if (running("restart") || !restart && (running(group) || running("reset-all"))) {
+        // A reset of a part of the linked GPUs, as by hand, answers all of them.
+        if (running("restart") || !restart && (runningFor(gpus(group)) || running("reset-all"))) {
             return Optional.empty();
         }
         Optional<Action> reset = restart ? Optional.empty() : last(group);
@@ -229,7 +232,18 @@ final class RepairModel {
                 .reduce((a, b) -> b);
     }
 
-    private static String gpu(String group) {
-        return group.substring("reset-".length());
+    private String reset(String gpu) {
+        return "reset-" + (linked.contains(gpu) ? String.join("+", linked) : gpu);
+    }
+
+    private boolean runningFor(Set<String> gpus) {
+        return actions.stream()
+                .filter(each -> each.group.startsWith("reset-") && !each.group.equals("reset-all"))
+                .anyMatch(
+                        each -> running(each.group) && gpus(each.group).stream().anyMatch(gpus::contains));
+    }
+
+    private static Set<String> gpus(String group) {
+        return Set.of(group.substring("reset-".length()).split("\\+"));
     }
 }

@@ -24,7 +24,7 @@ class RepairModelTest {
             new RepairSequence(SEED + i).run(made);
         }
         // Without these the sequences prove little.
-        assertThat(made).containsOnlyKeys("restart", "reset-a", "reset-b", "reset-c");
-        assertThat(made.values()).allMatch(count -> count >= SEQUENCES / 10);
+        assertThat(made).containsOnlyKeys("restart", "reset-a", "reset-b", "reset-a+b", "reset-c");
+        assertThat(made.values()).allMatch(count -> count >= SEQUENCES / 20);
     }
 }

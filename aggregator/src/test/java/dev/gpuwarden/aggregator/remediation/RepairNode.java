@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.quarantine.InMemoryNode;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon.Plan;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.PartNames;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -98,7 +99,16 @@ final class RepairNode {
         CachedNode read = node.read();
         FaultReport report = stale
                 ? new FaultReport("n", "u", FaultReport.Standing.STALE, "the node is silent", List.of(), Set.of(), 0)
-                : FaultReport.trusted("n", scene.faults);
+                : new FaultReport(
+                        "n",
+                        "u",
+                        FaultReport.Standing.TRUSTED,
+                        "",
+                        scene.faults,
+                        Set.of(),
+                        PartNames.NONE,
+                        0,
+                        scene.units);
         return RepairFacts.of(
                 read,
                 report,

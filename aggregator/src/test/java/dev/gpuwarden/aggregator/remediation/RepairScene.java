@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,7 @@ final class RepairScene {
     Policy policy = Policy.DEFAULT;
     String approved = "";
     Optional<RepairObstacle> obstacle = Optional.empty();
+    ResetUnits units = ResetUnits.UNKNOWN;
     final List<Fault> faults = new ArrayList<>();
     final List<MaintenanceResource> resources = new ArrayList<>();
 
@@ -61,7 +63,7 @@ final class RepairScene {
     }
 
     List<Demand> demands() {
-        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates());
+        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates(), units);
     }
 
     RepairDecision decide() {

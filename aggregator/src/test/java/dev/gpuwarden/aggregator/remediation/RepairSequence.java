@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.remediation.RepairModel.Action;
 import dev.gpuwarden.aggregator.remediation.RepairModel.State;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -49,6 +51,7 @@ final class RepairSequence {
     /** @param made number of resources of each group */
     void run(Map<String, Integer> made) {
         model.manual = random.nextInt(3) == 0;
+        link();
         scene.policy = new Policy(
                 true,
                 model.manual,
@@ -67,8 +70,18 @@ final class RepairSequence {
         }
     }
 
+    /** Links the first two GPUs of some nodes. */
+    private void link() {
+        if (random.nextInt(3) == 0) {
+            model.linked = GPUS.subList(0, 2);
+            Set<String> pair = model.linked.stream().map(RepairSequence::uuid).collect(Collectors.toSet());
+            scene.units = new ResetUnits(pair.stream().collect(Collectors.toMap(each -> each, each -> pair)));
+        }
+    }
+
     private String story() {
-        return "seed " + seed + (model.manual ? ", with approvals" : "") + "\n" + String.join("\n", story);
+        return "seed " + seed + (model.manual ? ", with approvals" : "")
+                + (model.linked.isEmpty() ? "" : ", linked " + model.linked) + "\n" + String.join("\n", story);
     }
 
     private long now() {
