@@ -41,7 +41,7 @@ import picocli.CommandLine.Parameters;
                     + " processes that hold the GPUs.",
             "The daemon lets go of the GPUs first. Any other process that holds one open makes the reset fail, with its name."
                     + " Persistence mode is turned off, and restored at the end, also after a failure.",
-            "GPUs with direct NVLink connections can only be reset together: name all of them.",
+            "Before Ampere, GPUs that NVLinks or NVSwitches connect can only be reset together: name all of them.",
             "The kernel log gets the result, by which a fault that a reset repairs ends. Needs root.",
             "  gpuwarden gpu-reset 3 --arm"
         },

@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.ResetUnitRule;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,12 +22,32 @@ record ResetTargets(List<GpuIdentity> gpus) {
     /**
      * Finds GPUs by index, UUID or PCI address.
      *
-     * @throws UserError if one is not on this node, or does not identify itself
+     * @throws UserError if one is not on this node, or does not identify itself, or can only be reset together with a GPU that has
+     *     no name here
      */
     static ResetTargets of(NodeSnapshot node, List<String> names) {
         List<GpuIdentity> found =
                 names.stream().map(name -> one(node, name)).distinct().toList();
-        return new ResetTargets(found);
+        ResetTargets targets = new ResetTargets(found);
+        targets.requireWholeUnits(
+                node.gpus().stream().map(GpuSnapshot::identity).toList());
+        return targets;
+    }
+
+    /** nvidia-smi refuses a part of a unit too, but by indexes, and after the daemon has let go. */
+    private void requireWholeUnits(List<GpuIdentity> all) {
+        Set<String> whole = ResetUnitRule.units(all).widened(uuids());
+        if (!uuids().containsAll(whole)) {
+            throw new UserError("expected all GPUs that can only be reset together, "
+                    + all.stream()
+                            .filter(gpu -> gpu.uuid()
+                                    .asOptional()
+                                    .filter(whole::contains)
+                                    .isPresent())
+                            .map(GpuIdentity::label)
+                            .collect(Collectors.joining(", "))
+                    + ", seen " + text() + "; name all of them");
+        }
     }
 
     private static GpuIdentity one(NodeSnapshot node, String name) {

@@ -12,7 +12,8 @@ import java.util.Set;
 /**
  * One repair of this server, as its record has it.
  *
- * @param subjects UUIDs of the GPUs at fault; the name of the check where a fault names none
+ * @param subjects UUIDs of the GPUs at fault, of a reset all that were reset with them; the name of the check where a fault names
+ *     none
  * @param why the faults, for operators
  * @param bootId the server's boot in which it began
  * @param end empty while it is in progress, also after a daemon that ended in the middle

@@ -7,6 +7,8 @@ import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.ResetUnitRule;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -266,11 +268,17 @@ public final class RepairOptions {
                         NodeFacts.bootId(around.paths().procfs()),
                         around.faults(),
                         around.damping(),
+                        () -> units(around),
                         around.incomplete()),
                 server,
                 log,
                 clock);
         return Optional.of(parts.add(ServerRepair.start(loop, around.faults())));
+    }
+
+    private static ResetUnits units(Surroundings around) {
+        return ResetUnitRule.units(
+                around.node().get().gpus().stream().map(GpuSnapshot::identity).toList());
     }
 
     private static Set<Path> files(Surroundings around) {

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,15 +58,17 @@ record RepairRequest(String name, Set<String> subjects, Instant since, HealthEve
      * Returns the repair; empty if only an operator can carry it out.
      *
      * @param hooks names of the actions that the user's program carries out
+     * @param units GPUs that can only be reset together
      */
-    Optional<Kind> kind(Set<String> hooks) {
+    Optional<Kind> kind(Set<String> hooks, ResetUnits units) {
         if (hooks.contains(ActionName.of(cause))) {
             return Optional.of(Kind.HOOK);
         }
         return switch (cause.action()) {
             case RESTART_VM, RESTART_BM -> Optional.of(Kind.REBOOT);
             case COMPONENT_RESET ->
-                subjects.size() == 1 && subjects.iterator().next().startsWith("GPU-")
+                subjects.stream().allMatch(uuid -> uuid.startsWith("GPU-"))
+                                && units.common(subjects).isPresent()
                         ? Optional.of(Kind.RESET)
                         : Optional.empty();
             case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->

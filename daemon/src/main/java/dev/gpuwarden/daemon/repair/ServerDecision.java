@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import java.time.Duration;
@@ -22,7 +23,10 @@ import java.util.TreeSet;
  */
 record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Instant> again) {
 
-    /** @param why the faults, for operators */
+    /**
+     * @param subjects all GPUs of a reset, also those that can only be reset together with the ones at fault
+     * @param why the faults, for operators
+     */
     record Planned(Kind kind, Set<String> subjects, String why) {
         String text() {
             return RepairAttempt.text(kind, subjects) + " (" + why + ")";
@@ -33,15 +37,19 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         tasks = List.copyOf(tasks);
     }
 
-    /** @param attempts the earlier repairs, all of which have ended */
+    /**
+     * @param attempts the earlier repairs, all of which have ended
+     * @param units GPUs that can only be reset together
+     */
     static ServerDecision decide(
-            Collection<Fault> faults, List<RepairAttempt> attempts, RepairRules rules, Instant now) {
-        return new Decider(attempts, rules, now).decide(RepairRequest.of(faults));
+            Collection<Fault> faults, List<RepairAttempt> attempts, RepairRules rules, ResetUnits units, Instant now) {
+        return new Decider(attempts, rules, units, now).decide(RepairRequest.of(faults));
     }
 
     private static final class Decider {
         private final List<RepairAttempt> attempts;
         private final RepairRules rules;
+        private final ResetUnits units;
         private final Instant now;
         private final List<RepairRequest> resets = new ArrayList<>();
         private final List<RepairRequest> reboots = new ArrayList<>();
@@ -49,9 +57,10 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         private final List<String> tasks = new ArrayList<>();
         private Optional<Instant> again = Optional.empty();
 
-        Decider(List<RepairAttempt> attempts, RepairRules rules, Instant now) {
+        Decider(List<RepairAttempt> attempts, RepairRules rules, ResetUnits units, Instant now) {
             this.attempts = attempts;
             this.rules = rules;
+            this.units = units;
             this.now = now;
         }
 
@@ -84,18 +93,18 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                     .or(() -> hooks.stream().findFirst().map(oldest -> planned(Kind.HOOK, List.of(oldest))));
         }
 
-        private static Planned planned(Kind kind, List<RepairRequest> requests) {
+        private Planned planned(Kind kind, List<RepairRequest> requests) {
             Set<String> subjects = new TreeSet<>();
             Set<String> names = new TreeSet<>();
             for (RepairRequest request : requests) {
                 subjects.addAll(request.subjects());
                 names.add(request.name());
             }
-            return new Planned(kind, subjects, String.join(", ", names));
+            return new Planned(kind, kind == Kind.RESET ? units.widened(subjects) : subjects, String.join(", ", names));
         }
 
         private void sort(RepairRequest request) {
-            Optional<Kind> kind = request.kind(rules.hooks());
+            Optional<Kind> kind = request.kind(rules.hooks(), units);
             if (kind.isEmpty()) {
                 tasks.add(request.task());
                 return;

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
@@ -45,6 +46,7 @@ final class ServerRepairLoop {
      * @param armed false for a dry run
      * @param bootId of this boot
      * @param damping parts whose faults recover, among others
+     * @param units GPUs that can only be reset together
      * @param incomplete the reason for which the faults are not all found yet; empty once they are
      */
     record Setup(
@@ -53,6 +55,7 @@ final class ServerRepairLoop {
             String bootId,
             EventReader faults,
             Supplier<List<Damping>> damping,
+            Supplier<ResetUnits> units,
             Supplier<Optional<String>> incomplete) {
 
         /** Returns the faults whose parts are bad now: those that recover have passed since, and must not be repaired again. */
@@ -110,7 +113,8 @@ final class ServerRepairLoop {
             return SOON;
         }
         Instant now = clock.instant();
-        ServerDecision decision = ServerDecision.decide(setup.present(), log.attempts(), setup.rules(), now);
+        ServerDecision decision = ServerDecision.decide(
+                setup.present(), log.attempts(), setup.rules(), setup.units().get(), now);
         List<String> tasks = new ArrayList<>(stoppedUnits());
         tasks.addAll(decision.tasks());
         if (decision.action().isPresent()) {

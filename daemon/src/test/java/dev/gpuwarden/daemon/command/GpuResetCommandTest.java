@@ -280,6 +280,44 @@ class GpuResetCommandTest {
     }
 
     @Test
+    void gpusOfAUnitAreResetTogetherWhileAProcessOfAnotherUnitLives() throws Exception {
+        node.close();
+        node = SimulatedNode.start("nvlink-pairs");
+        RunningDaemon daemon = daemon();
+        Process tenant = new ProcessBuilder("sleep", "600")
+                .redirectInput(node.devices().resolve("nvidia2").toFile())
+                .start();
+        try {
+            node.logKernel(
+                    "NVRM: Xid (PCI:0000:00:08): 48, pid='<unknown>', name=<unknown>, An uncorrectable double bit"
+                            + " error (DBE) has been detected");
+            node.set("gpu.0.state", "reset-required");
+            node.set("gpu.2.ecc.volatile.uncorrected", "5");
+            daemon.awaitMetrics(GpuResetCommandTest::hasFault);
+            Ended part = reset("0", "--arm");
+            assertThat(part.code()).isEqualTo(2);
+            assertThat(part.err())
+                    .contains("expected all GPUs that can only be reset together, GPU 0 (0000:00:08.0), GPU 1"
+                            + " (0000:00:09.0), seen GPU 0 (0000:00:08.0); name all of them");
+
+            Ended both = reset("1", "0", "--arm");
+            assertThat(both.code()).as(both.report() + both.err()).isZero();
+            assertThat(both.steps())
+                    .filteredOn(step -> "acknowledge".equals(step.get("name")))
+                    .extracting(step -> step.get("detail"))
+                    .containsExactly("GPU reset occurred: " + uuid(1), "GPU reset occurred: " + uuid(0));
+            daemon.awaitMetrics(metrics -> !hasFault(metrics));
+            assertThat(tenant.isAlive()).isTrue();
+            assertThat(node.control().table().number("gpu[2].ecc_total[2]"))
+                    .as("GPU 2 was not reset")
+                    .isEqualTo(5);
+        } finally {
+            tenant.destroy();
+        }
+        daemon.stop();
+    }
+
+    @Test
     void driverIsReleasedWhileAProgramRuns() throws Exception {
         RunningDaemon daemon = daemon();
         Path seen = folder.resolve("seen");

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.End;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -34,6 +36,7 @@ class ServerDecisionTest {
 
     private final FaultTable faults = new FaultTable();
     private final List<RepairAttempt> attempts = new ArrayList<>();
+    private ResetUnits units = ResetUnits.UNKNOWN;
 
     private static HealthEvent.Builder event(String check, String code, RecommendedAction action, String... gpus) {
         return HealthEvent.of("agent", "GPU", check)
@@ -62,7 +65,7 @@ class ServerDecisionTest {
     }
 
     private ServerDecision decide(RepairRules rules, Instant now) {
-        return ServerDecision.decide(faults.faults(), attempts, rules, now);
+        return ServerDecision.decide(faults.faults(), attempts, rules, units, now);
     }
 
     @Test
@@ -71,6 +74,22 @@ class ServerDecisionTest {
         assertThat(decide(RULES, RIPE.minusMillis(1)))
                 .isEqualTo(new ServerDecision(Optional.empty(), List.of(), Optional.of(RIPE)));
         assertThat(decide(RULES, RIPE).action()).contains(new Planned(Kind.RESET, Set.of(GPU), "xid 48"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {GPU, OTHER, GPU + " " + OTHER})
+    void gpusThatCanOnlyBeResetTogetherAreOneReset(String atFault) {
+        units = new ResetUnits(Map.of(GPU, Set.of(GPU, OTHER), OTHER, Set.of(GPU, OTHER)));
+        raise(RecommendedAction.COMPONENT_RESET, atFault.split(" "));
+        assertThat(decide(RULES, RIPE).action()).contains(new Planned(Kind.RESET, Set.of(GPU, OTHER), "xid 48"));
+    }
+
+    @Test
+    void gpusOfTwoUnitsAreLeftToAnOperator() {
+        units = new ResetUnits(Map.of(GPU, Set.of(GPU), OTHER, Set.of(OTHER)));
+        raise(RecommendedAction.COMPONENT_RESET, GPU, OTHER);
+        assertThat(decide(RULES, RIPE).action()).isEmpty();
+        assertThat(decide(RULES, RIPE).tasks()).hasSize(1);
     }
 
     @Test
