@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.app.Workshop.Running;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -103,6 +104,25 @@ class JanitorClusterTest {
         assertThat(fleet.client.find("lease/locks/deleted")).isEmpty();
         assertThat(shop.labels("deleted")).isEqualTo(labels);
         assertThat(shop.actions.getOrDefault("deleted", List.of())).hasSizeLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void aPartOfTheGpusThatCanOnlyBeResetTogetherIsRefused() {
+        String other = "GPU-55555555-2051-db6c-0430-ffc457bff834";
+        fleet.gpus.put(
+                "part",
+                new ReportedGpus(List.of(
+                        RepairClusterTest.gpu(0, Workshop.GPU, other), RepairClusterTest.gpu(1, other, Workshop.GPU))));
+        fleet.node("part");
+        shop.node("part");
+        until(() -> running.nodes().health("part").isPresent(), "the report is there");
+        shop.reset("part");
+        over("gpureset/part", "part");
+        assertThat(shop.condition("gpureset/part", "Complete")).isEqualTo("False PartOfResetUnit");
+        assertThat(shop.message("gpureset/part", "Complete"))
+                .endsWith("expected all GPUs that can only be reset together, " + Workshop.GPU + ", " + other
+                        + ", seen " + Workshop.GPU);
+        assertThat(shop.actions).doesNotContainKey("part");
     }
 
     @Test

@@ -174,7 +174,7 @@ class RepairClusterTest {
         }
     }
 
-    private static ReportedGpus.Gpu gpu(int index, String uuid, String... others) {
+    static ReportedGpus.Gpu gpu(int index, String uuid, String... others) {
         return new ReportedGpus.Gpu(
                 index, Optional.empty(), Optional.of(uuid), Optional.of(new TreeSet<>(Set.of(others))));
     }

@@ -14,6 +14,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import java.time.Clock;
@@ -74,7 +75,7 @@ final class Workshop {
     }
 
     /** A running janitor, which leads. */
-    record Running(Manager manager, JanitorController janitor) implements AutoCloseable {
+    record Running(Manager manager, JanitorController janitor, NodeCache nodes) implements AutoCloseable {
 
         boolean idle() {
             return manager.isRunning() && janitor.queued() == 0 && janitor.failing() == 0;
@@ -141,8 +142,9 @@ final class Workshop {
         JanitorController janitor =
                 new JanitorController(manager, api, nodes, settings(reboot, times), Clock.systemUTC(), audit -> {});
         var unused = manager.watch(NodeCache.NODES, nodes.nodes());
+        unused = manager.watch(NodeHealthClient.ALL, nodes.healths());
         manager.start("gpuwarden", identity, TestFleet.ELECTION);
-        return new Running(manager, janitor);
+        return new Running(manager, janitor, nodes);
     }
 
     /** Creates a drained node of boot 1. */
