@@ -63,7 +63,7 @@ public final class RehearseCommand extends ClusterCommand.ReadCommand {
     @Option(
             names = "--gpu",
             paramLabel = "GPU",
-            description = "Index or UUID of the GPU (default: the first that the cluster's objects name).")
+            description = "Index or UUID of the GPU (default: a faulty one, else the first of the node).")
     @Nullable String gpu;
 
     @Option(

@@ -40,7 +40,8 @@ final class RepairText {
             return "reset its part by hand: the fault names no GPU";
         }
         if (gpus.size() > 1) {
-            return "reset its " + gpus.size() + " GPUs by hand: one action resets one GPU";
+            String task = "reset its " + gpus.size() + " GPUs";
+            return cause.drain().skip() ? skipped(task, cause) : task + " by hand: one action resets one reset unit";
         }
         return gpus.stream().allMatch(RepairText::isGpu)
                 ? skipped("reset its GPU", cause)
