@@ -27,7 +27,7 @@ class ServerRepairTest {
 
     @BeforeEach
     void begin() {
-        node = SimulatedNode.start("l4x4");
+        node = SimulatedNode.start("nvlink-pairs");
     }
 
     @AfterEach
@@ -46,9 +46,19 @@ class ServerRepairTest {
         return RunningDaemon.start(environment, node, options.toArray(String[]::new));
     }
 
+    private String address(int gpu) {
+        return String.format(
+                "0000:%02x:%02x",
+                node.control().table().number("gpu[" + gpu + "].pci_bus"),
+                node.control().table().number("gpu[" + gpu + "].pci_device"));
+    }
+
+    private String uuid(int gpu) {
+        return node.control().table().text("gpu[" + gpu + "].uuid");
+    }
+
     private void breakGpu(int gpu) {
-        node.logKernel(String.format(
-                        "NVRM: Xid (PCI:0000:%02x:00", node.control().table().number("gpu[" + gpu + "].pci_bus"))
+        node.logKernel("NVRM: Xid (PCI:" + address(gpu)
                 + "): 48, pid='<unknown>', name=<unknown>, An uncorrectable double bit error (DBE) has been detected");
         node.set("gpu." + gpu + ".state", "reset-required");
     }
@@ -85,6 +95,7 @@ class ServerRepairTest {
         assertThat(node.control().gpus().get(2).fit()).isTrue();
         armed.stop();
         assertThat(attempts()).singleElement().satisfies(attempt -> {
+            assertThat(attempt.subjects()).as("of one reset unit").containsExactlyInAnyOrder(uuid(2), uuid(3));
             assertThat(attempt.why()).isEqualTo("GpuState reset-required, SysLogsXIDError 48");
             assertThat(attempt.steps())
                     .extracting(RepairAttempt.Step::name)
@@ -112,10 +123,7 @@ class ServerRepairTest {
             assertThat(holder.isAlive()).isTrue();
             assertThat(Files.readString(record())).contains("process " + holder.pid());
 
-            node.logKernel(String.format(
-                            "NVRM: Xid (PCI:0000:%02x:00",
-                            node.control().table().number("gpu[3].pci_bus"))
-                    + "): 79, GPU has fallen off the bus.");
+            node.logKernel("NVRM: Xid (PCI:" + address(3) + "): 79, GPU has fallen off the bus.");
             daemon.awaitMetrics(
                     metrics -> metrics.contains("gpuwarden_repairs_recorded{kind=\"hook\",outcome=\"failed\"} 1.0")
                             && metrics.contains("gpuwarden_repair_operator_tasks 2.0"));
