@@ -14,6 +14,9 @@ final class NvLinkReader {
 
     private static final int ACTIVE = 1;
 
+    /** The host bridge of the node: the other end of no link. */
+    private static final PciAddress NOWHERE = new PciAddress(0, 0, 0, 0);
+
     private final NvmlLibrary library;
 
     NvLinkReader(NvmlLibrary library) {
@@ -38,10 +41,13 @@ final class NvLinkReader {
                 }
                 return Reading.absent(absent.cause(), absent.code(), absent.detail());
             }
+            boolean active = state.equals(Reading.of(ACTIVE));
             Reading<PciAddress> address = address(device, link);
             if (address instanceof Reading.Present<PciAddress> present) {
-                peers.add(new NvLinkPeer(type(device, link), present.value()));
-            } else if (state.equals(Reading.of(ACTIVE))) {
+                if (active || !present.value().equals(NOWHERE)) {
+                    peers.add(new NvLinkPeer(type(device, link), present.value()));
+                }
+            } else if (active) {
                 return address.map(any -> List.of());
             }
         }

@@ -75,6 +75,9 @@ class NvLinkReaderTest {
         assertThat(links(node.set("gpu[0].link[1].state", 0)).asOptional().orElseThrow())
                 .as("one that is down may end nowhere")
                 .hasSize(1);
+        assertThat(links(link(node, 1, 0, 255, 0)).asOptional().orElseThrow())
+                .as("also with an address")
+                .hasSize(1);
     }
 
     @Test
