@@ -9,6 +9,7 @@ import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
@@ -155,6 +156,9 @@ class RehearseClusterTest extends DrainCommandFixture {
 
     @Test
     void resetIsValidatedAndNothingChanges() throws Exception {
+        fleet.gpus.put(
+                "reset",
+                new ReportedGpus(List.of(RepairClusterTest.gpu(0, GPU, OTHER), RepairClusterTest.gpu(1, OTHER, GPU))));
         TestPods pods = pods("reset");
         fleet.client.patch("node/reset", "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}}}");
         runWithGpu(pods, "reset", "train", GPU);
@@ -165,7 +169,7 @@ class RehearseClusterTest extends DrainCommandFixture {
         assertThat(whole.tree())
                 .containsEntry("schema", "gpuwarden.rehearsal/v1")
                 .containsEntry("outcome", "returns")
-                .containsEntry("gpu", GPU);
+                .containsEntry("gpu", "GPU 0 (" + GPU + ")");
         assertThat(whole.steps("fault").get(0)).contains("reports SysLogsXIDError, fatal, COMPONENT_RESET");
         assertThat(whole.steps("quarantine").get(0)).contains("Rules: syslog-fatal", "the API server accepts it");
         assertThat(whole.steps("drain")).hasSize(2);
@@ -173,7 +177,8 @@ class RehearseClusterTest extends DrainCommandFixture {
         assertThat(whole.steps("repair"))
                 .singleElement()
                 .asString()
-                .startsWith("does create GPUReset maintenance-reset-");
+                .startsWith("does create GPUReset maintenance-reset-")
+                .contains("reset of " + OTHER + ", " + GPU);
         assertThat(whole.steps("maintenance"))
                 .anyMatch(step -> step.startsWith("does lock the node: create Lease rehearsal/reset: the API server"))
                 .anyMatch(step ->

@@ -182,15 +182,18 @@ class RepairClusterTest {
     @Test
     void gpusThatCanOnlyBeResetTogetherAreDrainedAndResetTogetherAndNoOther() throws Exception {
         String apart = "GPU-66666666-2051-db6c-0430-ffc457bff834";
-        fleet.gpus.put(bad, new ReportedGpus(List.of(gpu(0, GPU, OTHER), gpu(1, OTHER, GPU), gpu(2, apart))));
-        DrainCommandFixture.runWithGpu(pods, bad, "faulty", GPU);
-        DrainCommandFixture.runWithGpu(pods, bad, "linked", OTHER);
+        DrainCommandFixture.runWithGpu(pods, bad, "linked", GPU);
+        DrainCommandFixture.runWithGpu(pods, bad, "faulty", OTHER);
         DrainCommandFixture.runWithGpu(pods, bad, "apart", apart);
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
             until(controllers::works, "it leads");
             fail48(OTHER);
-            until(() -> pods.asked("faulty") && pods.asked("linked"), "both pods are evicted");
+            until(() -> pods.asked("faulty"), "an older daemon reports no units");
+            assertThat(pods.untouched()).containsExactly("apart", "linked");
+            fleet.gpus.put(bad, new ReportedGpus(List.of(gpu(0, GPU, OTHER), gpu(1, OTHER, GPU), gpu(2, apart))));
+            fail48(OTHER);
+            until(() -> pods.asked("linked"), "the pod of the other GPU is evicted");
             pods.end("faulty");
             pods.end("linked");
             String reset = only("gpuresets");
