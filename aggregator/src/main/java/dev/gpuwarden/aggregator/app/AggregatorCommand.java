@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.ingest.IngestOptions;
 import dev.gpuwarden.aggregator.ingest.IngestServer;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorSettings;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
@@ -122,6 +123,7 @@ public final class AggregatorCommand implements Callable<Integer> {
         Optional<DrainReconciler.Settings> drains = options.drains();
         Optional<RepairReconciler.Settings> repairs = options.repairs();
         Optional<JanitorSettings> maintenance = options.janitor();
+        NodeProvider provider = options.provider();
         Optional<MonitorSettings> monitors = settings.map(set -> monitoring.settings(set.mode()));
         Optional<VramSettings> budgets = vram.settings(options.breaker::namespace);
         try (ShutdownSignal.Registration running = stop.register();
@@ -136,8 +138,8 @@ public final class AggregatorCommand implements Callable<Integer> {
                     audits,
                     drains.map(drain -> new Controllers.Draining(drain, audits::drain)),
                     repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)))));
-            Optional<JanitorController> janitor =
-                    maintenance.flatMap(set -> controllers.map(each -> each.maintain(api, set, audits::maintenance)));
+            Optional<JanitorController> janitor = maintenance.flatMap(
+                    set -> controllers.map(each -> each.maintain(api, set, provider, audits::maintenance)));
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);

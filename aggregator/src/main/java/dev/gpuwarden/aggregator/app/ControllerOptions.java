@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.command.BreakerOptions;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.cli.UserError;
@@ -97,6 +98,11 @@ final class ControllerOptions {
     Optional<RepairReconciler.Settings> repairs() {
         return remediation.settings(
                 mode == Mode.armed, drain.mode == Mode.armed, janitor.lockNamespace(breaker.namespace()));
+    }
+
+    /** Returns the provider of the janitor. Throws {@link UserError} for invalid options. */
+    NodeProvider provider() {
+        return remediation.mode == Mode.armed ? janitor.provider() : NodeProvider.none();
     }
 
     /** Returns the settings of the janitor; empty if it does not act. Throws {@link UserError} for invalid options. */

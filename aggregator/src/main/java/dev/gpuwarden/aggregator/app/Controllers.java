@@ -21,6 +21,7 @@ import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
@@ -228,8 +229,9 @@ public final class Controllers implements AutoCloseable {
     }
 
     /** Starts the janitor, which acts while this replica leads. */
-    JanitorController maintain(KubeClient api, JanitorSettings maintenance, Consumer<MaintenanceAudit> audits) {
-        return new JanitorController(manager, api, cache, maintenance, clock, audits);
+    JanitorController maintain(
+            KubeClient api, JanitorSettings maintenance, NodeProvider provider, Consumer<MaintenanceAudit> audits) {
+        return new JanitorController(manager, api, cache, maintenance, provider, clock, audits);
     }
 
     /** Registers what runs whenever the controllers run. */

@@ -11,6 +11,7 @@ import dev.gpuwarden.aggregator.janitor.Janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.core.node.ResetUnits;
@@ -39,6 +40,7 @@ public final class JanitorController {
             KubeClient api,
             NodeCache nodes,
             JanitorSettings settings,
+            NodeProvider provider,
             Clock clock,
             Consumer<MaintenanceAudit> audits) {
         this.resources = new MaintenanceCache(node -> JanitorController.this.queue.add(node));
@@ -46,6 +48,7 @@ public final class JanitorController {
                 api,
                 resources,
                 settings,
+                provider,
                 node -> nodes.health(node).map(NodeHealth::units).orElse(ResetUnits.UNKNOWN),
                 clock,
                 (node, delay) -> JanitorController.this.queue.addAfter(node, delay),

@@ -3,9 +3,11 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +20,8 @@ final class JanitorOptions {
     /** The way in which nodes are rebooted. */
     enum Reboot {
         job,
-        external
+        external,
+        provider
     }
 
     @Option(
@@ -40,7 +43,8 @@ final class JanitorOptions {
             defaultValue = "job",
             paramLabel = "PROVIDER",
             description = "Way to reboot a node: ${COMPLETION-CANDIDATES}. A Job requests it from the node's systemd;"
-                    + " external waits for another program (default: ${DEFAULT-VALUE}).")
+                    + " external waits for another program; provider asks the service of --janitor.provider, which also"
+                    + " terminates nodes (default: ${DEFAULT-VALUE}).")
     Reboot reboot = Reboot.job;
 
     @Option(
@@ -49,6 +53,9 @@ final class JanitorOptions {
             paramLabel = "DURATION",
             description = "Time for which completed maintenance resources are kept (default: ${DEFAULT-VALUE}).")
     Duration keep = Duration.ofDays(14);
+
+    @Mixin
+    ProviderOptions provider = new ProviderOptions();
 
     @Mixin
     JanitorTimeOptions times = new JanitorTimeOptions();
@@ -65,13 +72,19 @@ final class JanitorOptions {
         if (keep.isNegative() || keep.isZero()) {
             throw new UserError("--janitor.keep must be above 0, but was " + Durations.text(keep));
         }
+        var unused = provider.address(reboot == Reboot.provider);
         return Optional.of(new JanitorSettings(
                 namespace,
                 lockNamespace(namespace),
                 image,
-                reboot == Reboot.job ? RebootProvider.JOB : RebootProvider.EXTERNAL,
+                RebootProvider.valueOf(reboot.name().toUpperCase(Locale.ROOT)),
                 Pattern.compile(DrainPolicies.SYSTEM),
                 times.times(keep)));
+    }
+
+    /** Returns the provider of reboots and terminations. Throws {@link UserError} for invalid options. */
+    NodeProvider provider() {
+        return provider.provider(reboot == Reboot.provider);
     }
 
     /** @param namespace namespace of the aggregator */

@@ -54,6 +54,7 @@ public final class Janitor implements Reconciler {
     /**
      * Creates a janitor.
      *
+     * @param provider carries out reboots and terminations if the settings refer to one
      * @param units returns the GPUs of a node that can only be reset together
      * @param later adds a node to the work queue after a delay
      * @param audits receives each action before it begins, and after its end; an action that it cannot record does not begin
@@ -62,6 +63,7 @@ public final class Janitor implements Reconciler {
             KubeClient api,
             MaintenanceCache cache,
             JanitorSettings settings,
+            NodeProvider provider,
             Function<String, ResetUnits> units,
             Clock clock,
             BiConsumer<String, Duration> later,
@@ -71,7 +73,7 @@ public final class Janitor implements Reconciler {
         this.settings = settings;
         this.locks = new NodeLock(api, settings.lockNamespace());
         this.jobs = new JobReader(api, settings.namespace());
-        this.writer = new StepWriter(api, locks, jobs, settings);
+        this.writer = new StepWriter(api, locks, jobs, settings, provider, clock);
         this.units = units;
         this.clock = clock;
         this.later = later;

@@ -206,10 +206,11 @@ public final class JanitorRehearsal {
             return true;
         }
         if (resource.kind() == MaintenanceKind.REBOOT_NODE
-                && settings.reboot() == RebootProvider.EXTERNAL
+                && settings.reboot() != RebootProvider.JOB
                 && resource.progress().started().isPresent()) {
             note(
-                    "another program reboots the node, and the Node is ready with another boot ID",
+                    (settings.reboot() == RebootProvider.EXTERNAL ? "another program" : "the provider")
+                            + " reboots the node, and the Node is ready with another boot ID",
                     settings.times().reboot());
             rebooted();
             return true;
@@ -245,6 +246,8 @@ public final class JanitorRehearsal {
             status(status.change());
         } else if (step instanceof Step.SetLabels labels) {
             labels(labels);
+        } else if (step instanceof Step.Request request) {
+            request(request);
         } else {
             job(step);
         }
@@ -323,6 +326,13 @@ public final class JanitorRehearsal {
 
     private void add(String text, Optional<Duration> most, Write write) {
         steps.add(new Walked(text, most, write));
+    }
+
+    private void request(Step.Request request) {
+        String what = resource.kind() == MaintenanceKind.REBOOT_NODE ? "the reboot" : "the end";
+        status(request.intention());
+        status(Signals.answered(new Progress.Change(resource.progress(), now), new NodeProvider.Answer.Accepted("")));
+        note("ask the provider for " + what + " of Node " + resource.node(), Duration.ofSeconds(30));
     }
 
     private Maintenance with(List<String> finalizers, Progress progress) {

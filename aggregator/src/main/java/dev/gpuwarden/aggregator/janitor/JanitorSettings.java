@@ -25,7 +25,9 @@ public record JanitorSettings(
         /** A privileged Job on the node requests the reboot from its systemd. */
         JOB,
         /** Another program reboots the nodes that have a RebootNode. This one waits for the new boot ID. */
-        EXTERNAL
+        EXTERNAL,
+        /** A {@link NodeProvider} is asked for each reboot, and for each termination. */
+        PROVIDER
     }
 
     /**

@@ -14,14 +14,14 @@ import java.util.Set;
 final class RebootSteps {
 
     private static final String DONE = "NodeReady";
-    private static final String SIGNAL = "SignalSent";
+    private static final String SIGNAL = Signals.SENT;
     private static final String EXTERNAL = "External";
     private static final String TIMEOUT = "Timeout";
     private static final String CANCELLED = "Cancelled";
     private static final String IN_SERVICE = "NodeInService";
 
-    /** The reasons for which a Job that was created is not started. */
-    private static final Set<String> REFUSALS = Set.of(CANCELLED, IN_SERVICE);
+    /** The reasons for which a reboot that was prepared is not requested. */
+    private static final Set<String> REFUSALS = Set.of(CANCELLED, IN_SERVICE, Signals.REFUSED);
 
     /** The interval at which the Job is read again. The Node's changes arrive by themselves. */
     private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
@@ -35,7 +35,7 @@ final class RebootSteps {
                 .condition(
                         SIGNAL,
                         false,
-                        external ? EXTERNAL : "SendingSignal",
+                        external ? EXTERNAL : Signals.SENDING,
                         external
                                 ? "another program reboots Node "
                                         + scene.resource().node()
@@ -79,7 +79,7 @@ final class RebootSteps {
         boolean external = progress.condition(SIGNAL)
                 .filter(each -> each.reason().equals(EXTERNAL))
                 .isPresent();
-        if (!rebooted && !sent && !external) {
+        if (!rebooted && !sent && !external && !Signals.isOpen(progress)) {
             return signal(scene, node);
         }
         return await(scene, rebooted, external);
@@ -105,11 +105,14 @@ final class RebootSteps {
         if (inService.isPresent()) {
             return fail(scene, IN_SERVICE, inService.get());
         }
-        return node.bootId().isEmpty()
-                ? fail(
-                        scene,
-                        "BootIDUnknown",
-                        "Node " + scene.resource().node() + ": expected a boot ID in status.nodeInfo.bootID, seen none")
+        if (node.bootId().isEmpty()) {
+            return fail(
+                    scene,
+                    "BootIDUnknown",
+                    "Node " + scene.resource().node() + ": expected a boot ID in status.nodeInfo.bootID, seen none");
+        }
+        return scene.settings().reboot() == RebootProvider.PROVIDER
+                ? Signals.request(scene, DONE, end(scene))
                 : new Step.CreateJob();
     }
 
@@ -145,12 +148,9 @@ final class RebootSteps {
                     "Job " + Jobs.name(scene.resource()) + ": expected a reboot, seen "
                             + failed.get().message());
         }
-        Instant end = progress.condition(SIGNAL)
-                .map(Condition::since)
-                .orElse(scene.now())
-                .plus(scene.settings().times().reboot());
+        Instant end = end(scene);
         if (scene.now().isBefore(end)) {
-            return new Step.Wait(rebooted || external ? Steps.LATER : JOB_AGAIN);
+            return new Step.Wait(rebooted || scene.job().isEmpty() ? Steps.LATER : JOB_AGAIN);
         }
         String node = "Node " + scene.resource().node() + ": expected ";
         String evidence = evidence(scene);
@@ -171,6 +171,14 @@ final class RebootSteps {
                 + (scene.progress().job().isPresent() || scene.job().isPresent()
                         ? Jobs.evidence(scene.resource())
                         : "no evidence was kept, because no Job ran on the node");
+    }
+
+    private static Instant end(Scene scene) {
+        return scene.progress()
+                .condition(SIGNAL)
+                .map(Condition::since)
+                .orElse(scene.now())
+                .plus(scene.settings().times().reboot());
     }
 
     private static Step fail(Scene scene, String reason, String message) {

@@ -5,7 +5,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import java.time.Duration;
 import java.util.List;
 
-/** The next step for a resource: at most one write. */
+/** The next step for a resource: at most one write, but for {@link Request}. */
 sealed interface Step {
 
     /**
@@ -47,6 +47,9 @@ sealed interface Step {
     record StartJob(JobRef job) implements Step {}
 
     record StopJob(JobRef job) implements Step {}
+
+    /** Stores the intention, then asks the provider, then stores its answer. */
+    record Request(Progress.Change intention) implements Step {}
 
     /** Deletes the resource itself. */
     record Delete() implements Step {}

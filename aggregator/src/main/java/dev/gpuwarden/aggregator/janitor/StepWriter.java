@@ -6,13 +6,15 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * The writer of steps. Each call is one write, and blocks for the API server. A write that another writer has overtaken changes
+ * The writer of steps. Each call is one write, or a request to a provider between two, and blocks for the API server. A write that another writer has overtaken changes
  * nothing and is no error: the facts are read again.
  */
 final class StepWriter {
@@ -23,12 +25,22 @@ final class StepWriter {
     private final NodeLock locks;
     private final JobReader jobs;
     private final JanitorSettings settings;
+    private final NodeProvider provider;
+    private final Clock clock;
 
-    StepWriter(KubeClient api, NodeLock locks, JobReader jobs, JanitorSettings settings) {
+    StepWriter(
+            KubeClient api,
+            NodeLock locks,
+            JobReader jobs,
+            JanitorSettings settings,
+            NodeProvider provider,
+            Clock clock) {
         this.api = api;
         this.locks = locks;
         this.jobs = jobs;
         this.settings = settings;
+        this.provider = provider;
+        this.clock = clock;
     }
 
     /**
@@ -70,7 +82,10 @@ final class StepWriter {
             return Written.of(Scene.Lock.FREE);
         }
         if (step instanceof Step.SetStatus status) {
-            return merged(resource, "/status", Map.of("status", status.change().tree()));
+            return status(resource, status.change().tree());
+        }
+        if (step instanceof Step.Request request) {
+            return request(resource, request);
         }
         if (step instanceof Step.CreateJob) {
             return Written.of(
@@ -85,6 +100,22 @@ final class StepWriter {
         }
         act(resource, step);
         return Written.NOTHING;
+    }
+
+    private Written request(Maintenance resource, Step.Request request) throws ApiException, InterruptedException {
+        try (NodeProvider.Connection connection = provider.connect()) {
+            Map<String, Object> intention = request.intention().tree();
+            Maintenance asked = status(resource, intention).resource().orElseThrow();
+            NodeProvider.Answer answer = resource.kind() == MaintenanceKind.REBOOT_NODE
+                    ? connection.reboot(resource.node(), resource.name())
+                    : connection.terminate(resource.node());
+            Progress.Change change = new Progress.Change(asked.progress(), clock.instant());
+            return status(asked, Signals.answered(change, answer).tree());
+        }
+    }
+
+    private Written status(Maintenance resource, Map<String, Object> status) throws ApiException, InterruptedException {
+        return merged(resource, "/status", Map.of("status", status));
     }
 
     private void act(Maintenance resource, Step step) throws ApiException, InterruptedException {

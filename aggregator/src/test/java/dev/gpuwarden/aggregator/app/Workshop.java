@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
@@ -13,6 +14,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.core.node.ResetUnits;
@@ -25,6 +27,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -91,21 +94,33 @@ final class Workshop {
     static final class Replica implements AutoCloseable {
 
         private final MaintenanceCache cache = new MaintenanceCache(node -> {});
-        private final List<ResourceInformer> informers;
+        private final NodeCache nodes = new NodeCache(Clock.systemUTC());
+        private final List<ResourceInformer> informers = new ArrayList<>();
         private final Janitor janitor;
 
         Replica(KubeClient api) {
-            this.informers = List.of(MaintenanceKind.values()).stream()
-                    .map(kind -> api.informer(kind.resources(), cache.of(kind)))
-                    .toList();
             this.janitor = new Janitor(
                     api,
                     cache,
                     settings(RebootProvider.JOB, times(Duration.ofMinutes(1))),
+                    NodeProvider.none(),
                     node -> ResetUnits.UNKNOWN,
                     Clock.systemUTC(),
                     (node, delay) -> {},
                     audit -> {});
+            nodes.listen(new NodeCache.Listener() {
+                @Override
+                public void node(String name, Optional<CachedNode> node, boolean ours) {
+                    janitor.concerns(name, node);
+                }
+
+                @Override
+                public void health(String name, Optional<Map<String, Object>> health) {}
+            });
+            informers.add(api.informer(NodeCache.NODES, nodes.nodes()));
+            for (MaintenanceKind kind : MaintenanceKind.values()) {
+                informers.add(api.informer(kind.resources(), cache.of(kind)));
+            }
         }
 
         /** Makes all steps that are due on the node. */
@@ -137,10 +152,15 @@ final class Workshop {
     }
 
     static Running start(KubeClient api, String identity, RebootProvider reboot, JanitorTimes times) {
+        return start(api, identity, reboot, NodeProvider.none(), times);
+    }
+
+    static Running start(
+            KubeClient api, String identity, RebootProvider reboot, NodeProvider provider, JanitorTimes times) {
         Manager manager = new Manager(api);
         NodeCache nodes = new NodeCache(Clock.systemUTC());
-        JanitorController janitor =
-                new JanitorController(manager, api, nodes, settings(reboot, times), Clock.systemUTC(), audit -> {});
+        JanitorController janitor = new JanitorController(
+                manager, api, nodes, settings(reboot, times), provider, Clock.systemUTC(), audit -> {});
         var unused = manager.watch(NodeCache.NODES, nodes.nodes());
         unused = manager.watch(NodeHealthClient.ALL, nodes.healths());
         manager.start("gpuwarden", identity, TestFleet.ELECTION);
@@ -154,7 +174,8 @@ final class Workshop {
         boot(name, name + "-boot-1");
     }
 
-    private void boot(String node, String id) {
+    /** Gives the Node this boot ID. */
+    void boot(String node, String id) {
         client.patch("node/" + node + "/status", """
                 {"status": {"nodeInfo": {"bootID": "%s", "architecture": "", "containerRuntimeVersion": "",
                 "kernelVersion": "", "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "",

@@ -81,7 +81,7 @@ class JanitorRehearsalTest {
     }
 
     @Test
-    void rebootNeedsABootIdAndMayBeMadeByAnotherProgram() {
+    void rebootNeedsABootIdAndMayBeMadeByAnotherProgramOrAProvider() {
         Walk job = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.JOB);
         assertThat(job.result()).isEqualTo(Result.SUCCEEDS);
         assertThat(texts(job)).contains("create Job gpuwarden/reboot-r0, suspended");
@@ -91,6 +91,15 @@ class JanitorRehearsalTest {
         assertThat(external.result()).isEqualTo(Result.SUCCEEDS);
         assertThat(texts(external))
                 .contains("another program reboots the node, and the Node is ready with another boot ID")
+                .noneMatch(text -> text.contains("Job"));
+
+        world.resources.clear();
+        Walk provider = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.PROVIDER);
+        assertThat(provider.result()).isEqualTo(Result.SUCCEEDS);
+        assertThat(texts(provider))
+                .contains(
+                        "ask the provider for the reboot of Node node-1",
+                        "the provider reboots the node, and the Node is ready with another boot ID")
                 .noneMatch(text -> text.contains("Job"));
 
         world.resources.clear();

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
@@ -18,26 +19,47 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /** One node, its lock, and resources with their Jobs, with the preconditions of an API server: a late write finds what is there then. */
 final class JanitorWorld {
 
     static final String NODE = "node-1";
-    static final JanitorSettings SETTINGS = new JanitorSettings(
-            "gpuwarden",
-            "gpuwarden",
-            "image",
-            RebootProvider.JOB,
-            Pattern.compile("kube-system"),
-            new JanitorTimes(
-                    Duration.ofMinutes(5),
-                    Duration.ofMinutes(10),
-                    Duration.ofMinutes(10),
-                    Duration.ofMinutes(30),
-                    Duration.ofHours(24),
-                    Duration.ofDays(14),
-                    Duration.ofSeconds(1)));
+    static final JanitorSettings SETTINGS = settings(RebootProvider.JOB);
+
+    private static JanitorSettings settings(RebootProvider reboot) {
+        return new JanitorSettings(
+                "gpuwarden",
+                "gpuwarden",
+                "image",
+                reboot,
+                Pattern.compile("kube-system"),
+                new JanitorTimes(
+                        Duration.ofMinutes(5),
+                        Duration.ofMinutes(10),
+                        Duration.ofMinutes(10),
+                        Duration.ofMinutes(30),
+                        Duration.ofHours(1),
+                        Duration.ofDays(14),
+                        Duration.ofSeconds(1)));
+    }
+
+    final JanitorSettings settings;
+    /** Returns the answer of the provider; empty if the janitor is killed while it waits. */
+    private final Function<Resource, Optional<Answer>> provider;
+
+    /** Creates a world in which Jobs reboot the node. */
+    JanitorWorld() {
+        this.settings = SETTINGS;
+        this.provider = resource -> Optional.empty();
+    }
+
+    /** Creates a world with a provider. */
+    JanitorWorld(Function<Resource, Optional<Answer>> provider) {
+        this.settings = settings(RebootProvider.PROVIDER);
+        this.provider = provider;
+    }
 
     /** A Job; it runs from its start to its result. */
     static final class Job {
@@ -176,7 +198,7 @@ final class JanitorWorld {
                 pods ? Optional.of(pods()) : Optional.empty(),
                 ahead(resource),
                 units,
-                SETTINGS,
+                settings,
                 now);
     }
 
@@ -238,6 +260,15 @@ final class JanitorWorld {
         } else if (step instanceof Step.SetStatus status && same) {
             resource.status.putAll(status.change().tree());
             return resource.answer();
+        } else if (step instanceof Step.Request request && same) {
+            resource.status.putAll(request.intention().tree());
+            resource.changed();
+            Optional<Answer> answer = provider.apply(resource);
+            if (answer.isPresent()) {
+                Progress.Change change = new Progress.Change(resource.read().progress(), now);
+                resource.status.putAll(Signals.answered(change, answer.get()).tree());
+                return resource.answer();
+            }
         } else if (step instanceof Step.TakeLock && lease.isEmpty() && !resource.gone) {
             lease = Optional.of(new Lease("lease-" + ids++, resource.uid));
             return Written.of(lock(resource));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Job;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
+import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
@@ -31,7 +32,10 @@ class StepsWalkTest {
 
     private static final class Walk {
         private final Random random;
-        private final JanitorWorld world = new JanitorWorld();
+        private final JanitorWorld world;
+        /** The resources whose request the provider carries out later. */
+        private final List<Resource> requested = new ArrayList<>();
+
         private final List<String> history = new ArrayList<>();
         private final List<Late> late = new ArrayList<>();
         /** True once an operator has done what no janitor can keep apart: removed the lock, or relabelled the node. */
@@ -43,16 +47,49 @@ class StepsWalkTest {
         Walk(long seed) {
             random = new Random(seed * 0x9E3779B97F4A7C15L);
             rareness = 12 << random.nextInt(6);
+            boolean provider = random.nextInt(3) == 0;
+            world = provider ? new JanitorWorld(this::asked) : new JanitorWorld();
             for (String service : ResetSteps.SERVICES) {
                 if (random.nextInt(3) > 0) {
                     world.labels.put(service, "true");
                     world.podReady.put(service, true);
                 }
             }
-            MaintenanceKind[] kinds = {MaintenanceKind.GPU_RESET, MaintenanceKind.REBOOT_NODE, MaintenanceKind.GPU_RESET
+            MaintenanceKind[] kinds = {
+                MaintenanceKind.GPU_RESET,
+                MaintenanceKind.REBOOT_NODE,
+                provider ? MaintenanceKind.TERMINATE_NODE : MaintenanceKind.GPU_RESET
             };
             for (int i = 0; i <= random.nextInt(3); i++) {
                 world.add(kinds[random.nextInt(3)]);
+            }
+        }
+
+        /** The provider accepts, refuses, or gives no answer; then it may have acted. The janitor may be killed before the answer. */
+        private Optional<Answer> asked(Resource resource) {
+            resource.starts++;
+            begins(resource);
+            int way = random.nextInt(6);
+            history.add("the provider is asked for " + resource.uid + ", way " + way);
+            if (way < 4) {
+                requested.add(resource);
+            }
+            return switch (way) {
+                case 0, 1 -> Optional.of(new Answer.Accepted("id"));
+                case 2, 5 -> Optional.of(new Answer.Unknown("no answer"));
+                case 3 -> Optional.empty();
+                default -> Optional.of(new Answer.Refused("no"));
+            };
+        }
+
+        private void provide() {
+            if (!requested.isEmpty()) {
+                Resource resource = requested.remove(0);
+                act("the provider acts for " + resource.uid, () -> {
+                    world.node &= resource.kind != MaintenanceKind.TERMINATE_NODE;
+                    world.bootId = "boot-of-" + resource.uid;
+                    world.ready = true;
+                });
             }
         }
 
@@ -76,6 +113,7 @@ class StepsWalkTest {
         private void calm() {
             for (int turn = 0; turn < 120; turn++) {
                 operate();
+                provide();
                 for (Resource resource : world.resources) {
                     resource.job.filter(Job::runs).ifPresent(job -> end(resource, job, true));
                     if (!resource.gone) {
@@ -140,7 +178,7 @@ class StepsWalkTest {
             if (step instanceof Step.Wait || step instanceof Step.Leave || step instanceof Step.ReadPods) {
                 return;
             }
-            if (step instanceof Step.StartJob) {
+            if (step instanceof Step.StartJob || step instanceof Step.Request) {
                 assertThat(resource.read().cancelled())
                         .as(() -> "a cancelled action begins" + show())
                         .isFalse();
@@ -200,6 +238,8 @@ class StepsWalkTest {
                     .isFalse();
             if (!meddled) {
                 assertThat(world.holder()).as(() -> "the lock" + show()).contains(resource);
+            }
+            if (!meddled && resource.job.isPresent()) {
                 assertThat(world.resources.stream()
                                 .filter(each -> each.job.filter(Job::runs).isPresent()))
                         .as(() -> "actions on the node" + show())
@@ -219,6 +259,9 @@ class StepsWalkTest {
             }
             if (random.nextInt(6) == 0) {
                 operate();
+            }
+            if (random.nextInt(8) == 0) {
+                provide();
             }
             world.now = world.now.plusSeconds(1);
             switch (random.nextInt(rareness)) {
