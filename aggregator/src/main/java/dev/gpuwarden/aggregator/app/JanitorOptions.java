@@ -21,6 +21,7 @@ final class JanitorOptions {
     enum Reboot {
         job,
         external,
+        command,
         provider
     }
 
@@ -42,9 +43,10 @@ final class JanitorOptions {
             names = "--janitor.reboot",
             defaultValue = "job",
             paramLabel = "PROVIDER",
-            description = "Way to reboot a node: ${COMPLETION-CANDIDATES}. A Job requests it from the node's systemd;"
-                    + " external waits for another program; provider asks the service of --janitor.provider, which also"
-                    + " terminates nodes (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Way to reboot a node: ${COMPLETION-CANDIDATES}. A Job requests it from the node's systemd;"
+                            + " external waits for another program; command runs the program of --janitor.command; provider asks"
+                            + " the service of --janitor.provider. The last two also terminate nodes (default: ${DEFAULT-VALUE}).")
     Reboot reboot = Reboot.job;
 
     @Option(
@@ -53,6 +55,9 @@ final class JanitorOptions {
             paramLabel = "DURATION",
             description = "Time for which completed maintenance resources are kept (default: ${DEFAULT-VALUE}).")
     Duration keep = Duration.ofDays(14);
+
+    @Mixin
+    NodeCommandOptions command = new NodeCommandOptions();
 
     @Mixin
     ProviderOptions provider = new ProviderOptions();
@@ -78,6 +83,7 @@ final class JanitorOptions {
                 lockNamespace(namespace),
                 image,
                 RebootProvider.valueOf(reboot.name().toUpperCase(Locale.ROOT)),
+                command.command(reboot == Reboot.command),
                 Pattern.compile(DrainPolicies.SYSTEM),
                 times.times(keep)));
     }

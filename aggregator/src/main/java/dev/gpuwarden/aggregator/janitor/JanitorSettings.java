@@ -1,6 +1,8 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
@@ -10,6 +12,7 @@ import java.util.regex.Pattern;
  * @param lockNamespace namespace of the Leases; with NVSentinel's own, both exclude each other
  * @param image image of the Jobs
  * @param reboot the way in which nodes are rebooted
+ * @param command the operator's program; empty if another way reboots the nodes
  * @param system namespaces whose pods may stay on a drained node
  */
 public record JanitorSettings(
@@ -17,8 +20,32 @@ public record JanitorSettings(
         String lockNamespace,
         String image,
         RebootProvider reboot,
+        Optional<NodeCommand> command,
         Pattern system,
         JanitorTimes times) {
+
+    /** Creates the settings of a janitor without a program of the operator. */
+    public JanitorSettings(
+            String namespace,
+            String lockNamespace,
+            String image,
+            RebootProvider reboot,
+            Pattern system,
+            JanitorTimes times) {
+        this(namespace, lockNamespace, image, reboot, Optional.empty(), system, times);
+    }
+
+    /**
+     * A program of the operator that reboots and terminates machines.
+     *
+     * @param words the program and its arguments
+     * @param secret Secret whose keys become environment variables of the program; empty for none
+     */
+    public record NodeCommand(String image, List<String> words, Optional<String> secret) {
+        public NodeCommand {
+            words = List.copyOf(words);
+        }
+    }
 
     /** The way in which a node is rebooted. */
     public enum RebootProvider {
@@ -26,6 +53,8 @@ public record JanitorSettings(
         JOB,
         /** Another program reboots the nodes that have a RebootNode. This one waits for the new boot ID. */
         EXTERNAL,
+        /** A Job on another node runs the operator's program, for each reboot and for each termination. */
+        COMMAND,
         /** A {@link NodeProvider} is asked for each reboot, and for each termination. */
         PROVIDER
     }

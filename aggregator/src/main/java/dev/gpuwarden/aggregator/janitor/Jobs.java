@@ -47,7 +47,12 @@ final class Jobs {
     }
 
     static String name(Maintenance resource) {
-        return (resource.kind() == MaintenanceKind.GPU_RESET ? "gpu-reset-" : "reboot-") + resource.uid();
+        String action = switch (resource.kind()) {
+            case GPU_RESET -> "gpu-reset-";
+            case REBOOT_NODE -> "reboot-";
+            case TERMINATE_NODE -> "terminate-";
+        };
+        return action + resource.uid();
     }
 
     static JobRef ref(Scene scene, JobFacts job) {
@@ -65,7 +70,7 @@ final class Jobs {
                 + ".zip of the node, or the log of Job " + name(resource) + " has the cause why not";
     }
 
-    /** Returns the Job of a GPUReset or RebootNode. */
+    /** Returns the Job of a resource. */
     static Map<String, Object> of(Maintenance resource, JanitorSettings settings) {
         Map<String, String> labels = Map.of(
                 "app.kubernetes.io/managed-by", "gpuwarden",
@@ -76,7 +81,7 @@ final class Jobs {
         spec.put("backoffLimit", 0);
         spec.put("activeDeadlineSeconds", settings.times().job().toSeconds());
         spec.put("ttlSecondsAfterFinished", KEEP_SECONDS);
-        spec.put("template", Map.of("metadata", Map.of("labels", labels), "spec", pod(resource, settings)));
+        spec.put("template", Map.of("metadata", Map.of("labels", labels), "spec", spec(resource, settings)));
         return Map.of(
                 "apiVersion",
                 "batch/v1",
@@ -94,6 +99,13 @@ final class Jobs {
                         List.of(NodeLock.owner(resource))),
                 "spec",
                 spec);
+    }
+
+    private static Map<String, Object> spec(Maintenance resource, JanitorSettings settings) {
+        return resource.kind() != MaintenanceKind.GPU_RESET
+                        && settings.command().isPresent()
+                ? CommandPod.of(resource, settings.command().get())
+                : pod(resource, settings);
     }
 
     /** The pod asks for no GPU and no runtime for GPUs, since both may fail on a broken GPU. */

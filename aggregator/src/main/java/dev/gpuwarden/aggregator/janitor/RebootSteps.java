@@ -2,26 +2,18 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
-import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.Set;
 
 /** The steps of a RebootNode: one signal, then another boot ID, then a ready Node. Pure. */
 final class RebootSteps {
 
-    private static final String DONE = "NodeReady";
     private static final String SIGNAL = Signals.SENT;
     private static final String EXTERNAL = "External";
     private static final String TIMEOUT = "Timeout";
-    private static final String CANCELLED = "Cancelled";
-    private static final String IN_SERVICE = "NodeInService";
-
-    /** The reasons for which a reboot that was prepared is not requested. */
-    private static final Set<String> REFUSALS = Set.of(CANCELLED, IN_SERVICE, Signals.REFUSED);
 
     /** The interval at which the Job is read again. The Node's changes arrive by themselves. */
     private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
@@ -44,8 +36,7 @@ final class RebootSteps {
 
     static Step next(Scene scene) {
         Progress progress = scene.progress();
-        Optional<Condition> refused =
-                progress.condition(SIGNAL).filter(each -> REFUSALS.contains(each.reason()) && !each.isTrue());
+        Optional<Condition> refused = JobSignal.refusal(progress);
         if (refused.isPresent()) {
             return fail(scene, refused.get().reason(), refused.get().message());
         }
@@ -60,7 +51,7 @@ final class RebootSteps {
             return signal(scene, node);
         }
         if (rebooted && node.ready()) {
-            return complete(
+            return JobSignal.complete(
                     scene,
                     true,
                     "Rebooted",
@@ -68,13 +59,9 @@ final class RebootSteps {
                             + evidence(scene));
         }
         boolean sent = progress.isTrue(SIGNAL);
-        Optional<JobFacts> waiting = scene.job()
-                .filter(JobFacts::suspended)
-                .filter(job -> progress.job()
-                        .filter(ref -> ref.uid().equals(job.uid()))
-                        .isPresent());
+        Optional<JobFacts> waiting = JobSignal.waiting(scene);
         if (sent && !rebooted && waiting.isPresent()) {
-            return started(scene, waiting.get());
+            return JobSignal.start(scene, waiting.get(), "no reboot was requested");
         }
         boolean external = progress.condition(SIGNAL)
                 .filter(each -> each.reason().equals(EXTERNAL))
@@ -89,21 +76,17 @@ final class RebootSteps {
     private static Step signal(Scene scene, NodeFacts node) {
         Optional<JobFacts> job = scene.job();
         if (job.isPresent()) {
-            return new Step.SetStatus(scene.change()
-                    .set("jobRef", Jobs.ref(scene, job.get()).tree())
-                    .condition(
-                            SIGNAL,
-                            true,
-                            "JobCreated",
-                            "Job " + Jobs.name(scene.resource()) + " requests the reboot of boot "
-                                    + scene.progress().bootId()));
+            return JobSignal.refer(
+                    scene,
+                    job.get(),
+                    "requests the reboot of boot " + scene.progress().bootId());
         }
         if (scene.resource().cancelled()) {
-            return fail(scene, CANCELLED, Steps.cause(scene.resource()) + ": no reboot was requested");
+            return fail(scene, JobSignal.CANCELLED, Steps.cause(scene.resource()) + ": no reboot was requested");
         }
         Optional<String> inService = Steps.inService(scene);
         if (inService.isPresent()) {
-            return fail(scene, IN_SERVICE, inService.get());
+            return fail(scene, JobSignal.IN_SERVICE, inService.get());
         }
         if (node.bootId().isEmpty()) {
             return fail(
@@ -112,30 +95,14 @@ final class RebootSteps {
                     "Node " + scene.resource().node() + ": expected a boot ID in status.nodeInfo.bootID, seen none");
         }
         return scene.settings().reboot() == RebootProvider.PROVIDER
-                ? Signals.request(scene, DONE, end(scene))
+                ? Signals.request(scene, end(scene))
                 : new Step.CreateJob();
-    }
-
-    /** The facts may have changed since the Job was created. */
-    private static Step started(Scene scene, JobFacts job) {
-        if (scene.resource().cancelled()) {
-            return refuse(scene, CANCELLED, Steps.cause(scene.resource()) + ": no reboot was requested");
-        }
-        Optional<String> inService = Steps.inService(scene);
-        return inService.isPresent()
-                ? refuse(scene, IN_SERVICE, inService.get())
-                : new Step.StartJob(Jobs.ref(scene, job));
-    }
-
-    /** Stores the reason before the Job is stopped, since the facts may change again. */
-    private static Step refuse(Scene scene, String reason, String message) {
-        return new Step.SetStatus(scene.change().condition(SIGNAL, false, reason, message));
     }
 
     private static Step await(Scene scene, boolean rebooted, boolean external) {
         Progress progress = scene.progress();
         if (external && scene.resource().cancelled() && !rebooted) {
-            return fail(scene, CANCELLED, Steps.cause(scene.resource()) + ": no other boot was seen");
+            return fail(scene, JobSignal.CANCELLED, Steps.cause(scene.resource()) + ": no other boot was seen");
         }
         Optional<JobFacts> failed = scene.job().filter(job -> job.succeeded().equals(Optional.of(false)));
         // A container that the reboot itself ended has no code of its own, or one above 128.
@@ -168,7 +135,9 @@ final class RebootSteps {
     /** Returns the place of the evidence. An operator needs it also after a success that does not end the fault. */
     private static String evidence(Scene scene) {
         return "; "
-                + (scene.progress().job().isPresent() || scene.job().isPresent()
+                + (scene.settings().reboot() == RebootProvider.JOB
+                                && (scene.progress().job().isPresent()
+                                        || scene.job().isPresent())
                         ? Jobs.evidence(scene.resource())
                         : "no evidence was kept, because no Job ran on the node");
     }
@@ -182,14 +151,6 @@ final class RebootSteps {
     }
 
     private static Step fail(Scene scene, String reason, String message) {
-        return complete(scene, false, reason, message);
-    }
-
-    /** The end comes after the stop of a Job that waits, because a late write of a replaced leader could still start it. */
-    private static Step complete(Scene scene, boolean success, String reason, String message) {
-        Optional<JobRef> waiting = scene.job().filter(JobFacts::suspended).map(job -> Jobs.ref(scene, job));
-        return waiting.isPresent()
-                ? new Step.StopJob(waiting.get())
-                : new Step.SetStatus(Steps.cancelled(scene.change(), scene).complete(DONE, success, reason, message));
+        return JobSignal.complete(scene, false, reason, message);
     }
 }

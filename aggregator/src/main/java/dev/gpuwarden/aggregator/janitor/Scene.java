@@ -119,7 +119,12 @@ record Scene(
             boolean suspended,
             Optional<Boolean> succeeded,
             Optional<Integer> exitCode,
-            String message) {}
+            String message) {
+
+        boolean runs() {
+            return !suspended && succeeded.isEmpty();
+        }
+    }
 
     /**
      * A pod of the node.

@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import java.time.Instant;
-import java.util.Optional;
 
 /**
  * The conditions of a request to a provider. The intention is stored before the request, because a request has no
@@ -33,13 +32,13 @@ final class Signals {
     }
 
     /** Returns the step that makes the request once, or ends a resource whose provider was never reached. */
-    static Step request(Scene scene, String doneCondition, Instant end) {
+    static Step request(Scene scene, Instant end) {
         return scene.now().isBefore(end)
                 ? new Step.Request(scene.change()
                         .condition(SENT, false, REQUESTING, "the provider is asked; it has not answered yet"))
                 : new Step.SetStatus(Steps.cancelled(scene.change(), scene)
                         .complete(
-                                doneCondition,
+                                scene.resource().kind().doneCondition(),
                                 false,
                                 UNREACHABLE,
                                 "expected a connection to the provider by " + end
@@ -65,12 +64,5 @@ final class Signals {
                 REQUESTING,
                 "no answer of the provider: " + ((Answer.Unknown) answer).why()
                         + "; the request may have arrived, so it is not repeated");
-    }
-
-    /** Returns the reason of a refusal by the provider; empty without one. */
-    static Optional<String> refusal(Progress progress) {
-        return progress.condition(SENT)
-                .filter(each -> each.reason().equals(REFUSED))
-                .map(Progress.Condition::message);
     }
 }

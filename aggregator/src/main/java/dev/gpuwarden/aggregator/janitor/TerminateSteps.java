@@ -1,63 +1,114 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.Progress.Condition;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** The steps of a TerminateNode, which a provider or another program carries out. It is complete when the Node is gone. Pure. */
+/**
+ * The steps of a TerminateNode, which a provider, the operator's command or another program carries out. It is complete when the
+ * Node is gone. Pure.
+ */
 final class TerminateSteps {
 
-    private static final String DONE = "NodeTerminated";
+    private static final String EXTERNAL = "External";
+
+    /** The interval at which the Job is read again. The Node's end arrives by itself. */
+    private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
 
     private TerminateSteps() {}
 
     static Progress.Change start(Progress.Change change, Scene scene) {
         String node = "Node " + scene.resource().node();
-        return scene.settings().reboot() == RebootProvider.PROVIDER
+        return requests(scene)
                 ? change.condition(
                         Signals.SENT, false, Signals.SENDING, "the end of " + node + " is about to be requested")
-                : change.condition(Signals.SENT, false, "External", "another program terminates " + node);
+                : change.condition(Signals.SENT, false, EXTERNAL, "another program terminates " + node);
+    }
+
+    /** Returns true if this program requests terminations. */
+    private static boolean requests(Scene scene) {
+        RebootProvider way = scene.settings().reboot();
+        return way == RebootProvider.PROVIDER || way == RebootProvider.COMMAND;
     }
 
     static Step next(Scene scene) {
-        if (scene.sameNode().isEmpty()) {
-            return new Step.SetStatus(scene.change()
-                    .complete(DONE, true, "NodeGone", "Node " + scene.resource().node() + " is gone"));
-        }
-        Optional<String> refused = Signals.refusal(scene.progress());
+        Optional<Condition> refused = JobSignal.refusal(scene.progress());
         if (refused.isPresent()) {
-            return fail(scene, Signals.REFUSED, refused.get());
+            return fail(scene, refused.get().reason(), refused.get().message());
         }
-        boolean requested = scene.progress().isTrue(Signals.SENT) || Signals.isOpen(scene.progress());
-        if (scene.resource().cancelled() && !requested) {
-            return fail(
-                    scene,
-                    "Cancelled",
-                    Steps.cause(scene.resource()) + ": Node " + scene.resource().node() + " is still there");
+        if (scene.sameNode().isEmpty()) {
+            return JobSignal.complete(
+                    scene, true, "NodeGone", "Node " + scene.resource().node() + " is gone");
         }
-        Instant end = scene.progress()
-                .started()
-                .orElseThrow()
-                .plus(scene.settings().times().terminate());
+        Optional<JobFacts> waiting = JobSignal.waiting(scene);
+        if (scene.progress().isTrue(Signals.SENT) && waiting.isPresent()) {
+            return JobSignal.start(scene, waiting.get(), "no termination was requested");
+        }
         boolean unsent = scene.progress()
                 .condition(Signals.SENT)
                 .filter(each -> each.reason().equals(Signals.SENDING))
                 .isPresent();
-        if (unsent) {
-            Optional<String> inService = Steps.inService(scene);
-            return inService.isPresent()
-                    ? fail(scene, "NodeInService", inService.get())
-                    : Signals.request(scene, DONE, end);
+        return unsent && requests(scene) ? signal(scene) : await(scene);
+    }
+
+    private static Step signal(Scene scene) {
+        if (scene.job().isPresent()) {
+            return JobSignal.refer(
+                    scene,
+                    scene.job().get(),
+                    "requests the end of Node " + scene.resource().node());
         }
+        if (scene.resource().cancelled()) {
+            return fail(scene, JobSignal.CANCELLED, Steps.cause(scene.resource()) + ": no termination was requested");
+        }
+        Optional<String> inService = Steps.inService(scene);
+        if (inService.isPresent()) {
+            return fail(scene, JobSignal.IN_SERVICE, inService.get());
+        }
+        return scene.settings().reboot() == RebootProvider.COMMAND
+                ? new Step.CreateJob()
+                : Signals.request(scene, end(scene));
+    }
+
+    private static Step await(Scene scene) {
+        boolean external = scene.progress()
+                .condition(Signals.SENT)
+                .filter(each -> each.reason().equals(EXTERNAL))
+                .isPresent();
+        if (external && scene.resource().cancelled()) {
+            return fail(
+                    scene,
+                    JobSignal.CANCELLED,
+                    Steps.cause(scene.resource()) + ": Node " + scene.resource().node() + " is still there");
+        }
+        Optional<JobFacts> failed = scene.job().filter(job -> job.succeeded().equals(Optional.of(false)));
+        if (failed.isPresent()) {
+            return fail(
+                    scene,
+                    "TerminationRefused",
+                    "Job " + Jobs.name(scene.resource()) + ": expected the request of the end of the node, seen "
+                            + failed.get().message());
+        }
+        Instant end = end(scene);
         return scene.now().isBefore(end)
-                ? new Step.Wait(Steps.LATER)
+                ? new Step.Wait(scene.job().filter(JobFacts::runs).isPresent() ? JOB_AGAIN : Steps.LATER)
                 : fail(
                         scene,
                         "Timeout",
                         "expected Node " + scene.resource().node() + " to be gone by " + end + ", seen it still there");
     }
 
+    private static Instant end(Scene scene) {
+        return scene.progress()
+                .started()
+                .orElseThrow()
+                .plus(scene.settings().times().terminate());
+    }
+
     private static Step fail(Scene scene, String reason, String message) {
-        return new Step.SetStatus(Steps.cancelled(scene.change(), scene).complete(DONE, false, reason, message));
+        return JobSignal.complete(scene, false, reason, message);
     }
 }

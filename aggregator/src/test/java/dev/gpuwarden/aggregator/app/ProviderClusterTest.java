@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests of reboots and terminations by a provider, with a real API server and a real gRPC server with TLS. */
+/** Tests of reboots and terminations by a provider and by a program, with a real API server and a real gRPC server with TLS. */
 @Tag("api")
 class ProviderClusterTest {
 
@@ -42,16 +42,16 @@ class ProviderClusterTest {
         provider = new TestProvider(folder);
         Path token = Files.writeString(folder.resolve("token"), "one");
         provider.expects("one");
-        running = start(token, Duration.ofMinutes(1));
+        running = start("one", RebootProvider.PROVIDER, token);
     }
 
-    private Running start(Path token, Duration limit) {
+    private Running start(String identity, RebootProvider way, Path token) {
         return Workshop.start(
                 api,
-                "one",
-                RebootProvider.PROVIDER,
+                identity,
+                way,
                 new GrpcNodeProvider(provider.address(token)),
-                Workshop.times(limit));
+                Workshop.times(Duration.ofMinutes(1)));
     }
 
     @AfterEach
@@ -109,12 +109,7 @@ class ProviderClusterTest {
                 () -> shop.message("rebootnode/silent", SENT).endsWith("so it is not repeated"),
                 () -> "the answer is missing, seen " + shop.of("rebootnode/silent", ".status"));
         running.close();
-        running = Workshop.start(
-                api,
-                "two",
-                RebootProvider.PROVIDER,
-                new GrpcNodeProvider(provider.address(folder.resolve("token"))),
-                Workshop.times(Duration.ofMinutes(1)));
+        running = start("two", RebootProvider.PROVIDER, folder.resolve("token"));
         shop.node("next");
         provider.behaves(request -> Status.OK);
         shop.reboot("next");
@@ -124,6 +119,35 @@ class ProviderClusterTest {
         assertThat(shop.condition("rebootnode/silent", "NodeReady")).isEqualTo("True Rebooted");
         assertThat(provider.requests)
                 .isEqualTo(List.of("reboot silent maintenance-silent", "reboot next maintenance-next"));
+    }
+
+    @Test
+    void theOperatorsProgramRunsOnAnotherNodeAndABootIdProvesTheReboot() {
+        running.close();
+        running = start("two", RebootProvider.COMMAND, folder.resolve("token"));
+        shop.node("power");
+        shop.create("RebootNode", "power", "power", "force: true");
+        until(
+                () -> shop.condition("rebootnode/power", SENT).equals("True JobCreated"),
+                () -> "it is requested, seen " + shop.of("rebootnode/power", ".status"));
+        String job = "job/gpuwarden/" + shop.of("rebootnode/power", ".status.jobRef.name");
+        until(() -> fleet.client.find(job, ".spec.suspend").equals("false"), "it starts");
+        String pod = ".spec.template.spec.";
+        assertThat(
+                        fleet.client.find(
+                                job,
+                                pod
+                                        + "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0].values"))
+                .isEqualTo("[\"power\"]");
+        assertThat(fleet.client.find(job, pod + "containers[0].command")).isEqualTo("[\"power\",\"--cycle\"]");
+        assertThat(fleet.client.find(job, pod + "containers[0].env[*].value"))
+                .isEqualTo("reboot power power-boot-1 maintenance-power true");
+        assertThat(fleet.client.find(job, pod + "containers[0].envFrom[0].secretRef.name"))
+                .isEqualTo("bmc");
+        shop.boot("power", "power-boot-2");
+        over("rebootnode/power", "power");
+        assertThat(shop.condition("rebootnode/power", "NodeReady")).isEqualTo("True Rebooted");
+        assertThat(provider.requests).isEmpty();
     }
 
     @Test

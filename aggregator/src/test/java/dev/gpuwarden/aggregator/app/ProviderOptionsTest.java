@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.provider.ProviderAddress;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,12 +51,24 @@ class ProviderOptionsTest {
                 .contains(RebootProvider.JOB);
     }
 
+    @Test
+    void commandHasItsImageWordsAndSecret() {
+        assertThat(parsed("--janitor.reboot=command --janitor.command=/bin/power,--cycle --janitor.command-image=p"
+                                + " --janitor.command-secret=bmc")
+                        .settings("gpuwarden")
+                        .flatMap(JanitorSettings::command))
+                .contains(new NodeCommand("p", List.of("/bin/power", "--cycle"), Optional.of("bmc")));
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
                 "--janitor.provider=a:1 | --janitor.provider*: expected with --janitor.reboot=provider alone",
                 "--janitor.reboot=external --janitor.provider-plaintext | expected with --janitor.reboot=provider alone",
+                "--janitor.command-image=p | --janitor.command*: expected with --janitor.reboot=command alone",
+                "--janitor.reboot=command --janitor.command=x | expected --janitor.command-image=IMAGE, seen none",
+                "--janitor.reboot=command --janitor.command-image=p | expected --janitor.command with 1 to 32 words, seen 0",
                 "--janitor.reboot=provider | expected --janitor.provider=HOST:PORT, seen none",
                 "--janitor.reboot=provider --janitor.provider=:1 | expected HOST:PORT or [IPv6]:PORT, seen \":1\"",
                 "--janitor.reboot=provider --janitor.provider=a | expected HOST:PORT or [IPv6]:PORT, seen \"a\"",

@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.janitor.Janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
@@ -144,7 +145,15 @@ final class Workshop {
 
     private static JanitorSettings settings(RebootProvider reboot, JanitorTimes times) {
         return new JanitorSettings(
-                "gpuwarden", LOCKS, "gpuwarden:test", reboot, Pattern.compile("kube-system|gpu-operator"), times);
+                "gpuwarden",
+                LOCKS,
+                "gpuwarden:test",
+                reboot,
+                reboot == RebootProvider.COMMAND
+                        ? Optional.of(new NodeCommand("power:test", List.of("power", "--cycle"), Optional.of("bmc")))
+                        : Optional.empty(),
+                Pattern.compile("kube-system|gpu-operator"),
+                times);
     }
 
     static Running start(KubeClient api, String identity) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
@@ -34,6 +35,9 @@ final class JanitorWorld {
                 "gpuwarden",
                 "image",
                 reboot,
+                reboot == RebootProvider.COMMAND
+                        ? Optional.of(new NodeCommand("power", List.of("cycle"), Optional.of("bmc")))
+                        : Optional.empty(),
                 Pattern.compile("kube-system"),
                 new JanitorTimes(
                         Duration.ofMinutes(5),
@@ -51,7 +55,12 @@ final class JanitorWorld {
 
     /** Creates a world in which Jobs reboot the node. */
     JanitorWorld() {
-        this.settings = SETTINGS;
+        this(RebootProvider.JOB);
+    }
+
+    /** Creates a world without a provider. */
+    JanitorWorld(RebootProvider reboot) {
+        this.settings = settings(reboot);
         this.provider = resource -> Optional.empty();
     }
 

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.janitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Job;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
@@ -25,6 +26,9 @@ class StepsWalkTest {
 
     private static final int WALKS = Integer.getInteger("gpuwarden.janitor.walks", 1200);
     private static final int TURNS = 100;
+    private static final RebootProvider[] WAYS = {
+        RebootProvider.JOB, RebootProvider.JOB, RebootProvider.COMMAND, RebootProvider.PROVIDER
+    };
     private static final String PAUSED = "paused-for-gpu-reset";
 
     /** A write that its leader has decided, and not made. */
@@ -47,8 +51,8 @@ class StepsWalkTest {
         Walk(long seed) {
             random = new Random(seed * 0x9E3779B97F4A7C15L);
             rareness = 12 << random.nextInt(6);
-            boolean provider = random.nextInt(3) == 0;
-            world = provider ? new JanitorWorld(this::asked) : new JanitorWorld();
+            RebootProvider way = WAYS[random.nextInt(WAYS.length)];
+            world = way == RebootProvider.PROVIDER ? new JanitorWorld(this::asked) : new JanitorWorld(way);
             for (String service : ResetSteps.SERVICES) {
                 if (random.nextInt(3) > 0) {
                     world.labels.put(service, "true");
@@ -58,7 +62,7 @@ class StepsWalkTest {
             MaintenanceKind[] kinds = {
                 MaintenanceKind.GPU_RESET,
                 MaintenanceKind.REBOOT_NODE,
-                provider ? MaintenanceKind.TERMINATE_NODE : MaintenanceKind.GPU_RESET
+                way == RebootProvider.JOB ? MaintenanceKind.GPU_RESET : MaintenanceKind.TERMINATE_NODE
             };
             for (int i = 0; i <= random.nextInt(3); i++) {
                 world.add(kinds[random.nextInt(3)]);
@@ -309,6 +313,9 @@ class StepsWalkTest {
         private void end(Resource resource, Job job, boolean success) {
             history.add("job of " + resource.uid + (success ? " succeeds" : " fails"));
             job.succeeded = Optional.of(success);
+            if (success && resource.kind == MaintenanceKind.TERMINATE_NODE) {
+                world.node = false;
+            }
             if (success && resource.kind == MaintenanceKind.REBOOT_NODE) {
                 world.bootId = "boot-of-" + job.uid;
                 world.ready = true;
