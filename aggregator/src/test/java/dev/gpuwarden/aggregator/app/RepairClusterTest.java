@@ -105,8 +105,13 @@ class RepairClusterTest {
         return JsonTrees.text(JsonTrees.object(object, "metadata"), "name");
     }
 
+    /** Returns what decides about the repair, for the message of a wait that has failed. */
+    private String seen() {
+        return "seen " + fleet.client.get("node/" + bad) + ", " + resources("gpuresets") + " and " + audits;
+    }
+
     private String only(String plural) {
-        until(() -> !resources(plural).isEmpty(), "a resource is made");
+        until(() -> !resources(plural).isEmpty(), () -> "a resource is made, " + seen());
         assertThat(resources(plural)).hasSize(1);
         return name(resources(plural).get(0));
     }
@@ -248,7 +253,9 @@ class RepairClusterTest {
             approve(resource);
             assertThat(only("gpuresets")).isEqualTo(resource);
             finish("gpuresets", resource, "Complete", false);
-            until(() -> annotation("gpuwarden.dev/repair").contains("RebootNode"), "the reboot needs its own approval");
+            until(
+                    () -> annotation("gpuwarden.dev/repair").contains("RebootNode"),
+                    () -> "the reboot needs its own approval, " + seen());
             assertThat(resources("rebootnodes")).isEmpty();
         }
     }
