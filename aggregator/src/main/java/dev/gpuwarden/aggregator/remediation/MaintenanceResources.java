@@ -1,12 +1,14 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
+import dev.gpuwarden.core.util.BoundedMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -27,10 +29,18 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
     /** The finalizer of NVSentinel's janitor. */
     static final String FOREIGN_FINALIZER = "janitor.dgxc.nvidia.com/finalizer";
 
+    /** More than the creates that can be under way. */
+    private static final int MOST_ENDED = 1_024;
+
     private final Map<String, MaintenanceResource> all = new TreeMap<>();
     private final Map<String, Map<String, MaintenanceResource>> byNode = new HashMap<>();
     private final Map<String, MaintenanceResource> foreign = new HashMap<>();
     private final Map<String, MaintenanceRecord> records = new HashMap<>();
+    /** The UID of each object that a watch has delivered. */
+    private final Map<String, String> watched = new HashMap<>();
+    /** The UIDs of the objects whose end a watch has delivered last. */
+    private final Map<String, String> ended = new BoundedMap<>(MOST_ENDED, false);
+
     private final List<Consumer<String>> followers = new CopyOnWriteArrayList<>();
     private final Set<RepairKind> unlisted = new HashSet<>();
     /** The reader of each kind; empty for objects of other purposes. */
@@ -70,15 +80,12 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
 
         @Override
         public void onUpsert(String name, Map<String, Object> tree) {
-            put(kind, tree);
+            delivered(kind, tree);
         }
 
         @Override
         public void onDelete(String name) {
-            MaintenanceResource gone = removed(key(kind, name));
-            if (gone != null) {
-                changed(gone.node());
-            }
+            deleted(kind, name);
         }
 
         @Override
@@ -110,9 +117,49 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
         return gone;
     }
 
-    /** Stores a resource, from the watch or from an answer. */
-    void put(RepairKind kind, Map<String, Object> tree) {
-        Objects.requireNonNull(readers.get(kind)).apply(tree).ifPresent(read -> put(read, kind, tree));
+    /** Stores a resource that a watch has delivered. */
+    void delivered(RepairKind kind, Map<String, Object> tree) {
+        put(kind, tree, true);
+    }
+
+    /**
+     * Stores the answer to a create. It can be late: if the watch has delivered the object, or its end, that is newer, and no
+     * other delivery may follow.
+     */
+    void answered(RepairKind kind, Map<String, Object> tree) {
+        put(kind, tree, false);
+    }
+
+    /** Removes a resource whose end a watch has delivered. */
+    void deleted(RepairKind kind, String name) {
+        String key = key(kind, name);
+        MaintenanceResource gone;
+        synchronized (this) {
+            gone = removed(key);
+            String uid = watched.remove(key);
+            if (uid != null) {
+                ended.put(uid, key);
+            }
+        }
+        if (gone != null) {
+            changed(gone.node());
+        }
+    }
+
+    private void put(RepairKind kind, Map<String, Object> tree, boolean fromWatch) {
+        String uid = JsonTrees.text(JsonTrees.object(tree, "metadata"), "uid");
+        Objects.requireNonNull(readers.get(kind))
+                .apply(tree)
+                .filter(read -> isNews(key(kind, read.name()), uid, fromWatch))
+                .ifPresent(read -> put(read, kind, tree));
+    }
+
+    private synchronized boolean isNews(String key, String uid, boolean fromWatch) {
+        if (fromWatch) {
+            watched.put(key, uid);
+            return true;
+        }
+        return !uid.equals(watched.get(key)) && !ended.containsKey(uid);
     }
 
     private void put(MaintenanceResource resource, RepairKind kind, Map<String, Object> tree) {

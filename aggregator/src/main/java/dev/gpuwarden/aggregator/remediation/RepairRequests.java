@@ -56,7 +56,7 @@ final class RepairRequests {
         if (!isOf(node, made)) {
             return Optional.of("a resource with its name exists already, of another creator");
         }
-        resources.put(repair.group().kind(), made);
+        resources.answered(repair.group().kind(), made);
         return Optional.empty();
     }
 
