@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.client.ResourceVersions;
 import dev.gpuwarden.core.util.BoundedMap;
 import java.time.Clock;
 import java.time.Instant;
@@ -159,7 +160,7 @@ public final class NodeCache implements NodeHealthCache {
         Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
         String name = JsonTrees.text(metadata, "name");
         String uid = JsonTrees.text(metadata, "uid");
-        long version = version(JsonTrees.text(metadata, "resourceVersion"));
+        long version = ResourceVersions.number(JsonTrees.text(metadata, "resourceVersion"));
         if (noted(name, uid, version, answered)) {
             return;
         }
@@ -217,7 +218,7 @@ public final class NodeCache implements NodeHealthCache {
     }
 
     private void keep(CachedNode node, boolean answered) {
-        long version = version(node.resourceVersion());
+        long version = ResourceVersions.number(node.resourceVersion());
         if (isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
             if (!answered) {
                 nodes.computeIfPresent(node.name(), (name, before) -> before.delivered(node.uid(), version));
@@ -232,18 +233,6 @@ public final class NodeCache implements NodeHealthCache {
                 read.put(node.name(), node);
                 listeners.forEach(listener -> listener.node(node.name(), Optional.of(node), answered));
             }
-        }
-    }
-
-    /**
-     * Returns the version as a number. Since 1.35 Kubernetes guarantees that versions rise, until its store is restored. Any
-     * other text counts as the oldest version.
-     */
-    private static long version(String resourceVersion) {
-        try {
-            return Long.parseLong(resourceVersion);
-        } catch (NumberFormatException e) {
-            return 0;
         }
     }
 

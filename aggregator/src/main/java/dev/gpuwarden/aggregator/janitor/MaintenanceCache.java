@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ResourceInformer;
+import dev.gpuwarden.aggregator.client.ResourceVersions;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,10 +37,20 @@ public final class MaintenanceCache {
         return key(resource.kind(), resource.name());
     }
 
+    /** Stores an answer. The watch may have delivered a newer version since. */
     void keep(Maintenance resource) {
-        all.put(key(resource), resource);
+        store(resource, false);
+    }
+
+    private void store(Maintenance resource, boolean delivered) {
+        all.merge(key(resource), resource, (before, now) -> delivered || !isOlder(now, before) ? now : before);
         byNode.computeIfAbsent(resource.node(), any -> ConcurrentHashMap.newKeySet())
                 .add(key(resource));
+    }
+
+    private static boolean isOlder(Maintenance one, Maintenance other) {
+        return one.uid().equals(other.uid())
+                && ResourceVersions.number(one.version()) < ResourceVersions.number(other.version());
     }
 
     /** Stores the answer to a write of the caller, who needs no call when the watch delivers it. */
@@ -136,7 +147,7 @@ public final class MaintenanceCache {
             public void onUpsert(String name, Map<String, Object> tree) {
                 Maintenance now = Maintenance.of(kind, tree);
                 if (!isOwn(now)) {
-                    keep(now);
+                    store(now, true);
                     changed.accept(now.node());
                 }
             }
