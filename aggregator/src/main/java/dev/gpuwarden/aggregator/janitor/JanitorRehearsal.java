@@ -206,7 +206,7 @@ public final class JanitorRehearsal {
             return true;
         }
         if (resource.kind() == MaintenanceKind.REBOOT_NODE
-                && settings.reboot() != RebootProvider.JOB
+                && (settings.reboot() == RebootProvider.EXTERNAL || settings.reboot() == RebootProvider.PROVIDER)
                 && resource.progress().started().isPresent()) {
             note(
                     (settings.reboot() == RebootProvider.EXTERNAL ? "another program" : "the provider")

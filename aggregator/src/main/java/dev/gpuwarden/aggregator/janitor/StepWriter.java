@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,9 @@ import java.util.Optional;
  * nothing and is no error: the facts are read again.
  */
 final class StepWriter {
+
+    /** The age of a decision from which no request is made. More than the patience with the API server. */
+    private static final Duration LATE = Duration.ofSeconds(15);
 
     private static final String BY = "?fieldManager=" + Maintenance.MANAGER;
 
@@ -105,13 +109,23 @@ final class StepWriter {
     private Written request(Maintenance resource, Step.Request request) throws ApiException, InterruptedException {
         try (NodeProvider.Connection connection = provider.connect()) {
             Map<String, Object> intention = request.intention().tree();
+            long begin = System.nanoTime();
             Maintenance asked = status(resource, intention).resource().orElseThrow();
-            NodeProvider.Answer answer = resource.kind() == MaintenanceKind.REBOOT_NODE
-                    ? connection.reboot(resource.node(), resource.name())
-                    : connection.terminate(resource.node());
+            Duration took = Duration.ofNanos(System.nanoTime() - begin);
+            NodeProvider.Answer answer = took.compareTo(LATE) > 0
+                    ? new NodeProvider.Answer.Refused("no request, because this replica stood still for "
+                            + took.toSeconds() + " s after it had decided")
+                    : asked(connection, resource);
             Progress.Change change = new Progress.Change(asked.progress(), clock.instant());
             return status(asked, Signals.answered(change, answer).tree());
         }
+    }
+
+    private static NodeProvider.Answer asked(NodeProvider.Connection connection, Maintenance resource)
+            throws InterruptedException {
+        return resource.kind() == MaintenanceKind.REBOOT_NODE
+                ? connection.reboot(resource.node(), resource.name())
+                : connection.terminate(resource.node());
     }
 
     private Written status(Maintenance resource, Map<String, Object> status) throws ApiException, InterruptedException {

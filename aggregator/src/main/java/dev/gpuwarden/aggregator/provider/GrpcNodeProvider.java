@@ -10,6 +10,7 @@ import dev.gpuwarden.api.csp.SendTerminateSignalRequest;
 import dev.gpuwarden.core.util.Text;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
@@ -33,7 +34,17 @@ public final class GrpcNodeProvider implements NodeProvider {
 
     /** The results that do not show if the provider received the request. */
     private static final Set<Status.Code> UNKNOWN = EnumSet.of(
-            Status.Code.CANCELLED, Status.Code.UNKNOWN, Status.Code.DEADLINE_EXCEEDED, Status.Code.UNAVAILABLE);
+            Status.Code.CANCELLED,
+            Status.Code.UNKNOWN,
+            Status.Code.DEADLINE_EXCEEDED,
+            Status.Code.UNAVAILABLE,
+            // This side's own too, for an answer that is too large or cut off.
+            Status.Code.RESOURCE_EXHAUSTED,
+            Status.Code.DATA_LOSS);
+
+    /** The header of each answer of a server, and of no error that this side found itself. */
+    private static final Metadata.Key<String> CONTENT_TYPE =
+            Metadata.Key.of("content-type", Metadata.ASCII_STRING_MARSHALLER);
 
     private final ProviderAddress address;
 
@@ -123,9 +134,7 @@ public final class GrpcNodeProvider implements NodeProvider {
             try {
                 return new Answer.Accepted(printable(call.get()));
             } catch (StatusRuntimeException e) {
-                return UNKNOWN.contains(e.getStatus().getCode())
-                        ? new Answer.Unknown(text(e))
-                        : new Answer.Refused(text(e));
+                return isRefusal(e) ? new Answer.Refused(text(e)) : new Answer.Unknown(text(e));
             }
         }
 
@@ -133,6 +142,14 @@ public final class GrpcNodeProvider implements NodeProvider {
         public void close() {
             channel.shutdownNow();
         }
+    }
+
+    /** Providers answer INTERNAL for each failure. It is also this side's own, for a broken stream after the request arrived. */
+    private static boolean isRefusal(StatusRuntimeException error) {
+        Status.Code code = error.getStatus().getCode();
+        return code == Status.Code.INTERNAL
+                ? error.getTrailers() != null && error.getTrailers().containsKey(CONTENT_TYPE)
+                : !UNKNOWN.contains(code);
     }
 
     /** Returns the innermost cause, since the description of a failed connection is about netty; without one the description. */
