@@ -15,7 +15,7 @@ final class RebootSteps {
     private static final String EXTERNAL = "External";
     private static final String TIMEOUT = "Timeout";
 
-    /** The interval at which the Job is read again. The Node's changes arrive by themselves. */
+    /** The interval at which a running Job is read again. The Node's changes arrive by themselves. */
     private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
 
     private RebootSteps() {}
@@ -117,7 +117,7 @@ final class RebootSteps {
         }
         Instant end = end(scene);
         if (scene.now().isBefore(end)) {
-            return new Step.Wait(rebooted || scene.job().isEmpty() ? Steps.LATER : JOB_AGAIN);
+            return new Step.Wait(!rebooted && scene.job().filter(JobFacts::runs).isPresent() ? JOB_AGAIN : Steps.LATER);
         }
         String node = "Node " + scene.resource().node() + ": expected ";
         String evidence = evidence(scene);
