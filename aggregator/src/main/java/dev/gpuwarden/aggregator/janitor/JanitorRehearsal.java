@@ -238,7 +238,8 @@ public final class JanitorRehearsal {
             add(
                     "lock the node: create Lease " + settings.lockNamespace() + "/" + resource.node(),
                     Optional.empty(),
-                    new Write.Create(NodeLock.kind(settings.lockNamespace()).path(), NodeLock.lease(resource)));
+                    new Write.Create(
+                            MaintenanceKind.locks(settings.lockNamespace()).path(), NodeLock.lease(resource)));
         } else if (step instanceof Step.ReleaseLock) {
             lock = Lock.FREE;
             add("unlock the node: delete its Lease");

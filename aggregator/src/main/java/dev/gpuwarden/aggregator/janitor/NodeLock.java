@@ -22,12 +22,7 @@ final class NodeLock {
 
     NodeLock(KubeClient api, String namespace) {
         this.api = api;
-        this.leases = kind(namespace);
-    }
-
-    static ResourceKind kind(String namespace) {
-        return new ResourceKind(
-                "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
+        this.leases = MaintenanceKind.locks(namespace);
     }
 
     static Map<String, Object> owner(Maintenance resource) {

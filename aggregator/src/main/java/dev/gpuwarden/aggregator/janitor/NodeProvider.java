@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.client.ApiException;
 
 /** A program of the cluster's operator that reboots and terminates machines. Thread-safe. */
-public interface NodeProvider extends AutoCloseable {
+public interface NodeProvider {
 
     /** The answer to a request. */
     sealed interface Answer {
@@ -48,7 +48,4 @@ public interface NodeProvider extends AutoCloseable {
             throw new IllegalStateException("expected a provider, found none");
         };
     }
-
-    @Override
-    default void close() {}
 }

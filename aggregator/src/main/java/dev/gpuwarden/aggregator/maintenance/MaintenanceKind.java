@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.maintenance;
 
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import java.util.Optional;
 
 /**
  * The kinds of maintenance. A resource is in progress until its status has a {@code completionTime}. It succeeded if its
@@ -23,6 +24,12 @@ public enum MaintenanceKind implements RepairKind {
     MaintenanceKind(String kind, String plural, String doneCondition) {
         this.resources = ResourceKind.ofCluster(GROUP, "v1alpha1", plural, kind);
         this.doneCondition = doneCondition;
+    }
+
+    /** Returns the kind of the Leases that lock nodes, each with the name of its node. */
+    public static ResourceKind locks(String namespace) {
+        return new ResourceKind(
+                "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
     }
 
     @Override

@@ -131,7 +131,7 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
                 template.body(node.name(), node.uid(), repair, RepairRequests.values(node, repair, demands)),
                 Optional.of(new OwnWay(
                         template.name(),
-                        TemplateLock.leases(lockNamespace),
+                        MaintenanceKind.locks(lockNamespace),
                         TemplateLock.lease(node, repair),
                         template.complete(),
                         template.operator())));

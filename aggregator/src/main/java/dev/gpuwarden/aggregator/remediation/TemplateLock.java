@@ -27,12 +27,7 @@ final class TemplateLock {
 
     TemplateLock(KubeClient api, String namespace) {
         this.api = api;
-        this.leases = leases(namespace);
-    }
-
-    static ResourceKind leases(String namespace) {
-        return new ResourceKind(
-                "coordination.k8s.io", "v1", "leases", "Lease", Optional.of(namespace), Optional.empty());
+        this.leases = MaintenanceKind.locks(namespace);
     }
 
     /** Returns the Lease of an attempt. */
