@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.app.Workshop.Replica;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
@@ -64,7 +63,7 @@ class JanitorStaleLeaderTest {
         shop.node(node);
         shop.reboot(node);
         try (KubeClient api = fleet.asAggregator();
-                Replica replica = new Replica(api)) {
+                JanitorReplica replica = new JanitorReplica(api)) {
             until(() -> replica.works(node) && shop.over("rebootnode/" + node, node), "it ends");
             fleet.client.apply("""
                     {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: late-lock, namespace: locks,
@@ -91,7 +90,7 @@ class JanitorStaleLeaderTest {
         make.accept(node);
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 KubeClient api = fleet.asAggregator(faulty);
-                Replica replica = new Replica(api)) {
+                JanitorReplica replica = new JanitorReplica(api)) {
             until(() -> replica.works(node) && shop.over(kind + "/" + node, node), "it ends");
             return KillPoint.of(faulty.calls(), node);
         }
@@ -104,9 +103,9 @@ class JanitorStaleLeaderTest {
         make.accept(node);
         try (FaultyApi faulty = new FaultyApi(fleet.plane);
                 KubeClient slow = fleet.asAggregator(faulty);
-                Replica first = new Replica(slow);
+                JanitorReplica first = new JanitorReplica(slow);
                 KubeClient api = fleet.asAggregator();
-                Replica second = new Replica(api)) {
+                JanitorReplica second = new JanitorReplica(api)) {
             BooleanSupplier underway = point.reach(faulty, node, new ApiFault.Delay(Duration.ofHours(1)));
             Future<?> turn = threads.submit(() -> {
                 while (!underway.getAsBoolean()) {
