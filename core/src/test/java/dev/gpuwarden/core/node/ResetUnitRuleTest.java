@@ -105,7 +105,7 @@ class ResetUnitRuleTest {
         "7.0 x | - x | 7.0 1 | 9.0,             ? ? ? 3",
         // One was not, and a link to a switch has no other end.
         "7.0 s | 7.0 s | 7.0 x | 9.0 x,         ? ? ? 3",
-        // Among later GPUs it is alone, whatever it is.
+        // A GPU of unknown capability is alone: later GPUs have no links that join it to them.
         "9.0 x | - x | 9.0 x,                   0 1 2",
         // A GPU without a name cannot be named in a reset, nor found by its address.
         "7.0 g | lost x | 7.0,                  ? ? 2",
