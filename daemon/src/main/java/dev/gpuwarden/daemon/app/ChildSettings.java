@@ -34,6 +34,11 @@ final class ChildSettings {
                 Stream.concat(PREFIXES.stream(), Stream.of("--grpc.socket")).toList());
     }
 
+    /** Returns those of {@code gpuwarden bundle}. */
+    static List<String> ofBundle(CommandSpec command) {
+        return of(command, List.of("--path.", "--kernel-log."));
+    }
+
     private static List<String> of(CommandSpec command, List<String> prefixes) {
         List<String> settings = new ArrayList<>();
         CommandLine line = command.commandLine();

@@ -29,6 +29,7 @@ final class RepairWiring {
                 paths,
                 settings.repairsFile(),
                 ChildSettings.ofReset(command),
+                ChildSettings.ofBundle(command),
                 () -> runner.run(List.of()),
                 () -> incomplete(store, sampler, runner));
     }

@@ -62,6 +62,9 @@ record RepairAttempt(
     static final String BEGIN_RESET = "begin-reset";
 
     static final String RESET = "reset";
+    /** The archive of evidence before a reboot. One that was not kept stops no reboot. */
+    static final String EVIDENCE = "evidence";
+
     static final String REBOOT = "reboot";
     /** The user's program is about to run: its effect is unknown after an end of the daemon. */
     static final String BEGIN_HOOK = "begin-hook";

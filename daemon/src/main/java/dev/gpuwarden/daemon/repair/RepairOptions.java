@@ -13,6 +13,7 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.OpenFiles;
+import dev.gpuwarden.daemon.repair.RebootOptions.Reboot;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -53,19 +54,6 @@ public final class RepairOptions {
         public String toString() {
             return name().replace('_', '-');
         }
-    }
-
-    /** The times at which this server may be rebooted. */
-    enum Reboot {
-        never,
-        idle,
-        always
-    }
-
-    /** The process that resets. */
-    enum ResetAs {
-        child,
-        unit
     }
 
     @Option(
@@ -135,20 +123,16 @@ public final class RepairOptions {
     Duration patience = Duration.ofSeconds(30);
 
     @Option(
-            names = "--repair.reboot",
-            defaultValue = "never",
-            paramLabel = "WHEN",
-            description = "Reboot this server if a fault asks for it or a reset has failed: ${COMPLETION-CANDIDATES}."
-                    + " idle is only while no process but the daemon holds a GPU (default: ${DEFAULT-VALUE}).")
-    Reboot reboot = Reboot.never;
-
-    @Option(
             names = "--repair.reset-as",
             defaultValue = "child",
             paramLabel = "PROCESS",
-            description = "Process that runs gpu-reset: ${COMPLETION-CANDIDATES}. A child has the daemon's rights, a"
-                    + " transient unit of systemd has root's (default: ${DEFAULT-VALUE}).")
-    ResetAs resetAs = ResetAs.child;
+            description =
+                    "Process that runs gpu-reset, and bundle before a reboot: ${COMPLETION-CANDIDATES}. A child has"
+                            + " the daemon's rights, a transient unit of systemd has root's (default: ${DEFAULT-VALUE}).")
+    RepairProcess resetAs = RepairProcess.child;
+
+    @Mixin
+    RebootOptions reboot = new RebootOptions();
 
     @Mixin
     HookOptions hook = new HookOptions();
@@ -159,6 +143,7 @@ public final class RepairOptions {
      * @param damping parts whose faults recover, among others
      * @param record file of the repairs; empty where events are in memory alone
      * @param resetSettings options of the daemon that gpu-reset gets too
+     * @param bundleSettings those that bundle gets too
      * @param checks runs all checks of this daemon once, and returns when they have ended
      * @param incomplete the reason for which the faults are not all found yet; empty once they are
      */
@@ -169,6 +154,7 @@ public final class RepairOptions {
             NodePaths paths,
             Optional<Path> record,
             List<String> resetSettings,
+            List<String> bundleSettings,
             Runnable checks,
             Supplier<Optional<String>> incomplete) {}
 
@@ -247,20 +233,18 @@ public final class RepairOptions {
             return Optional.empty();
         }
         RepairRules rules =
-                new RepairRules(settle, attempts, mostPerDay, reboot != Reboot.never, Set.copyOf(hook.actions));
+                new RepairRules(settle, attempts, mostPerDay, reboot.when != Reboot.never, Set.copyOf(hook.actions));
         Supplier<Reading<Set<Integer>>> users = () -> OpenFiles.holders(files(around));
+        Path bundles = around.record().get().resolveSibling("bundles");
         RepairSteps.Server server = new RepairSteps.Server(
-                new ResetRun(
-                        resetAs == ResetAs.unit,
-                        patience,
-                        around.resetSettings(),
-                        around.record().map(record -> record.resolveSibling("bundles"))),
+                new ResetRun(resetAs, patience, around.resetSettings(), Optional.of(bundles)),
+                reboot.run(new EvidenceRun(resetAs, around.bundleSettings(), bundles, EvidenceRun.LONGEST)),
                 around.checks(),
                 new SystemUnits(units),
                 Optional.ofNullable(slurm).map(SlurmNode::new),
                 slurmWait,
                 hook.run(),
-                Optional.of(users).filter(any -> reboot == Reboot.idle));
+                Optional.of(users).filter(any -> reboot.when == Reboot.idle));
         ServerRepairLoop loop = new ServerRepairLoop(
                 new ServerRepairLoop.Setup(
                         mode == Mode.armed,

@@ -22,9 +22,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
- * The steps of one repair, in their order: drain, stop of the units, reset or reboot, start of the units. Each is in the record
+ * The steps of one repair, in their order: drain, stop of the units, reset, or evidence and reboot, start of the units. Each is in the record
  * before the next begins. The units start again whatever happens. Blocks for as long as the repair takes.
  */
 final class RepairSteps {
@@ -46,6 +47,7 @@ final class RepairSteps {
      */
     record Server(
             ResetRun reset,
+            RebootRun reboot,
             Runnable checks,
             SystemUnits units,
             Optional<SlurmNode> slurm,
@@ -102,9 +104,14 @@ final class RepairSteps {
 
     /** Ends the attempt in the record. */
     void end(RepairAttempt attempt, Result result) throws IOException {
-        log.end(attempt, result.outcome(), result.detail());
+        String evidence = log.current(attempt).steps().stream()
+                .filter(step -> step.name().equals(RepairAttempt.EVIDENCE))
+                .map(step -> "; " + step.detail())
+                .collect(Collectors.joining());
+        String detail = result.detail() + evidence;
+        log.end(attempt, result.outcome(), detail);
         Level level = result.outcome() == Outcome.SUCCEEDED ? Level.INFO : Level.WARNING;
-        LOG.log(level, attempt.text() + " " + result.outcome().label() + ": " + result.detail());
+        LOG.log(level, attempt.text() + " " + result.outcome().label() + ": " + detail);
     }
 
     private Optional<Result> act(RepairAttempt attempt, BooleanSupplier wanted)
@@ -119,10 +126,10 @@ final class RepairSteps {
             return refused;
         }
         if (!wanted.getAsBoolean()) {
-            return Optional.of(new Result(Outcome.HELD, "the fault was over before the " + attempt.text()));
+            return Optional.of(over(attempt));
         }
         if (attempt.kind() == Kind.REBOOT) {
-            return reboot(attempt);
+            return reboot(attempt, wanted);
         }
         Result result = attempt.kind() == Kind.HOOK ? hook(attempt) : reset(attempt);
         if (result.outcome() == Outcome.SUCCEEDED) {
@@ -217,7 +224,42 @@ final class RepairSteps {
         return result;
     }
 
-    private Optional<Result> reboot(RepairAttempt attempt) throws IOException, InterruptedException {
+    private static Result over(RepairAttempt attempt) {
+        return new Result(Outcome.HELD, "the fault was over before the " + attempt.text());
+    }
+
+    private Optional<Result> reboot(RepairAttempt attempt, BooleanSupplier wanted)
+            throws IOException, InterruptedException {
+        Optional<Result> used = used(attempt);
+        if (used.isPresent()) {
+            return used;
+        }
+        keepEvidence(attempt);
+        // Evidence takes minutes, in which the fault may end and a process may begin.
+        if (!wanted.getAsBoolean()) {
+            return Optional.of(over(attempt));
+        }
+        used = used(attempt);
+        if (used.isPresent()) {
+            return used;
+        }
+        progress.accept(attempt.text());
+        long start = System.nanoTime();
+        record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
+        ManagerProgram reboot = server.reboot().request();
+        record(attempt, RepairAttempt.REBOOT, "", reboot.succeeded(), reboot.text(), start);
+        return reboot.succeeded() ? Optional.empty() : Optional.of(new Result(Outcome.FAILED, reboot.text()));
+    }
+
+    private void keepEvidence(RepairAttempt attempt) throws IOException, InterruptedException {
+        progress.accept("evidence before the " + attempt.text());
+        long start = System.nanoTime();
+        EvidenceRun.Evidence evidence = server.reboot().evidence().keep(attempt);
+        record(attempt, RepairAttempt.EVIDENCE, "", evidence.kept(), evidence.text(), start);
+    }
+
+    /** Returns the result of a reboot that must wait for processes. */
+    private Optional<Result> used(RepairAttempt attempt) throws IOException {
         long start = System.nanoTime();
         if (server.users().isPresent()) {
             Reading<Set<Integer>> users = server.users().get().get();
@@ -233,10 +275,7 @@ final class RepairSteps {
                         "expected no process that holds a GPU (--repair.reboot=idle), seen " + seen);
             }
         }
-        progress.accept(attempt.text());
-        record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
-        ManagerProgram reboot = SystemUnits.reboot();
-        return reboot.succeeded() ? Optional.empty() : Optional.of(new Result(Outcome.FAILED, reboot.text()));
+        return Optional.empty();
     }
 
     /** Starts the units that the attempt has stopped, the last one first. */

@@ -17,14 +17,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The run of {@code gpuwarden gpu-reset}: as a child of the daemon, with its rights, or as a transient unit of systemd, with all
- * of root's. A unit survives the daemon, and its name admits one at a time.
+ * The run of {@code gpuwarden gpu-reset}.
  *
+ * @param process the process that resets
  * @param patience longest wait for processes that hold a GPU
  * @param settings options of the daemon that the command gets too
  * @param bundles folder for the evidence of failures; empty to keep none
  */
-record ResetRun(boolean unit, Duration patience, List<String> settings, Optional<Path> bundles) {
+record ResetRun(RepairProcess process, Duration patience, List<String> settings, Optional<Path> bundles) {
 
     /** The name of the unit. */
     static final String UNIT = "gpuwarden-gpu-reset";
@@ -52,22 +52,13 @@ record ResetRun(boolean unit, Duration patience, List<String> settings, Optional
     }
 
     List<String> command(Collection<String> uuids, Map<String, String> environment) {
-        List<String> command = new ArrayList<>();
-        if (unit) {
-            command.addAll(List.of("systemd-run", "--quiet", "--wait", "--pipe", "--collect", "--unit=" + UNIT));
-            environment.forEach((name, value) -> {
-                if (name.startsWith("GPUWARDEN_") || name.equals("LD_LIBRARY_PATH")) {
-                    command.add("--setenv=" + name + "=" + value);
-                }
-            });
-        }
-        command.addAll(SameProgram.command());
+        List<String> command = new ArrayList<>(SameProgram.command());
         command.add("gpu-reset");
         uuids.stream().sorted().forEach(command::add);
         command.addAll(List.of("--arm", "--output=json", "--patience=" + Durations.text(patience)));
         command.addAll(settings);
         bundles.ifPresent(folder -> command.add("--reset.bundle=" + folder));
-        return command;
+        return process.command(UNIT, List.of(), command, environment);
     }
 
     static Result result(int code, String out, String err) {

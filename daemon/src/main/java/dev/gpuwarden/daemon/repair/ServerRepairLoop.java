@@ -119,13 +119,15 @@ final class ServerRepairLoop {
         tasks.addAll(decision.tasks());
         if (decision.action().isPresent()) {
             Planned planned = decision.action().get();
+            String plan = planned.text()
+                    + (planned.kind() == Kind.REBOOT ? " " + server.reboot().text() : "");
             if (setup.armed()) {
                 RepairAttempt attempt = log.begin(planned.kind(), planned.subjects(), planned.why(), setup.bootId());
-                report(State.WORKING, "begins: " + planned.text(), tasks);
+                report(State.WORKING, "begins: " + plan, tasks);
                 steps.run(attempt, () -> isWanted(attempt));
                 return Duration.ZERO;
             }
-            report(State.BLOCKED, "dry run: would begin " + planned.text(), tasks);
+            report(State.BLOCKED, "dry run: would begin " + plan, tasks);
             return LATER;
         }
         if (!tasks.isEmpty()) {
@@ -186,7 +188,9 @@ final class ServerRepairLoop {
         if (resetting && booted) {
             return end(open, Outcome.FAILED, "the server booted during the reset");
         }
-        if (resetting && server.reset().unit() && server.units().isActive(ResetRun.UNIT)) {
+        if (resetting
+                && server.reset().process() == RepairProcess.unit
+                && server.units().isActive(ResetRun.UNIT)) {
             report(State.WORKING, open.text() + " runs since an earlier daemon", List.of());
             return false;
         }

@@ -29,11 +29,6 @@ record SystemUnits(List<String> names) {
         return systemctl("start", "--no-block", unit);
     }
 
-    /** Asks for a reboot; the server is still up when it returns. */
-    static ManagerProgram reboot() throws InterruptedException {
-        return ManagerProgram.run(List.of("systemctl", "reboot"), LONGEST);
-    }
-
     private static ManagerProgram systemctl(String... words) throws InterruptedException {
         List<String> command = new ArrayList<>(List.of("systemctl"));
         command.addAll(List.of(words).subList(0, words.length - 1));

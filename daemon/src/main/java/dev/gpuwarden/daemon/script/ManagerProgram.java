@@ -49,8 +49,8 @@ public record ManagerProgram(List<String> words, ChildRun run) {
     public String text() {
         String command = String.join(" ", words);
         if (run.end() instanceof ChildRun.End.Exited exited) {
-            String error = exited.code() == 0 ? "" : ": " + firstPart(run.err());
-            return command + " ended with code " + exited.code() + error;
+            String error = firstPart(run.err());
+            return command + " ended with code " + exited.code() + (error.isEmpty() ? "" : ": " + error);
         }
         String why = run.end() instanceof ChildRun.End.CutOff cut
                 ? "it " + cut.why()

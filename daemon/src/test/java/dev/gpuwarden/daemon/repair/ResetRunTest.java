@@ -25,7 +25,10 @@ class ResetRunTest {
     @Test
     void aChildGetsTheSettingsOfTheDaemon() {
         List<String> command = new ResetRun(
-                        false, Duration.ofSeconds(30), List.of("--path.sysfs=/x"), Optional.of(Path.of("/var/b")))
+                        RepairProcess.child,
+                        Duration.ofSeconds(30),
+                        List.of("--path.sysfs=/x"),
+                        Optional.of(Path.of("/var/b")))
                 .command(List.of("GPU-b", "GPU-a"), ENVIRONMENT);
         assertThat(command)
                 .containsSubsequence(
@@ -42,7 +45,7 @@ class ResetRunTest {
 
     @Test
     void aUnitGetsTheDaemonsVariablesAndNoOthers() {
-        List<String> command = new ResetRun(true, Duration.ofSeconds(30), List.of(), Optional.empty())
+        List<String> command = new ResetRun(RepairProcess.unit, Duration.ofSeconds(30), List.of(), Optional.empty())
                 .command(List.of("GPU-a"), ENVIRONMENT);
         assertThat(command).startsWith("systemd-run").contains("--wait", "--unit=gpuwarden-gpu-reset");
         assertThat(command.stream().filter(word -> word.startsWith("--setenv=")))
