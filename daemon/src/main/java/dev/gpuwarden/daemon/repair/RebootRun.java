@@ -1,21 +1,37 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.daemon.script.ChildRun;
 import dev.gpuwarden.daemon.script.ManagerProgram;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * The request of a reboot of this server, by systemd.
+ * The request of a reboot of this server, by systemd or by a program of the user.
  *
  * @param command the program and its arguments
- * @param longest limit of the program, after which it is ended and has failed
+ * @param longest limit of the program, after which it is ended
  */
 record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
 
+    /** The program where the user has none. */
     static final List<String> SYSTEMD = List.of("systemctl", "reboot");
+
+    /** The exit code of a program that a signal has ended is this and the number of the signal. */
+    private static final int SIGNALS = 128;
 
     RebootRun {
         command = List.copyOf(command);
+    }
+
+    /**
+     * Returns true if no reboot can follow. A program that a signal or its limit has ended may have requested one: a shutdown ends the
+     * programs of this daemon too.
+     */
+    static boolean refused(ManagerProgram request) {
+        return request.run().end() instanceof ChildRun.End.NotStarted
+                || request.run().end() instanceof ChildRun.End.Exited exited
+                        && exited.code() != 0
+                        && exited.code() < SIGNALS;
     }
 
     /** Requests the reboot. Blocks up to the limit. Success is no proof: another boot ID is. */

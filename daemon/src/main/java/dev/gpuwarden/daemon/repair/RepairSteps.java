@@ -248,7 +248,7 @@ final class RepairSteps {
         record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
         ManagerProgram reboot = server.reboot().request();
         record(attempt, RepairAttempt.REBOOT, "", reboot.succeeded(), reboot.text(), start);
-        return reboot.succeeded() ? Optional.empty() : Optional.of(new Result(Outcome.FAILED, reboot.text()));
+        return RebootRun.refused(reboot) ? Optional.of(new Result(Outcome.FAILED, reboot.text())) : Optional.empty();
     }
 
     private void keepEvidence(RepairAttempt attempt) throws IOException, InterruptedException {

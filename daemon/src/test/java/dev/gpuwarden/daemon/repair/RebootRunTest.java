@@ -17,8 +17,10 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** The request of a reboot, and the evidence before it, by programs in place of those of the server. */
+/** The reboot by a program of the user, with the evidence before it. The collector is a program that fails. */
 @Tag("programs")
 class RebootRunTest {
 
@@ -71,6 +73,15 @@ class RebootRunTest {
         assertThat(failed.end().orElseThrow().detail())
                 .contains(
                         "power-cycle ended with code 3: no route; no evidence was kept by gpuwarden bundle: it did not end within 1ms");
+    }
+
+    /** A shutdown sends SIGTERM to the programs of the daemon's unit. */
+    @ParameterizedTest
+    @CsvSource({"kill $$, ended with code 143", "kill -9 $$, it was killed", "sleep 60, it did not end within 1s"})
+    void programThatIsEndedMayHaveRequestedTheReboot(String script, String end) throws Exception {
+        RepairAttempt open = reboot(script, Duration.ofSeconds(1), () -> true);
+        assertThat(open.end()).isEmpty();
+        assertThat(open.steps().get(2).detail()).contains(end);
     }
 
     @Test
