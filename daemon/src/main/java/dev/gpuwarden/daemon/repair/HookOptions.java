@@ -3,8 +3,6 @@ package dev.gpuwarden.daemon.repair;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.ActionName;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +12,6 @@ import picocli.CommandLine.Option;
 final class HookOptions {
 
     private static final Duration LONGEST = Duration.ofHours(1);
-    private static final int MOST_WORDS = 32;
 
     /** The users of GPUs that leave before the program runs. */
     enum Drain {
@@ -68,14 +65,7 @@ final class HookOptions {
         if (words.isEmpty()) {
             return;
         }
-        Path program = Path.of(words.get(0));
-        if (!program.isAbsolute() || !Files.isExecutable(program) || Files.isDirectory(program)) {
-            throw new UserError(
-                    "--repair.hook: expected the absolute path of a program that may be run, seen '" + program + "'");
-        }
-        if (words.size() > MOST_WORDS) {
-            throw new UserError("--repair.hook: expected at most " + MOST_WORDS + " words, seen " + words.size());
-        }
+        UserProgram.validate("--repair.hook", words);
         for (String action : actions) {
             if (!ActionName.isKnown(action)) {
                 throw new UserError(

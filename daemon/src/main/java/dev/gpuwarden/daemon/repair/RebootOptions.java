@@ -1,12 +1,15 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** The settings of reboots of this server. */
 final class RebootOptions {
 
-    private static final Duration LONGEST = Duration.ofMinutes(2);
+    private static final Duration LONGEST = Duration.ofMinutes(10);
 
     /** The times at which this server may be rebooted. */
     enum Reboot {
@@ -23,8 +26,40 @@ final class RebootOptions {
                     + " idle is only while no process but the daemon holds a GPU (default: ${DEFAULT-VALUE}).")
     Reboot when = Reboot.never;
 
+    @Option(
+            names = "--repair.reboot-command",
+            split = ",",
+            paramLabel = "WORD",
+            description = "Program and arguments that reboot this server, such as /usr/local/sbin/power-cycle,--now:"
+                    + " without a shell. Exit code 0 is a request; another boot ID within 15 minutes is success"
+                    + " (default: systemctl reboot).")
+    List<String> words = List.of();
+
+    @Option(
+            names = "--repair.reboot-timeout",
+            defaultValue = "2m",
+            paramLabel = "DURATION",
+            description = "Longest run of the program that reboots, up to 10m; then it is ended"
+                    + " (default: ${DEFAULT-VALUE}).")
+    Duration timeout = Duration.ofMinutes(2);
+
+    /** @throws UserError with the setting */
+    void validate() {
+        if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
+            throw new UserError("--repair.reboot-timeout: expected 1s to " + Durations.text(LONGEST) + ", seen "
+                    + Durations.text(timeout));
+        }
+        if (words.isEmpty()) {
+            return;
+        }
+        UserProgram.validate("--repair.reboot-command", words);
+        if (when == Reboot.never) {
+            throw new UserError("--repair.reboot-command: expected --repair.reboot=idle or always with it, seen never");
+        }
+    }
+
     /** @param evidence collects before each reboot */
     RebootRun run(EvidenceRun evidence) {
-        return new RebootRun(RebootRun.SYSTEMD, LONGEST, evidence);
+        return new RebootRun(words.isEmpty() ? RebootRun.SYSTEMD : words, timeout, evidence);
     }
 }

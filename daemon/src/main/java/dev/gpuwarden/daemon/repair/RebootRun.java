@@ -19,6 +19,8 @@ record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
     /** The exit code of a program that a signal has ended is this and the number of the signal. */
     private static final int SIGNALS = 128;
 
+    private static final int MOST_SIGNAL = 64;
+
     RebootRun {
         command = List.copyOf(command);
     }
@@ -31,7 +33,7 @@ record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
         return request.run().end() instanceof ChildRun.End.NotStarted
                 || request.run().end() instanceof ChildRun.End.Exited exited
                         && exited.code() != 0
-                        && exited.code() < SIGNALS;
+                        && (exited.code() <= SIGNALS || exited.code() > SIGNALS + MOST_SIGNAL);
     }
 
     /** Requests the reboot. Blocks up to the limit. Success is no proof: another boot ID is. */

@@ -187,6 +187,7 @@ public final class RepairOptions {
         if (slurm != null && !NODE.matcher(slurm).matches()) {
             throw new UserError("--repair.slurm-node: expected the name of one node, seen '" + slurm + "'");
         }
+        reboot.validate();
         hook.validate();
     }
 

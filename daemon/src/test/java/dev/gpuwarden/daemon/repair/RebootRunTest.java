@@ -1,7 +1,11 @@
 package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.daemon.repair.RebootOptions.Reboot;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
@@ -68,11 +72,11 @@ class RebootRunTest {
 
     @Test
     void exitCodeOfTheProgramIsAFailure() throws Exception {
-        RepairAttempt failed = reboot("echo no route >&2; exit 3", Duration.ofSeconds(10), () -> true);
+        RepairAttempt failed = reboot("echo no route >&2; exit 255", Duration.ofSeconds(10), () -> true);
         assertThat(failed.ended(Outcome.FAILED)).isTrue();
         assertThat(failed.end().orElseThrow().detail())
                 .contains(
-                        "power-cycle ended with code 3: no route; no evidence was kept by gpuwarden bundle: it did not end within 1ms");
+                        "power-cycle ended with code 255: no route; no evidence was kept by gpuwarden bundle: it did not end within 1ms");
     }
 
     /** A shutdown sends SIGTERM to the programs of the daemon's unit. */
@@ -121,5 +125,21 @@ class RebootRunTest {
                 .isEqualTo(new EvidenceRun.Evidence(false, "no evidence was kept in /b: no room"));
         assertThat(EvidenceRun.evidence(137, "", "Killed\n").text())
                 .isEqualTo("no evidence was kept by gpuwarden bundle: it ended with code 137: Killed");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "sh | idle | 2m | expected the absolute path of a program that may be run, seen 'sh'",
+                "/bin/sh | never | 2m | expected --repair.reboot=idle or always with it, seen never",
+                "/bin/sh | idle | 11m | --repair.reboot-timeout: expected 1s to 10m, seen 11m",
+            })
+    void wrongSettingIsNamed(String program, Reboot when, String timeout, String error) {
+        RebootOptions options = new RebootOptions();
+        options.words = List.of(program);
+        options.when = when;
+        options.timeout = Durations.find(timeout).orElseThrow();
+        assertThatThrownBy(options::validate).isInstanceOf(UserError.class).hasMessageContaining(error);
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -101,6 +102,41 @@ class ServerRepairTest {
                     .extracting(RepairAttempt.Step::name)
                     .containsExactly(RepairAttempt.BEGIN_RESET, RepairAttempt.RESET);
         });
+    }
+
+    @Test
+    void rebootByAProgramKeepsEvidenceBeforeAndIsProvenByAnotherBoot() throws Exception {
+        Path calls = node.root().resolve("calls");
+        Path program = Files.writeString(node.root().resolve("power-cycle"), "#!/bin/sh\necho \"$@\" >>" + calls);
+        assertThat(program.toFile().setExecutable(true)).isTrue();
+        String[] options = {"--repair.reboot=always", "--repair.reboot-command=" + program + ",--now"};
+        RunningDaemon armed = daemon("armed", options);
+        node.logKernel("NVRM: Xid (PCI:" + address(3) + "): 79, GPU has fallen off the bus.");
+        String line = armed.err().readLine();
+        while (!line.contains("repair: begins: reboot of this server")) {
+            line = armed.err().readLine();
+        }
+        assertThat(line)
+                .endsWith("by " + program + " --now, after an archive of evidence in "
+                        + node.root().resolve("bundles"));
+        while (!Files.exists(calls)) {
+            TimeUnit.MILLISECONDS.sleep(50);
+        }
+        armed.stop();
+        RepairAttempt open = attempts().get(0);
+        assertThat(open.end()).isEmpty();
+        String evidence = open.done(RepairAttempt.EVIDENCE).orElseThrow().detail();
+        assertThat(Path.of(evidence.replaceFirst("evidence in ", "")))
+                .isNotEmptyFile()
+                .hasParent(node.root().resolve("bundles"));
+
+        node.reboot();
+        RunningDaemon next = daemon("armed", options);
+        next.awaitMetrics(
+                metrics -> metrics.contains("gpuwarden_repairs_recorded{kind=\"reboot\",outcome=\"succeeded\"} 1.0"));
+        next.stop();
+        assertThat(Files.readAllLines(calls)).containsExactly("--now");
+        assertThat(RepairHistory.read(record()).get(0).detail()).matches("boot [0-9a-f-]+; \\Q" + evidence + "\\E");
     }
 
     @Test
