@@ -9,11 +9,13 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
 import dev.gpuwarden.aggregator.drain.ManualDrainState;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.ShutdownSignal;
+import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.core.util.Threads;
 import java.io.PrintWriter;
 import java.time.Clock;
@@ -33,7 +35,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         description = {
             "Cordon a node, have its pods evicted as their budgets permit, and wait until they have ended; with --gpu only"
-                    + " the pods that hold that GPU.",
+                    + " the pods that hold that GPU, or one that can only be reset together with it.",
             "Pods of DaemonSets, static pods and pods of the system namespaces stay. The node stays cordoned until"
                     + " an operator releases it. Uses the Kubernetes API with your own rights."
         },
@@ -96,9 +98,13 @@ public final class DrainCommand extends ClusterCommand {
         if (!missing.isEmpty()) {
             return undecided("nothing was done: " + who + " may not " + AccessReviewer.text(missing));
         }
-        Optional<String> unasked = gpus.isEmpty() ? Optional.empty() : unasked(api);
+        Health health = gpus.isEmpty() ? new Health(Optional.empty(), "") : health(api);
+        DrainScope scope = DrainScope.of(
+                node, gpus, health.tree().map(NodeHealth::units).orElse(ResetUnits.UNKNOWN), health.why());
+        Optional<String> unasked = gpus.isEmpty() ? Optional.empty() : unasked(api, health);
         DrainProgress progress = new DrainProgress(node, this::print);
-        ManualDrain drain = new ManualDrain(api, options.settings(gpus, unasked, dryRun), clock, progress);
+        scope.notes().forEach(progress::noted);
+        ManualDrain drain = new ManualDrain(api, options.settings(scope.gpus(), unasked, dryRun), clock, progress);
         try (ShutdownSignal.Registration running = stop.register()) {
             Thread stopping = Threads.daemon("gpuwarden-drain-stop", () -> stopOn(running, drain));
             stopping.start();
@@ -112,7 +118,7 @@ public final class DrainCommand extends ClusterCommand {
             }
             ManualDrainState.Result result = drain.run(cordon.read().get());
             stopping.interrupt();
-            DrainReport report = new DrainReport(node, who, gpus, dryRun, cordon, result);
+            DrainReport report = new DrainReport(node, who, scope, dryRun, cordon, result);
             show(report.tree(), report::print);
             return report.exitCode();
         }
@@ -142,8 +148,27 @@ public final class DrainCommand extends ClusterCommand {
         return plan.done() ? new ManualCordon.Plan(true, "it takes no new pods", plan.patch()) : plan;
     }
 
+    /**
+     * The node's report.
+     *
+     * @param why the reason why it cannot be read; empty if it was read
+     */
+    private record Health(Optional<Map<String, Object>> tree, String why) {}
+
+    private Health health(KubeClient api) throws InterruptedException {
+        try {
+            return new Health(Optional.of(api.get(NodeHealthClient.ALL.path(node))), "");
+        } catch (ApiException e) {
+            return new Health(
+                    Optional.empty(),
+                    e.notFound()
+                            ? "it has no daemon that reports to an aggregator"
+                            : "its NodeHealth cannot be read: " + e.answer());
+        }
+    }
+
     /** Returns the reason why the node's daemon cannot be asked for the holders of its GPUs; empty if it can. */
-    private Optional<String> unasked(KubeClient api) throws ApiException, InterruptedException {
+    private Optional<String> unasked(KubeClient api, Health health) throws ApiException, InterruptedException {
         if (dryRun) {
             return Optional.of("a dry run does not ask its daemon");
         }
@@ -151,15 +176,7 @@ public final class DrainCommand extends ClusterCommand {
         if (!missing.isEmpty()) {
             return Optional.of("to ask its daemon you would have to " + AccessReviewer.text(missing));
         }
-        try {
-            var unused = api.get(NodeHealthClient.ALL.path(node));
-            return Optional.empty();
-        } catch (ApiException e) {
-            return Optional.of(
-                    e.notFound()
-                            ? "it has no daemon that reports to an aggregator"
-                            : "its daemon cannot be asked: " + e.answer());
-        }
+        return health.tree().isPresent() ? Optional.empty() : Optional.of(health.why());
     }
 
     private void stopOn(ShutdownSignal.Registration running, ManualDrain drain) {

@@ -36,6 +36,11 @@ final class DrainProgress implements ManualDrain.Listener {
         print(node, cordon.written() ? "cordoned" : cordon.plan().why());
     }
 
+    /** Prints a note about the GPUs of the drain. */
+    void noted(String note) {
+        print(node, note);
+    }
+
     @Override
     public void waits(String why) {
         if (!why.equals(waits)) {

@@ -8,10 +8,10 @@ import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 record DrainReport(
         String node,
         String by,
-        Set<String> gpus,
+        DrainScope scope,
         boolean dryRun,
         NodeCommand.NodeChange.Outcome cordon,
         ManualDrainState.Result result) {
@@ -41,7 +41,9 @@ record DrainReport(
         tree.put("node", node);
         tree.put("by", by);
         tree.put("dryRun", dryRun);
-        tree.put("gpus", List.copyOf(gpus));
+        tree.put("gpus", List.copyOf(scope.gpus()));
+        tree.put("added", List.copyOf(scope.added()));
+        tree.put("notes", notes());
         tree.put("cordon", cordonTree());
         tree.put("outcome", result.outcome().label());
         tree.put("why", result.why());
@@ -80,10 +82,18 @@ record DrainReport(
             }
             table.print(out);
         }
+        notes().forEach(note -> out.println(Table.escape(note)));
         out.println(Table.escape(verdict()));
         if (dryRun) {
             out.println("dry run: nothing was changed");
         }
+    }
+
+    private List<String> notes() {
+        List<String> notes = new ArrayList<>(scope.notes());
+        result.unlisted()
+                .ifPresent(why -> notes.add("pods that have a GPU open without a request are not listed: " + why));
+        return notes;
     }
 
     private static Style style(State state) {
@@ -100,7 +110,7 @@ record DrainReport(
                 .filter(ManualDrainState.ManualPod::inTheWay)
                 .count();
         String pods = DrainProgress.pods(left) + (left == 1 ? " is" : " are") + " left";
-        String of = gpus.isEmpty() ? "" : " of the pods that hold " + String.join(", ", gpus);
+        String of = scope.gpus().isEmpty() ? "" : " of the pods that hold " + gpus();
         boolean released = dryRun || result.outcome() == Outcome.RELEASED;
         // The command does not release cordons of other writers.
         boolean ours = cordon.read().flatMap(ManualCordon::reason).isPresent();
@@ -109,7 +119,7 @@ record DrainReport(
                 + switch (result.outcome()) {
                     case DRAINED ->
                         nobody()
-                                ? "has no pod that holds " + String.join(", ", gpus)
+                                ? "has no pod that must leave " + gpus()
                                 : (dryRun ? "would be drained" : "is drained") + of;
                     case LEFT -> (dryRun ? "would not be drained" : "is not drained") + of + ": " + kept();
                     case TIMEOUT -> "is not drained" + of + " in time: " + pods;
@@ -120,9 +130,13 @@ record DrainReport(
                 + back;
     }
 
+    private String gpus() {
+        return String.join(", ", scope.gpus());
+    }
+
     /** Returns true if no pod had to end. The GPU may then belong to another node. */
     private boolean nobody() {
-        return !gpus.isEmpty() && result.pods().stream().allMatch(pod -> pod.state() == State.LEFT);
+        return !scope.gpus().isEmpty() && result.pods().stream().allMatch(pod -> pod.state() == State.LEFT);
     }
 
     private String kept() {

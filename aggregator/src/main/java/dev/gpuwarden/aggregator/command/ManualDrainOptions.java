@@ -24,12 +24,27 @@ final class ManualDrainOptions {
 
     private static final int PODS_OWN = -1;
 
+    /** The treatment of pods that hold a GPU by a process alone. */
+    enum Processes {
+        leave,
+        evict
+    }
+
     @Option(
             names = "--gpu",
             split = ",",
             paramLabel = "UUID",
-            description = "Only pods that hold this GPU, or a part of it. May be given more than once.")
+            description = "Only pods that hold this GPU, or a part of it, or a GPU that can only be reset together with"
+                    + " it. May be given more than once.")
     List<String> gpus = List.of();
+
+    @Option(
+            names = "--processes",
+            defaultValue = "leave",
+            paramLabel = "SWITCH",
+            description = "Pods whose processes have a GPU of --gpu open without a request: ${COMPLETION-CANDIDATES}."
+                    + " leave lists them and leaves them to you (default: ${DEFAULT-VALUE}).")
+    Processes processes = Processes.leave;
 
     @Option(
             names = "--grace-period",
@@ -94,6 +109,7 @@ final class ManualDrainOptions {
         return new ManualDrain.Settings(
                 uuids,
                 unasked,
+                processes == Processes.evict,
                 policies(grace),
                 grace,
                 timeout.isZero() ? Optional.empty() : Optional.of(timeout),

@@ -82,7 +82,7 @@ public record DrainDecision(
         Set<String> unknown = new HashSet<>();
         if (!record.partial().isEmpty()) {
             if (answer instanceof GpuHolderSource.Answer.Known known) {
-                holders = known.holders();
+                holders = known.processes().and(known.holders(), pods);
             } else if (record.succeeded().isPresent()) {
                 // Pods from before the end of the drain hold none of the GPUs.
                 holders = since(record, pods)

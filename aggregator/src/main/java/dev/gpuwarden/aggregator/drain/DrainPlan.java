@@ -18,6 +18,9 @@ public final class DrainPlan {
     /** The longest time from a cordon to the creation of a pod that was bound before it, with the difference of the clocks. */
     static final Duration ARRIVAL = Duration.ofMinutes(1);
 
+    /** The reason for which a pod is not in the way of a partial drain. */
+    static final String OTHER_GPUS = "it has none of the GPUs";
+
     private final DrainAnnotation drain;
     private final Map<String, Set<String>> holders;
     private final DrainPolicies policies;
@@ -88,7 +91,7 @@ public final class DrainPlan {
             return unasked(pod, "it is in a namespace of the system", began);
         }
         if (asked.isEmpty()) {
-            return left(pod, "it has none of the GPUs");
+            return left(pod, OTHER_GPUS);
         }
         if (pod.deleted().isPresent()) {
             return new PodPlan(pod, Step.GOING, "", pod.deleted(), began);

@@ -19,10 +19,20 @@ public interface GpuHolderSource {
          *
          * @param holders UUIDs of the requested GPUs that each pod holds, by `NAMESPACE/NAME` of the pod
          * @param asOf time of the information
+         * @param processes pods that have them open without being holders
          */
-        record Known(Map<String, Set<String>> holders, Instant asOf) implements Answer {
+        record Known(Map<String, Set<String>> holders, Instant asOf, GpuProcesses processes) implements Answer {
             public Known {
                 holders = Map.copyOf(holders);
+            }
+
+            /** Creates an answer of a source that does not search processes. */
+            Known(Map<String, Set<String>> holders, Instant asOf) {
+                this(holders, asOf, GpuProcesses.unknown("processes were not searched"));
+            }
+
+            Known with(GpuProcesses found) {
+                return new Known(holders, asOf, found);
             }
         }
 

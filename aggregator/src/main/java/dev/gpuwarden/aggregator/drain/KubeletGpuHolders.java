@@ -84,7 +84,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
      * @param memory cache of the cluster, which reports new answers
      * @param patience limit for the answer of a daemon, which waits for its kubelet for two seconds at most, and reconnects
      *     after a lost connection
-     * @param processes true if a pod whose process has a GPU open holds it, also without a request
+     * @param processes true to ask the daemon also for pods whose processes have a GPU open without a request
      * @param again adds a node to the work queue
      */
     public KubeletGpuHolders(
@@ -130,7 +130,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
                 memory.health(node.name()).orElse(Map.of()), question.id().get());
         if (answer instanceof LookupAnswer.Answered answered) {
             return status instanceof Answer.Known listed
-                    ? withProcesses(listed, answered.holders(), gpus, pods)
+                    ? withProcesses(listed, answered.holders(), gpus)
                     : settled(node.name(), question, answered.holders(), gpus, pods);
         }
         if (answer instanceof LookupAnswer.Failed why) {
@@ -146,32 +146,26 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
     /** Returns the answer without a daemon. Pods that hold a GPU without a request are then found by its reset. */
     private static Answer without(Answer status, String why) {
+        if (status instanceof Answer.Known known) {
+            return known.with(GpuProcesses.unknown(why));
+        }
         return status instanceof Answer.Unknown unknown ? new Answer.Unknown(unknown.why() + ", and " + why) : status;
     }
 
-    /**
-     * Returns the holders with those that hold a GPU by a process. A pod of a DaemonSet or of the node itself cannot leave, so the reset
-     * decides about it.
-     */
-    private Answer withProcesses(Answer.Known known, GpuHolders holders, Set<String> gpus, Collection<PodView> pods) {
+    private Answer withProcesses(Answer.Known known, GpuHolders holders, Set<String> gpus) {
         if (!processes) {
             return known;
         }
-        Set<String> leaving = pods.stream()
-                .filter(pod -> !pod.owner().equals("DaemonSet") && !pod.mirror())
-                .map(PodView::path)
-                .collect(Collectors.toSet());
         Map<String, Set<String>> byPod = new TreeMap<>();
-        known.holders().forEach((pod, held) -> byPod.put(pod, new TreeSet<>(held)));
         for (String gpu : gpus) {
             for (GpuHolders.Pod pod : holders.podsWithProcesses(gpu)) {
-                if (leaving.contains(pod.toString())) {
+                if (!known.holders().getOrDefault(pod.toString(), Set.of()).contains(gpu)) {
                     byPod.computeIfAbsent(pod.toString(), any -> new TreeSet<>())
                             .add(gpu);
                 }
             }
         }
-        return new Answer.Known(byPod, known.asOf());
+        return known.with(new GpuProcesses(byPod, Optional.empty()));
     }
 
     private static Answer asks() {
@@ -200,7 +194,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         }
         return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
                 ? ask(node, question.since(), question.tries(), question.arrivals() + 1)
-                : withProcesses(read(holders, gpus, pods, came), holders, gpus, pods);
+                : withProcesses(read(holders, gpus, pods, came), holders, gpus);
     }
 
     /** Returns true if a pod that requests a GPU may have got one after the answer. */
@@ -281,8 +275,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     }
 
     /**
-     * The holders of one node's GPUs for a command: the pods' status first, then the node's daemon, unless it must not be
-     * asked.
+     * The holders of one node's GPUs for a command: the pods' status and the node's daemon, unless it must not be asked.
      */
     static final class ForOneNode implements GpuHolderSource, AutoCloseable {
 
@@ -303,7 +296,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             this.daemon = unasked.isPresent()
                     ? Optional.empty()
                     : Optional.of(new KubeletGpuHolders(
-                            podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), false, again));
+                            podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), true, again));
         }
 
         @Override
@@ -311,11 +304,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             if (daemon.isPresent()) {
                 return daemon.get().holders(node, gpus, pods, since);
             }
-            Answer answer = podStatus.holders(node, gpus, pods, since);
-            return answer instanceof Answer.Unknown unknown
-                    ? new Answer.Unknown(
-                            unknown.why() + unasked.map(why -> ", and " + why).orElse(""))
-                    : answer;
+            return without(podStatus.holders(node, gpus, pods, since), unasked.orElse("its daemon is not asked"));
         }
 
         @Override

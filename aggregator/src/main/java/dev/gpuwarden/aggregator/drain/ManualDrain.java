@@ -49,6 +49,7 @@ public final class ManualDrain {
      *
      * @param gpus UUIDs of the GPUs whose pods have to leave; empty for all pods
      * @param unasked reason why the node's daemon is not asked for the holders; empty if it is
+     * @param processes true to evict pods too that have a GPU open by a process alone; otherwise they are named
      * @param grace grace period of the evictions; empty for each pod's own
      * @param timeout limit of the drain; empty for none
      * @param dryRun true if the drain must not change anything
@@ -56,6 +57,7 @@ public final class ManualDrain {
     public record Settings(
             Set<String> gpus,
             Optional<String> unasked,
+            boolean processes,
             DrainPolicies policies,
             Optional<Duration> grace,
             Optional<Duration> timeout,
@@ -172,6 +174,7 @@ public final class ManualDrain {
                 new DrainRequest(settings.gpus().isEmpty(), settings.gpus(), false, "by hand"), began);
         private final Set<String> signalled = new HashSet<>();
         private ManualDrainState state = ManualDrainState.NONE;
+        private Optional<String> unlisted = Optional.empty();
 
         Course(CachedNode node, KubeletGpuHolders.ForOneNode gpuPods, PodEvictor removals) {
             this.node = node;
@@ -234,10 +237,12 @@ public final class ManualDrain {
                 listener.waits(asks.what());
                 return late(now) ? end(Outcome.TIMEOUT, "") : Optional.empty();
             }
-            Map<String, Set<String>> holders = ((Answer.Known) answer).holders();
-            state = evaluate(holders, drain.refusals(), now);
+            Answer.Known known = (Answer.Known) answer;
+            unlisted =
+                    known.processes().unknown().filter(why -> !settings.gpus().isEmpty());
+            state = evaluate(known, drain.refusals(), now);
             if (settings.dryRun()) {
-                state = evaluate(holders, rehearsed(now), now);
+                state = evaluate(known, rehearsed(now), now);
                 return end(
                         state.pods().stream().anyMatch(ManualDrainState.ManualPod::kept)
                                 ? Outcome.LEFT
@@ -260,12 +265,19 @@ public final class ManualDrain {
             return Optional.empty();
         }
 
-        private ManualDrainState evaluate(
-                Map<String, Set<String>> holders, Map<String, Refusal> refusals, Instant now) {
+        private ManualDrainState evaluate(Answer.Known known, Map<String, Refusal> refusals, Instant now) {
             Map<String, Object> health = cache.health(node.name()).orElse(Map.of());
+            Map<String, Set<String>> holders =
+                    settings.processes() ? known.processes().and(known.holders(), drain.pods()) : known.holders();
             List<PodPlan> plan = new CheckpointSignals(
                             health, drain.unsent(), settings.policies().notice(), DrainTimes.DEFAULT.signal())
-                    .of(asked, DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now), now);
+                    .of(
+                            asked,
+                            known.processes()
+                                    .named(
+                                            DrainPlan.of(asked, drain.pods(), holders, settings.policies(), now),
+                                            "--processes=evict"),
+                            now);
             return ManualDrainState.of(state, plan, refusals, settings.policies(), began, now);
         }
 
@@ -304,7 +316,7 @@ public final class ManualDrain {
         }
 
         private Optional<Result> end(Outcome outcome, String why) {
-            return Optional.of(new Result(outcome, why, state.pods(), began, now()));
+            return Optional.of(new Result(outcome, why, state.pods(), unlisted, began, now()));
         }
     }
 

@@ -235,9 +235,16 @@ public record ManualDrainState(List<ManualPod> pods, List<PodPlan> due, Optional
      * The result of an operator's drain of a node.
      *
      * @param why reason for operators; empty if the pods are the reason
+     * @param unlisted reason why pods that have a GPU open by a process alone are not known; empty if they are, or need not be
      * @param began time since which the node takes no new pods
      */
-    public record Result(Outcome outcome, String why, List<ManualPod> pods, Instant began, Instant ended) {
+    public record Result(
+            Outcome outcome,
+            String why,
+            List<ManualPod> pods,
+            Optional<String> unlisted,
+            Instant began,
+            Instant ended) {
 
         public enum Outcome {
             /** No pod is in the way. */

@@ -9,11 +9,17 @@ import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -59,6 +65,62 @@ class DrainHoldersClusterTest extends DrainCommandFixture {
         pods.end("holds");
         assertThat(drain.end()).as(drain.err().toString()).isZero();
         assertThat(pods.untouched()).containsExactly("other");
+    }
+
+    /** An answer with the process of a pod that requests no GPU. */
+    private static void answerOpen(String node) throws Exception {
+        answer(
+                node,
+                new Reading.Present<>(new GpuHolders(Instant.now(), List.of(), List.of(), 0)
+                        .with(List.of(
+                                new ProcessHolder(node, "open", "main", OTHER),
+                                new ProcessHolder(node, "holds", "main", GPU)))));
+    }
+
+    @Test
+    void podsOfTheWholeResetUnitAndThoseOfProcessesLeave() throws Exception {
+        fleet.gpus.put(
+                "paired",
+                new ReportedGpus(List.of(
+                        new ReportedGpus.Gpu(0, Optional.empty(), Optional.of(GPU), Optional.of(sorted(OTHER))),
+                        new ReportedGpus.Gpu(1, Optional.empty(), Optional.of(OTHER), Optional.of(sorted(GPU))))));
+        TestPods pods = pods("paired");
+        runWithGpu(pods, "paired", "holds", GPU);
+        runWithGpu(pods, "paired", "other", OTHER);
+        pods.run("paired", "open", OWNED, "");
+        String unit = GPU + " can only be reset together with " + OTHER;
+
+        Running dry = drain("paired", "--gpu", GPU, "--dry-run");
+        assertThat(dry.end()).as(dry.out().toString()).isZero();
+        assertThat(dry.tree()).containsEntry("added", List.of(OTHER));
+        assertThat(dry.states()).containsEntry("other", "evict").containsEntry("open", "left");
+        assertThat(dry.out().toString()).contains(unit, "not listed: a dry run does not ask its daemon");
+        assertThat(pods.untouched()).hasSize(3);
+
+        Running drain = drain("paired", "--gpu", GPU);
+        until(() -> !fleet.lookup("paired").isEmpty(), "the node is asked, also with complete pod status");
+        assertThat(drain.err().toString()).contains(unit);
+        String asked = fleet.lookup("paired");
+        answerOpen("paired");
+        drain.awaitMessage("paired/holds: evicted");
+        drain.awaitMessage("paired/other: evicted");
+        pods.end("holds");
+        pods.end("other");
+        assertThat(drain.end()).as("an operator must end the third").isEqualTo(1);
+        assertThat(drain.states()).containsEntry("open", "stays").containsEntry("other", "gone");
+        assertThat(drain.out().toString())
+                .contains("a process of it has " + OTHER + " open without a request (--processes=evict)");
+
+        Running evict = drain("paired", "--gpu", GPU, "--processes", "evict");
+        until(() -> !fleet.lookup("paired").equals(asked), "the node is asked again");
+        answerOpen("paired");
+        evict.awaitMessage("paired/open: evicted");
+        pods.end("open");
+        assertThat(evict.end()).as(evict.err().toString()).isZero();
+    }
+
+    private static SortedSet<String> sorted(String uuid) {
+        return new TreeSet<>(Set.of(uuid));
     }
 
     private static void answer(String node, Reading<GpuHolders> holders) throws Exception {

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.drain.ManualDrainState.ManualPod.State;
 import dev.gpuwarden.aggregator.drain.ManualDrainState.Result.Outcome;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;
@@ -35,19 +36,22 @@ class DrainReportTest {
             "metadata",
             Map.of("name", "n", "annotations", Map.of("gpuwarden.dev/cordoned-by-hand", "me: to drain it")));
 
+    private ResetUnits units = new ResetUnits(Map.of("GPU-1", Set.of("GPU-1")));
+    private Optional<String> unlisted = Optional.empty();
+
     private DrainReport report(
             Outcome outcome, String why, boolean dryRun, List<ManualDrainState.ManualPod> pods, String... gpus) {
         return new DrainReport(
                 "n",
                 "me",
-                Set.of(gpus),
+                DrainScope.of("n", Set.of(gpus), units, ""),
                 dryRun,
                 new NodeCommand.NodeChange.Outcome(
                         "n",
                         new ManualCordon.Plan(true, "it takes no new pods", List.of()),
                         !dryRun,
                         Optional.of(CachedNode.of(cordon))),
-                new ManualDrainState.Result(outcome, why, pods, NOW.minusSeconds(90), NOW));
+                new ManualDrainState.Result(outcome, why, pods, unlisted, NOW.minusSeconds(90), NOW));
     }
 
     private static String table(DrainReport report) {
@@ -78,7 +82,7 @@ class DrainReportTest {
                 .startsWith("n is drained of the pods that hold GPU-1; ");
         assertThat(report(Outcome.DRAINED, "", true, PODS.subList(3, 4), "GPU-1")
                         .verdict())
-                .isEqualTo("n has no pod that holds GPU-1");
+                .isEqualTo("n has no pod that must leave GPU-1");
         assertThat(report(Outcome.LEFT, "", false, PODS.subList(0, 2)))
                 .returns(1, DrainReport::exitCode)
                 .returns(
@@ -102,6 +106,29 @@ class DrainReportTest {
     }
 
     @Test
+    void gpusOfTheResetUnitAndMissingProcessesAreNamed() {
+        units = new ResetUnits(Map.of("GPU-1", Set.of("GPU-1", "GPU-2")));
+        unlisted = Optional.of("a dry run does not ask its daemon");
+        DrainReport report = report(Outcome.DRAINED, "", true, PODS.subList(0, 1), "GPU-1");
+        assertThat(report.tree())
+                .containsEntry("gpus", List.of("GPU-1", "GPU-2"))
+                .containsEntry("added", List.of("GPU-2"));
+        assertThat(table(report)).endsWith("""
+                GPU-1 can only be reset together with GPU-2: pods that hold those leave too
+                pods that have a GPU open without a request are not listed: a dry run does not ask its daemon
+                n would be drained of the pods that hold GPU-1, GPU-2
+                dry run: nothing was changed
+                """);
+        assertThat(DrainScope.of("n", Set.of("GPU-1", "GPU-2"), units, ""))
+                .as("both were requested, and the unit of one is unknown")
+                .returns(Set.of(), DrainScope::added)
+                .returns(
+                        List.of("the GPUs that are reset together with GPU-2 are unknown, since n does not report them:"
+                                + " only its own pods leave"),
+                        DrainScope::notes);
+    }
+
+    @Test
     void cordonOfAnotherWriterStays() {
         cordon = Map.of("metadata", Map.of("name", "n"));
         assertThat(report(Outcome.DRAINED, "", false, PODS).verdict()).isEqualTo("n is drained; it stays cordoned");
@@ -113,7 +140,7 @@ class DrainReportTest {
                         report(Outcome.LEFT, "", false, PODS.subList(1, 2)).tree()))
                 .isEqualToIgnoringWhitespace("""
                         {"schema": "gpuwarden.drain/v1", "at": "2026-11-22T06:00:00Z", "node": "n", "by": "me",
-                        "dryRun": false, "gpus": [],
+                        "dryRun": false, "gpus": [], "added": [], "notes": [],
                         "cordon": {"written": true, "why": "it takes no new pods", "patch": []},
                         "outcome": "left", "why": "", "began": "2026-11-22T05:58:30Z",
                         "pods": [{"pod": "team/b", "uid": "uid-b", "state": "stays",

@@ -1,0 +1,82 @@
+package dev.gpuwarden.aggregator.drain;
+
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * The pods whose processes have GPUs of a drain open, and to which the kubelet gave none of these. Pure.
+ *
+ * @param byPod UUIDs of the GPUs that each pod has open, by `NAMESPACE/NAME` of the pod
+ * @param unknown the reason why such pods may be missing; empty if the node's daemon has named them
+ */
+public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unknown) {
+
+    public GpuProcesses {
+        byPod = Map.copyOf(byPod);
+    }
+
+    static GpuProcesses unknown(String why) {
+        return new GpuProcesses(Map.of(), Optional.of(why));
+    }
+
+    /**
+     * Returns the holders together with the pods that are here. A pod of a DaemonSet or of the node itself cannot leave, so the reset
+     * decides about it.
+     */
+    Map<String, Set<String>> and(Map<String, Set<String>> holders, Collection<PodView> pods) {
+        Map<String, Set<String>> all = new TreeMap<>(holders);
+        for (PodView pod : pods) {
+            if (!comesAgain(pod) && byPod.containsKey(pod.path())) {
+                Set<String> gpus = new TreeSet<>(holders.getOrDefault(pod.path(), Set.of()));
+                gpus.addAll(of(pod));
+                all.put(pod.path(), gpus);
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Returns the plan with the pods that are here and would not leave: an operator must end each of them, unless it would come again.
+     *
+     * @param permits the option that evicts them, for operators
+     */
+    List<PodPlan> named(List<PodPlan> plan, String permits) {
+        return plan.stream()
+                .map(one -> one.step() == Step.LEFT
+                                && !one.pod().ended()
+                                && byPod.containsKey(one.pod().path())
+                        ? named(one, permits)
+                        : one)
+                .toList();
+    }
+
+    private PodPlan named(PodPlan plan, String permits) {
+        PodView pod = plan.pod();
+        String holds = of(pod).stream().sorted().collect(Collectors.joining(", ", "a process of it has ", " open"));
+        if (comesAgain(pod)) {
+            return new PodPlan(pod, Step.LEFT, plan.reason() + "; " + holds, plan.at(), plan.began());
+        }
+        if (pod.deleted().isPresent()) {
+            return new PodPlan(pod, Step.GOING, "", pod.deleted(), plan.began());
+        }
+        boolean permitted = plan.reason().equals(DrainPlan.OTHER_GPUS);
+        String why = holds + (permitted ? " without a request (" + permits + ")" : ", and " + plan.reason());
+        return new PodPlan(pod, Step.STAYS, why, Optional.empty(), plan.began(), true);
+    }
+
+    private Set<String> of(PodView pod) {
+        return byPod.getOrDefault(pod.path(), Set.of());
+    }
+
+    private static boolean comesAgain(PodView pod) {
+        return pod.owner().equals("DaemonSet") || pod.mirror();
+    }
+}
