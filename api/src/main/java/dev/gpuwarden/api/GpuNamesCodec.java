@@ -10,6 +10,7 @@ import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -27,29 +28,27 @@ public final class GpuNamesCodec {
 
     private GpuNamesCodec() {}
 
-    /**
-     * The first {@value #MOST}; a UUID that the contract has no room for is left out, and a reset unit without room is unknown.
-     */
+    /** The first {@value #MOST}. GPUs and reset units without room are counted. A UUID that breaks the contract is left out. */
     public static NodeReport report(List<GpuIdentity> gpus) {
         GpuNames.Builder names = GpuNames.newBuilder();
         List<ReportedGpus.Gpu> all = ReportedGpus.of(gpus).gpus();
+        int unlisted = Math.max(0, all.size() - MOST);
         for (ReportedGpus.Gpu gpu : all.subList(0, Math.min(MOST, all.size()))) {
             GpuName.Builder name = GpuName.newBuilder()
                     .setIndex(gpu.index())
                     .setPciAddress(gpu.pci().map(PciAddress::toString).orElse(""))
                     .setUuid(gpu.uuid().filter(GpuNamesCodec::fits).orElse(""));
-            gpu.resetWith()
-                    .filter(GpuNamesCodec::isUnit)
-                    .ifPresent(
-                            others -> name.setResetUnit(ResetUnit.newBuilder().addAllOtherUuids(others)));
+            Optional<SortedSet<String>> unit = gpu.resetWith().filter(GpuNamesCodec::isUnit);
+            unit.ifPresent(others -> name.setResetUnit(ResetUnit.newBuilder().addAllOtherUuids(others)));
+            unlisted += gpu.resetWith().isPresent() && unit.isEmpty() ? 1 : 0;
             names.addGpus(name);
         }
-        return NodeReport.newBuilder().setGpuNames(names).build();
+        return NodeReport.newBuilder().setGpuNames(names.setUnlisted(unlisted)).build();
     }
 
     /** The GPUs; empty where one of them breaks the contract. */
     public static Optional<ReportedGpus> fromWire(GpuNames wire) {
-        if (wire.getGpusCount() > MOST) {
+        if (wire.getGpusCount() > MOST || wire.getUnlisted() < 0) {
             return Optional.empty();
         }
         List<ReportedGpus.Gpu> gpus = new ArrayList<>();
@@ -66,7 +65,9 @@ public final class GpuNamesCodec {
                     Optional.of(gpu.getUuid()).filter(uuid -> !uuid.isEmpty()),
                     gpu.hasResetUnit() ? Optional.of(others) : Optional.empty()));
         }
-        return Optional.of(new ReportedGpus(gpus));
+        boolean counted = wire.hasUnlisted() || gpus.size() < MOST;
+        return Optional.of(
+                new ReportedGpus(gpus, counted ? OptionalLong.of(wire.getUnlisted()) : OptionalLong.empty()));
     }
 
     private static boolean isUnit(Set<String> others) {

@@ -52,9 +52,10 @@ class GpuNamesCodecTest {
 
     @Test
     void aNodeSendsNothingThatBreaksTheContract() {
-        assertThat(sent(Collections.nCopies(GpuNamesCodec.MOST + 1, gpu("GPU-c")))
-                        .gpus())
-                .hasSize(GpuNamesCodec.MOST);
+        ReportedGpus many = reported(Collections.nCopies(GpuNamesCodec.MOST + 3, gpu("GPU-c")));
+        assertThat(many.gpus()).hasSize(GpuNamesCodec.MOST);
+        assertThat(many.unlisted()).hasValue(3);
+        assertThat(many.units().whole()).isFalse();
         assertThat(sent(List.of(gpu("GPU-\u001b"))).gpus().get(0).names())
                 .containsExactlyInAnyOrder(Entity.gpuIndex(3), new Entity("PCI", "0000:5b:00"));
     }
@@ -92,11 +93,28 @@ class GpuNamesCodecTest {
         List<GpuIdentity> ring = IntStream.range(0, GpuNamesCodec.MOST_OTHERS + 2)
                 .mapToObj(index -> linked(index, "7.0", 0))
                 .toList();
-        assertThat(reported(ring).units()).as("too large to send").isEqualTo(ResetUnits.UNKNOWN);
+        assertThat(reported(ring).units()).as("too large to send").isEqualTo(new ResetUnits(Map.of(), false));
+        assertThat(reported(ring).unlisted()).hasValue(ring.size());
         assertThat(reported(ring.subList(0, GpuNamesCodec.MOST_OTHERS + 1))
                         .units()
                         .byGpu())
                 .hasSize(GpuNamesCodec.MOST_OTHERS + 1);
+    }
+
+    @Test
+    void aFullListOfAnOlderNodeMayBeCut() {
+        GpuName name = GpuName.newBuilder().setIndex(1).build();
+        GpuNames.Builder older = GpuNames.newBuilder().addAllGpus(Collections.nCopies(GpuNamesCodec.MOST - 1, name));
+        assertThat(GpuNamesCodec.fromWire(older.build()).orElseThrow().unlisted())
+                .hasValue(0);
+        older.addGpus(name);
+        assertThat(GpuNamesCodec.fromWire(older.build()).orElseThrow().unlisted())
+                .isEmpty();
+        assertThat(GpuNamesCodec.fromWire(older.setUnlisted(0).build())
+                        .orElseThrow()
+                        .unlisted())
+                .hasValue(0);
+        assertThat(GpuNamesCodec.fromWire(older.setUnlisted(-1).build())).isEmpty();
     }
 
     @Test

@@ -78,6 +78,14 @@ final class Acceptance {
     /** Refuses a part of the GPUs that can only be reset together. nvidia-smi would refuse it after all preparation. */
     private static Optional<Verdict> part(Scene scene) {
         Maintenance resource = scene.resource();
+        if (resource.kind() == MaintenanceKind.GPU_RESET && scene.units().mayMiss(resource.uuids())) {
+            return Optional.of(refused(
+                    "ResetUnitUnknown",
+                    "spec.selector.uuids: expected GPUs with a reset unit in the NodeHealth of " + resource.node()
+                            + ", seen " + String.join(", ", resource.uuids())
+                            + ", and a list without room for all (status.unlistedGpuCount): use gpuwarden gpu-reset"
+                            + " on the node"));
+        }
         Set<String> whole = scene.units().widened(resource.uuids());
         if (resource.kind() != MaintenanceKind.GPU_RESET || resource.uuids().containsAll(whole)) {
             return Optional.empty();

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -19,11 +20,19 @@ final class GpusJson {
 
     private GpusJson() {}
 
-    /** Adds the field; none for a node that reports no GPUs. */
+    /**
+     * Adds the fields; none for a node that reports no GPUs. A list that is not full needs no count, so that definitions of
+     * earlier versions still accept it.
+     */
     static void put(Map<String, Object> status, ReportedGpus gpus) {
-        if (!gpus.gpus().isEmpty()) {
-            status.put(
-                    "gpus", gpus.gpus().stream().limit(MOST).map(GpusJson::tree).toList());
+        List<ReportedGpus.Gpu> all = gpus.gpus();
+        if (!all.isEmpty()) {
+            status.put("gpus", all.stream().limit(MOST).map(GpusJson::tree).toList());
+        }
+        int cut = Math.max(0, all.size() - MOST);
+        long unlisted = cut + gpus.unlisted().orElse(0);
+        if (unlisted > 0 || all.size() == MOST && gpus.unlisted().isPresent()) {
+            status.put("unlistedGpuCount", unlisted);
         }
     }
 
@@ -47,6 +56,11 @@ final class GpusJson {
                     Optional.of(gpu.textOrEmpty("uuid")).filter(uuid -> !uuid.isEmpty()),
                     resetWith));
         }
-        return new ReportedGpus(gpus);
+        boolean counted = status.has("unlistedGpuCount");
+        return new ReportedGpus(
+                gpus,
+                counted
+                        ? OptionalLong.of(status.number("unlistedGpuCount"))
+                        : gpus.size() < MOST ? OptionalLong.of(0) : OptionalLong.empty());
     }
 }

@@ -17,8 +17,10 @@ import java.util.stream.Collectors;
 /**
  * The GPUs of a node as far as the cluster's objects name them: the report of its daemon, its faults, the holders of its GPUs,
  * and the devices of its pods. Daemons of earlier versions report no list. Pure.
+ *
+ * @param unlisted number of further GPUs that the report has no room for
  */
-record NodeGpus(List<Gpu> gpus) {
+record NodeGpus(List<Gpu> gpus, long unlisted) {
 
     private static final Pattern UUID = Pattern.compile("GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final Pattern INDEX = Pattern.compile("GPU (\\d{1,3})\\b.*");
@@ -66,7 +68,7 @@ record NodeGpus(List<Gpu> gpus) {
                 .map(device -> device.split("::", 2)[0])
                 .sorted()
                 .forEach(uuid -> add(found, uuid, uuid, List.of(), "the status of a pod"));
-        return new NodeGpus(List.copyOf(found.values()));
+        return new NodeGpus(List.copyOf(found.values()), JsonTrees.longNumber(status, "unlistedGpuCount"));
     }
 
     private static void reported(Map<String, Gpu> found, Map<String, Object> gpu) {
@@ -133,9 +135,11 @@ record NodeGpus(List<Gpu> gpus) {
     }
 
     private String listed() {
+        long more = unlisted + Math.max(0, gpus.size() - MOST_NAMED);
         return gpus.stream()
-                .limit(MOST_NAMED)
-                .map(gpu -> gpu.label().contains(gpu.uuid()) ? gpu.label() : gpu.label() + " " + gpu.uuid())
-                .collect(Collectors.joining(", "));
+                        .limit(MOST_NAMED)
+                        .map(gpu -> gpu.label().contains(gpu.uuid()) ? gpu.label() : gpu.label() + " " + gpu.uuid())
+                        .collect(Collectors.joining(", "))
+                + (more > 0 ? " and " + more + " more" : "");
     }
 }

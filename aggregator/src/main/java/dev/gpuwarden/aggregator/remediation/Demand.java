@@ -73,8 +73,13 @@ record Demand(
         String codes = String.join(",", cause.errorCodes());
         String name = cause.checkName() + (codes.isEmpty() ? "" : " " + codes);
         Optional<RepairTemplate> template = templates.of(cause);
-        Optional<RepairGroup> group =
-                template.isPresent() ? template.get().group(cause.drain().skip(), gpus) : group(cause, gpus, units);
+        // No reset of a part of a unit begins, also none of a vendor.
+        boolean missed = cause.action() == RecommendedAction.COMPONENT_RESET && units.mayMiss(gpus);
+        Optional<RepairGroup> group = template.isEmpty()
+                ? group(cause, gpus, units)
+                : template.get()
+                        .group(cause.drain().skip(), gpus)
+                        .filter(any -> any.gpus().isEmpty() || !missed);
         return new Demand(
                 RepairText.digest(raised),
                 name,
@@ -82,7 +87,7 @@ record Demand(
                 gpus.isEmpty() ? Set.of(cause.checkName()) : gpus,
                 since,
                 group,
-                group.isPresent() ? "" : RepairText.task(cause, gpus),
+                group.isPresent() ? "" : RepairText.task(cause, gpus, missed),
                 cause);
     }
 

@@ -18,11 +18,15 @@ final class RepairText {
 
     private RepairText() {}
 
-    /** Returns the task that an operator has for an event without an automatic action; empty if there is none. */
-    static String task(HealthEvent cause, Set<String> gpus) {
+    /**
+     * Returns the task that an operator has for an event without an automatic action; empty if there is none.
+     *
+     * @param missed true if the reset unit of a GPU may be missing in the NodeHealth
+     */
+    static String task(HealthEvent cause, Set<String> gpus, boolean missed) {
         return switch (cause.action()) {
             case NONE -> "";
-            case COMPONENT_RESET -> reset(cause, gpus);
+            case COMPONENT_RESET -> reset(cause, gpus, missed);
             case RESTART_VM, RESTART_BM -> skipped("reboot it", cause);
             case CONTACT_SUPPORT -> "contact the vendor's support";
             case RUN_FIELDDIAG -> "run NVIDIA's field diagnosis";
@@ -35,9 +39,13 @@ final class RepairText {
         };
     }
 
-    private static String reset(HealthEvent cause, Set<String> gpus) {
+    private static String reset(HealthEvent cause, Set<String> gpus, boolean missed) {
         if (gpus.isEmpty()) {
             return "reset its part by hand: the fault names no GPU";
+        }
+        if (missed) {
+            return "reset its GPU by hand, with gpuwarden gpu-reset on the node: its NodeHealth has no room for the reset unit of "
+                    + String.join(", ", gpus) + " (status.unlistedGpuCount)";
         }
         if (gpus.size() > 1) {
             String task = "reset its " + gpus.size() + " GPUs";

@@ -29,4 +29,17 @@ class AcceptanceTest {
         assertThat(verdict(MaintenanceKind.GPU_RESET)).as("GPU-r2").isNotInstanceOf(Verdict.Refused.class);
         assertThat(verdict(MaintenanceKind.GPU_RESET)).as("of unknown unit").isNotInstanceOf(Verdict.Refused.class);
     }
+
+    @Test
+    void aGpuWhoseUnitMayBeMissingInACutListIsRefused() {
+        world.units = new ResetUnits(Map.of("GPU-r2", Set.of("GPU-r2")), false);
+        assertThat(verdict(MaintenanceKind.GPU_RESET))
+                .as("GPU-r0")
+                .isInstanceOfSatisfying(Verdict.Refused.class, refused -> {
+                    assertThat(refused.reason()).isEqualTo("ResetUnitUnknown");
+                    assertThat(refused.message()).contains("GPU-r0", "status.unlistedGpuCount", "gpuwarden gpu-reset");
+                });
+        assertThat(verdict(MaintenanceKind.REBOOT_NODE)).isNotInstanceOf(Verdict.Refused.class);
+        assertThat(verdict(MaintenanceKind.GPU_RESET)).as("GPU-r2").isNotInstanceOf(Verdict.Refused.class);
+    }
 }

@@ -19,9 +19,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,8 +43,12 @@ class NodeHealthTest {
             new ReportedGpus.Gpu(5, Optional.empty(), Optional.empty(), Optional.empty())));
 
     private static Map<String, Object> status(List<Fault> faults) {
+        return status(faults, GPUS);
+    }
+
+    private static Map<String, Object> status(List<Fault> faults, ReportedGpus gpus) {
         return NodeHealthStatus.tree(
-                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, GPUS));
+                new ReportedState("n1", "boot", "1.0", NOW, new StreamEpoch(NOW, "a"), 3, 7, 2, faults, gpus));
     }
 
     /** Returns the resource in the API server's JSON. */
@@ -134,6 +140,29 @@ class NodeHealthTest {
     @Test
     void theGpusOfTheNodeAndTheirResetUnitsAreRead() throws Exception {
         assertThat(NodeHealth.read(resource(status(List.of()))).gpus()).isEqualTo(GPUS);
+    }
+
+    @Test
+    void gpusWithoutRoomAreCountedAndTheirUnitsAreNotWhole() throws Exception {
+        List<ReportedGpus.Gpu> many = IntStream.range(0, GpusJson.MOST + 2)
+                .mapToObj(i -> new ReportedGpus.Gpu(
+                        i, Optional.empty(), Optional.of("GPU-" + i), Optional.of(new TreeSet<>())))
+                .toList();
+        ReportedGpus full = new ReportedGpus(many.subList(0, GpusJson.MOST));
+        ReportedGpus cut = new ReportedGpus(many, OptionalLong.of(3));
+        assertThat(status(List.of(), GPUS)).as("as older definitions accept").doesNotContainKey("unlistedGpuCount");
+        assertThat(NodeHealth.read(resource(status(List.of(), full))).gpus()).isEqualTo(full);
+        assertThat(status(List.of(), cut)).containsEntry("unlistedGpuCount", 5L);
+        ReportedGpus read = NodeHealth.read(resource(status(List.of(), cut))).gpus();
+        assertThat(read).isEqualTo(new ReportedGpus(full.gpus(), OptionalLong.of(5)));
+        assertThat(read.units().mayMiss(Set.of("GPU-63"))).isFalse();
+        assertThat(read.units().mayMiss(Set.of("GPU-63", "GPU-64"))).isTrue();
+
+        Map<String, Object> older = status(List.of(), full);
+        older.remove("unlistedGpuCount");
+        assertThat(NodeHealth.units(resource(older)).mayMiss(Set.of("GPU-64")))
+                .as("an aggregator of an older version did not count")
+                .isTrue();
     }
 
     @Test

@@ -71,6 +71,14 @@ class NodeGpusTest {
     }
 
     @Test
+    void gpusWithoutRoomInTheReportAreNamedAsMore() {
+        NodeGpus cut = NodeGpus.of(
+                Map.of("status", Map.of("gpus", List.of(Map.of("index", 0, "uuid", A)), "unlistedGpuCount", 5)),
+                List.of());
+        assertThatThrownBy(() -> cut.choose("n", Optional.of("7"))).hasMessageContaining(" and 5 more, or a UUID");
+    }
+
+    @Test
     void unknownGpuAndUnknownInventoryAreRefused() {
         assertThatThrownBy(() -> NODE.choose("n", Optional.of("7")))
                 .hasMessageContaining("--gpu 7: expected one of GPU 4 (0000:89:00.0) " + A + ", " + B);

@@ -139,6 +139,16 @@ class RepairDecisionTest {
     }
 
     @Test
+    void aGpuWhoseUnitMayBeMissingInACutListIsLeftToAnOperator() {
+        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A)), false);
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B);
+        assertThat(scene.decide().why()).contains(GPU_B, "status.unlistedGpuCount", "gpuwarden gpu-reset");
+        assertThat(scene.act()).isEmpty();
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Ecc", GPU_A);
+        assertThat(scene.act()).as("a listed one").containsExactly(RESET_A);
+    }
+
+    @Test
     void skippedDrainLeavesTheActionToAnOperator() {
         scene.fault(RepairScene.skipping(RecommendedAction.COMPONENT_RESET, GPU_A));
         assertThat(scene.decide().why())

@@ -13,7 +13,9 @@ import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,17 @@ class TemplateDecisionTest {
         scene.later(10).end(ticket, true);
         assertThat(scene.decide().kind()).isEqualTo(Kind.PERSON);
         assertThat(scene.later(3600).decide().why()).contains("check and release the node: the template ticket (");
+    }
+
+    @Test
+    void aGpuWhoseUnitMayBeMissingInACutListIsLeftToAnOperator() {
+        use("COMPONENT_RESET", "drain: gpu");
+        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A)), false);
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B);
+        assertThat(scene.act()).isEmpty();
+        assertThat(scene.decide().why()).contains("status.unlistedGpuCount");
+        use("COMPONENT_RESET");
+        assertThat(scene.act()).as("after a drain of all pods").containsExactly("ticket");
     }
 
     @Test

@@ -7,12 +7,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** The GPUs of a node as it reports them to its cluster, by index. Pure. */
-public record ReportedGpus(List<Gpu> gpus) {
+/**
+ * The GPUs of a node as it reports them to its cluster, by index. Pure.
+ *
+ * @param unlisted number of further GPUs without room, and of GPUs whose reset unit had none; empty if an older version filled the
+ *     list and did not count
+ */
+public record ReportedGpus(List<Gpu> gpus, OptionalLong unlisted) {
 
     /** The node's version reports none, or it has none. */
     public static final ReportedGpus NONE = new ReportedGpus(List.of());
@@ -36,6 +42,11 @@ public record ReportedGpus(List<Gpu> gpus) {
 
     public ReportedGpus {
         gpus = List.copyOf(gpus);
+    }
+
+    /** Creates a list of all GPUs. */
+    public ReportedGpus(List<Gpu> gpus) {
+        this(gpus, OptionalLong.of(0));
     }
 
     /** @param identities all GPUs of the node */
@@ -72,6 +83,6 @@ public record ReportedGpus(List<Gpu> gpus) {
                 units.put(gpu.uuid().get(), unit);
             }
         }
-        return new ResetUnits(units);
+        return new ResetUnits(units, unlisted.isPresent() && unlisted.getAsLong() == 0);
     }
 }

@@ -14,8 +14,9 @@ import java.util.TreeSet;
  * decide, which refuses a part of a unit. Pure.
  *
  * @param byGpu UUIDs of the unit of each GPU, with its own; a GPU of unknown unit has no entry
+ * @param whole false if the list of GPUs had no room for some of the node's GPUs or units
  */
-public record ResetUnits(Map<String, Set<String>> byGpu) {
+public record ResetUnits(Map<String, Set<String>> byGpu, boolean whole) {
 
     /** No unit is known. */
     public static final ResetUnits UNKNOWN = new ResetUnits(Map.of());
@@ -24,6 +25,19 @@ public record ResetUnits(Map<String, Set<String>> byGpu) {
         Map<String, Set<String>> sorted = new HashMap<>();
         byGpu.forEach((uuid, unit) -> sorted.put(uuid, Collections.unmodifiableSortedSet(new TreeSet<>(unit))));
         byGpu = Map.copyOf(sorted);
+    }
+
+    /** Creates the units of all GPUs. */
+    public ResetUnits(Map<String, Set<String>> byGpu) {
+        this(byGpu, true);
+    }
+
+    /**
+     * Returns true if the unit of one of these GPUs may be among those without room. Such a GPU must not count as alone, and no
+     * reset of it may begin.
+     */
+    public boolean mayMiss(Collection<String> uuids) {
+        return !whole && !byGpu.keySet().containsAll(uuids);
     }
 
     /** Returns the unit of a GPU, with its own UUID; empty if it is unknown. */
@@ -38,8 +52,11 @@ public record ResetUnits(Map<String, Set<String>> byGpu) {
         return all;
     }
 
-    /** Returns the GPUs of one reset that reaches all of these; empty if they are of several units. */
+    /** Returns the GPUs of one reset that reaches all of these; empty if they are of several units, or of one without room. */
     public Optional<SortedSet<String>> common(Collection<String> uuids) {
+        if (mayMiss(uuids)) {
+            return Optional.empty();
+        }
         return uuids.stream().findFirst().map(first -> widened(Set.of(first))).filter(unit -> unit.containsAll(uuids));
     }
 }
