@@ -14,6 +14,7 @@ import dev.gpuwarden.core.model.Reading;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The codec of the holders of a node's GPUs, between node and aggregator. */
 public final class HoldingsCodec {
@@ -71,6 +72,8 @@ public final class HoldingsCodec {
                 .limit(MOST_PROCESSES)
                 .map(HoldingsCodec::toWire)
                 .forEach(holdings::addProcesses);
+        holdings.setUnlistedProcesses(
+                seen.unlistedProcesses().orElse(0) + seen.processes().size() - holdings.getProcessesCount());
         holdings.setUnlisted(seen.unlisted()
                 + seen.holders().size()
                 - holdings.getHoldersCount()
@@ -138,8 +141,15 @@ public final class HoldingsCodec {
                 .map(holder -> new ProcessHolder(
                         holder.getNamespace(), holder.getPod(), holder.getContainer(), holder.getGpuUuid()))
                 .toList();
-        return Reading.of(
-                new GpuHolders(asOf.get(), holders, unresolved, left + Math.max(0, said.getUnlisted()), processes));
+        long more = said.getProcessesCount() - processes.size() + Math.max(0, said.getUnlistedProcesses());
+        boolean counted = said.hasUnlistedProcesses() || processes.size() < MOST_PROCESSES;
+        return Reading.of(new GpuHolders(
+                asOf.get(),
+                holders,
+                unresolved,
+                left + Math.max(0, said.getUnlisted()),
+                processes,
+                counted ? OptionalLong.of(more) : OptionalLong.empty()));
     }
 
     /** Returns the holder; empty for a kind that this version does not support. */

@@ -13,7 +13,9 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -38,7 +40,8 @@ class HoldingsCodecTest {
                         .toList(),
                 List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no GPU has the index 7")),
                 3,
-                List.of(new ProcessHolder("ml", "squats", "main", "GPU-1")));
+                List.of(new ProcessHolder("ml", "squats", "main", "GPU-1")),
+                OptionalLong.of(0));
         assertThat(said(Reading.of(all)).getId()).isEqualTo("q");
         assertThat(HoldingsCodec.parse(said(Reading.of(all)))).isEqualTo(Reading.of(all));
         GpuHolders none = new GpuHolders(NOW, List.of(), List.of(), 0);
@@ -80,6 +83,22 @@ class HoldingsCodecTest {
         assertThat(said(Reading.of(lengthy)).getUnlisted()
                         + said(Reading.of(lengthy)).getHoldersCount())
                 .isEqualTo(3_000);
+    }
+
+    @Test
+    void processesWithoutRoomAreCountedAndAnOlderFullListMayBeCut() {
+        GpuHolders none = new GpuHolders(NOW, List.of(), List.of(), 0);
+        GpuHolders full = none.with(Collections.nCopies(256, new ProcessHolder("ml", "squats", "main", "GPU-1")));
+        GpuHolders more = none.with(Collections.nCopies(300, full.processes().get(0)), OptionalLong.of(2));
+        assertThat(HoldingsCodec.parse(said(Reading.of(full)))).isEqualTo(Reading.of(full));
+        assertThat(HoldingsCodec.parse(said(Reading.of(more))))
+                .isEqualTo(Reading.of(none.with(full.processes(), OptionalLong.of(46))));
+        Holdings older =
+                said(Reading.of(full)).toBuilder().clearUnlistedProcesses().build();
+        assertThat(HoldingsCodec.parse(older)).isEqualTo(Reading.of(none.with(full.processes(), OptionalLong.empty())));
+        Holdings shorter = older.toBuilder().removeProcesses(0).build();
+        assertThat(HoldingsCodec.parse(shorter).asOptional().orElseThrow().listsAllProcesses())
+                .isTrue();
     }
 
     @Test

@@ -106,7 +106,10 @@ public record DrainDecision(
         List<PodPlan> plan = moved.apply(planned);
         List<PodPlan> inTheWay = plan.stream().filter(PodPlan::inTheWay).toList();
         if (inTheWay.isEmpty()) {
-            return write(node, before, record.finished(now), plan, quiet);
+            Optional<DrainAnnotation> open = missing(answer)
+                    .map(why -> new Waiting("", "stays", DrainAnnotation.cut(why), DrainAnnotation.milli(now)))
+                    .map(wait -> asked.waiting(0, true, since(before, List.of(wait))));
+            return write(node, before, open.orElse(record.finished(now)), plan, quiet);
         }
         List<Waiting> waiting = inTheWay.stream()
                 .sorted(Comparator.comparing(pod -> ORDER.indexOf(pod.step())))
@@ -115,6 +118,13 @@ public record DrainDecision(
                 .toList();
         boolean stuck = inTheWay.stream().allMatch(pod -> pod.step() == Step.STAYS);
         return write(node, before, record.waiting(inTheWay.size(), stuck, since(before, waiting)), plan, quiet);
+    }
+
+    /** Returns the reason why further pods may hold the GPUs; empty if none can. */
+    static Optional<String> missing(GpuHolderSource.Answer answer) {
+        return answer instanceof GpuHolderSource.Answer.Known known
+                ? known.processes().missing()
+                : Optional.empty();
     }
 
     /** Returns true if the decision needs the holders of the GPUs. */

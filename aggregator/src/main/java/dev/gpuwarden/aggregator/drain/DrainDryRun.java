@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -18,7 +19,9 @@ public record DrainDryRun(String uid, boolean full, Set<String> gpus, boolean fo
 
     private static final int MOST_NAMED = 10;
 
-    static DrainDryRun of(CachedNode node, DrainAnnotation asked, List<PodPlan> plan, Instant now) {
+    /** @param missing reason why further pods may hold the GPUs; empty if none can */
+    static DrainDryRun of(
+            CachedNode node, DrainAnnotation asked, List<PodPlan> plan, Optional<String> missing, Instant now) {
         List<PodPlan> inTheWay = plan.stream().filter(PodPlan::inTheWay).toList();
         List<String> words = new ArrayList<>();
         for (PodPlan each : inTheWay.subList(0, Math.min(MOST_NAMED, inTheWay.size()))) {
@@ -43,7 +46,8 @@ public record DrainDryRun(String uid, boolean full, Set<String> gpus, boolean fo
                 Set.copyOf(asked.gpus().keySet()),
                 asked.forced(),
                 "drain of " + DrainText.what(asked) + " for " + asked.why() + ": " + pods
-                        + (more > 0 ? "; and " + more + " more" : ""),
+                        + (more > 0 ? "; and " + more + " more" : "")
+                        + missing.map(why -> "; would wait, because " + why).orElse(""),
                 now);
     }
 

@@ -236,7 +236,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                 now);
         if (!settings.armed()) {
             if (!(answer instanceof GpuHolderSource.Answer.Asked)) {
-                rehearse(node, asked, decision, now);
+                rehearse(node, asked, decision, DrainDecision.missing(answer), now);
             }
             return;
         }
@@ -316,8 +316,9 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         units.remove(node);
     }
 
-    private void rehearse(CachedNode node, DrainAnnotation asked, DrainDecision decision, Instant now) {
-        DrainDryRun dryRun = DrainDryRun.of(node, asked, decision.plan(), now);
+    private void rehearse(
+            CachedNode node, DrainAnnotation asked, DrainDecision decision, Optional<String> missing, Instant now) {
+        DrainDryRun dryRun = DrainDryRun.of(node, asked, decision.plan(), missing, now);
         if (rehearsed.put(node.name(), dryRun) == null) {
             metrics.drain("dry_run");
         }

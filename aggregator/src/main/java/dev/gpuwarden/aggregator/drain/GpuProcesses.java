@@ -16,25 +16,40 @@ import java.util.stream.Collectors;
  *
  * @param byPod UUIDs of the GPUs that each pod has open, by `NAMESPACE/NAME` of the pod
  * @param unknown the reason why such pods may be missing; empty if the node's daemon has named them
+ * @param cut true if the daemon had no room for all, so that no drain may end with this list
  */
-public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unknown) {
+public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unknown, boolean cut) {
 
     public GpuProcesses {
         byPod = Map.copyOf(byPod);
     }
 
+    static GpuProcesses all(Map<String, Set<String>> byPod) {
+        return new GpuProcesses(byPod, Optional.empty(), false);
+    }
+
+    /** Returns the state of a daemon that is not asked, or does not answer: the reset finds such pods. */
     static GpuProcesses unknown(String why) {
-        return new GpuProcesses(Map.of(), Optional.of(why));
+        return new GpuProcesses(Map.of(), Optional.of(why), false);
+    }
+
+    static GpuProcesses cut(Map<String, Set<String>> byPod, String why) {
+        return new GpuProcesses(byPod, Optional.of(why), true);
+    }
+
+    /** Returns the reason why further pods must be expected to have the GPUs open; empty if none are. */
+    public Optional<String> missing() {
+        return unknown.filter(why -> cut);
     }
 
     /**
      * Returns the holders together with the pods that are here. A pod of a DaemonSet or of the node itself cannot leave, so the reset
      * decides about it.
      */
-    Map<String, Set<String>> and(Map<String, Set<String>> holders, Collection<PodView> pods) {
+    public Map<String, Set<String>> and(Map<String, Set<String>> holders, Collection<PodView> pods) {
         Map<String, Set<String>> all = new TreeMap<>(holders);
         for (PodView pod : pods) {
-            if (!comesAgain(pod) && byPod.containsKey(pod.path())) {
+            if (pod.canLeave() && byPod.containsKey(pod.path())) {
                 Set<String> gpus = new TreeSet<>(holders.getOrDefault(pod.path(), Set.of()));
                 gpus.addAll(of(pod));
                 all.put(pod.path(), gpus);
@@ -61,7 +76,7 @@ public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unkn
     private PodPlan named(PodPlan plan, String permits) {
         PodView pod = plan.pod();
         String holds = of(pod).stream().sorted().collect(Collectors.joining(", ", "a process of it has ", " open"));
-        if (comesAgain(pod)) {
+        if (!pod.canLeave()) {
             return new PodPlan(pod, Step.LEFT, plan.reason() + "; " + holds, plan.at(), plan.began());
         }
         if (pod.deleted().isPresent()) {
@@ -74,9 +89,5 @@ public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unkn
 
     private Set<String> of(PodView pod) {
         return byPod.getOrDefault(pod.path(), Set.of());
-    }
-
-    private static boolean comesAgain(PodView pod) {
-        return pod.owner().equals("DaemonSet") || pod.mirror();
     }
 }

@@ -1,11 +1,9 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests.LookupAnswer;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson.HoldingsReader;
@@ -45,6 +43,9 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
     private static final int MOST_ARRIVALS = 5;
 
+    /** The pause after an answer without room for all pods doubles with each, up to about four minutes. */
+    private static final int MOST_DOUBLINGS = 7;
+
     /** The number of threads, each of which waits for one answer of the API server. */
     private static final int THREADS = 4;
 
@@ -54,15 +55,27 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
      * @param since start of the drain that needs the holders
      * @param asked time of the request
      * @param tries number of requests, failed ones included
-     * @param arrivals number of repeated requests for pods that came after an answer
+     * @param arrivals number of repeated requests for pods that came after an answer, or that an answer had no room for
      * @param id identifier of the request; empty until the API server has it
      * @param failed reason why the request failed; empty if it did not
+     * @param missing reason why the answer before had no room for all pods; empty if it had
      */
     private record Question(
-            Instant since, Instant asked, int tries, int arrivals, Optional<String> id, Optional<String> failed) {
+            Instant since,
+            Instant asked,
+            int tries,
+            int arrivals,
+            Optional<String> id,
+            Optional<String> failed,
+            Optional<String> missing) {
 
         Question answered(Optional<String> theId, Optional<String> why) {
-            return new Question(since, asked, tries, arrivals, theId, why);
+            return new Question(since, asked, tries, arrivals, theId, why, missing);
+        }
+
+        /** Returns the time of the next request, if the answer to this one has no room for all pods. */
+        Instant again() {
+            return asked.plus(PAUSE.multipliedBy(1L << Math.min(arrivals, MOST_DOUBLINGS)));
         }
     }
 
@@ -118,41 +131,80 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
         }
         Question question = questions.get(node.name());
         if (question == null || !question.since().equals(since)) {
-            return ask(node.name(), since, 1, 0);
+            return ask(node.name(), since, 1, 0, Optional.empty());
         }
         if (question.failed().isPresent()) {
             return failed(node.name(), question, status, question.failed().get());
         }
         if (question.id().isEmpty()) {
-            return asks();
+            return pending(question, status);
         }
         LookupAnswer answer = HoldingsReader.read(
                 memory.health(node.name()).orElse(Map.of()), question.id().get());
         if (answer instanceof LookupAnswer.Answered answered) {
             return status instanceof Answer.Known listed
-                    ? withProcesses(listed, answered.holders(), gpus)
+                    ? withProcesses(node.name(), question, listed, answered.holders(), gpus, pods)
                     : settled(node.name(), question, answered.holders(), gpus, pods);
         }
         if (answer instanceof LookupAnswer.Failed why) {
             return failed(node.name(), question, status, why.why());
         }
         return clock.instant().isBefore(question.asked().plus(patience))
-                ? asks()
+                ? pending(question, status)
                 : without(
+                        node.name(),
+                        question,
                         status,
                         "its daemon has not answered within " + Durations.text(patience)
                                 + " when asked which pods hold its GPUs");
     }
 
-    /** Returns the answer without a daemon. Pods that hold a GPU without a request are then found by its reset. */
-    private static Answer without(Answer status, String why) {
+    /**
+     * Returns the answer without a daemon. Pods that hold a GPU without a request are then found by its reset, unless an earlier
+     * answer had no room for all of them.
+     */
+    private Answer without(String node, Question question, Answer status, String why) {
+        if (status instanceof Answer.Known known && question.missing().isPresent()) {
+            String missing = question.missing().get();
+            return part(node, question, known.with(GpuProcesses.cut(Map.of(), missing)), missing);
+        }
+        return without(status, why);
+    }
+
+    static Answer without(Answer status, String why) {
         if (status instanceof Answer.Known known) {
             return known.with(GpuProcesses.unknown(why));
         }
-        return status instanceof Answer.Unknown unknown ? new Answer.Unknown(unknown.why() + ", and " + why) : status;
+        return new Answer.Unknown((status instanceof Answer.Unknown unknown ? unknown.why() + ", and " : "") + why);
     }
 
-    private Answer withProcesses(Answer.Known known, GpuHolders holders, Set<String> gpus) {
+    /** Returns the state of a request without an answer. After several answers without room, the drain shows that reason. */
+    private static Answer pending(Question question, Answer status) {
+        return status instanceof Answer.Known known
+                        && question.missing().isPresent()
+                        && question.arrivals() >= MOST_ARRIVALS
+                ? known.with(GpuProcesses.cut(Map.of(), question.missing().get()))
+                : asks();
+    }
+
+    /** Returns the pods that are known. When none of them is left, the next answer has room for others. */
+    private Answer part(String node, Question question, Answer.Known known, String missing) {
+        Instant now = clock.instant();
+        if (now.isBefore(question.again())) {
+            retryAfter(node, Duration.between(now, question.again()));
+        } else {
+            var unused = ask(node, question.since(), 1, question.arrivals() + 1, Optional.of(missing));
+        }
+        return question.arrivals() < MOST_ARRIVALS ? new Answer.Asked(missing) : known;
+    }
+
+    private Answer withProcesses(
+            String node,
+            Question question,
+            Answer.Known known,
+            GpuHolders holders,
+            Set<String> gpus,
+            Collection<PodView> pods) {
         if (!processes) {
             return known;
         }
@@ -165,7 +217,20 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
                 }
             }
         }
-        return known.with(new GpuProcesses(byPod, Optional.empty()));
+        if (holders.listsAllProcesses()) {
+            return known.with(GpuProcesses.all(byPod));
+        }
+        String missing = "its daemon has no room for all pods whose processes have a GPU open:"
+                + " NodeHealth status.holdings lists " + holders.processes().size() + ", and "
+                + (holders.unlistedProcesses().isPresent()
+                        ? holders.unlistedProcesses().getAsLong() + " more are counted"
+                        : "others were not counted");
+        Answer.Known listed = known.with(GpuProcesses.cut(byPod, missing));
+        boolean left = pods.stream()
+                .filter(pod -> pod.canLeave() && !pod.ended())
+                .map(PodView::path)
+                .anyMatch(pod -> byPod.containsKey(pod) || known.holders().containsKey(pod));
+        return left ? listed : part(node, question, listed, missing);
     }
 
     private static Answer asks() {
@@ -193,8 +258,8 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             return new Answer.Asked(came.get(0).path() + " came after the daemon answered and may get one of its GPUs");
         }
         return !came.isEmpty() && taken && question.arrivals() < MOST_ARRIVALS
-                ? ask(node, question.since(), question.tries(), question.arrivals() + 1)
-                : withProcesses(read(holders, gpus, pods, came), holders, gpus);
+                ? ask(node, question.since(), question.tries(), question.arrivals() + 1, question.missing())
+                : withProcesses(node, question, read(holders, gpus, pods, came), holders, gpus, pods);
     }
 
     /** Returns true if a pod that requests a GPU may have got one after the answer. */
@@ -230,12 +295,13 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
 
     private Answer failed(String node, Question question, Answer status, String why) {
         return question.tries() < TRIES
-                ? ask(node, question.since(), question.tries() + 1, question.arrivals())
-                : without(status, "its daemon does not report their holders: " + why);
+                ? ask(node, question.since(), question.tries() + 1, question.arrivals(), question.missing())
+                : without(node, question, status, "its daemon does not report their holders: " + why);
     }
 
-    private Answer ask(String node, Instant since, int tries, int arrivals) {
-        Question question = new Question(since, clock.instant(), tries, arrivals, Optional.empty(), Optional.empty());
+    private Answer ask(String node, Instant since, int tries, int arrivals, Optional<String> missing) {
+        Question question =
+                new Question(since, clock.instant(), tries, arrivals, Optional.empty(), Optional.empty(), missing);
         questions.put(node, question);
         try {
             threads.execute(() -> asked(node, question));
@@ -272,44 +338,5 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow();
-    }
-
-    /**
-     * The holders of one node's GPUs for a command: the pods' status and the node's daemon, unless it must not be asked.
-     */
-    static final class ForOneNode implements GpuHolderSource, AutoCloseable {
-
-        private final GpuHolderSource podStatus;
-        private final Optional<String> unasked;
-        private final Optional<KubeletGpuHolders> daemon;
-
-        /**
-         * Creates the source.
-         *
-         * @param unasked reason why the daemon is not asked; empty if it is
-         * @param cache cache that follows the node's NodeHealth if the daemon is asked
-         * @param again called when an answer may be present
-         */
-        ForOneNode(KubeClient api, Optional<String> unasked, NodeCache cache, Clock clock, Consumer<String> again) {
-            this.podStatus = new GpuHolderSource.FromPodStatus(clock);
-            this.unasked = unasked;
-            this.daemon = unasked.isPresent()
-                    ? Optional.empty()
-                    : Optional.of(new KubeletGpuHolders(
-                            podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), true, again));
-        }
-
-        @Override
-        public Answer holders(CachedNode node, Set<String> gpus, Collection<PodView> pods, Instant since) {
-            if (daemon.isPresent()) {
-                return daemon.get().holders(node, gpus, pods, since);
-            }
-            return without(podStatus.holders(node, gpus, pods, since), unasked.orElse("its daemon is not asked"));
-        }
-
-        @Override
-        public void close() {
-            daemon.ifPresent(KubeletGpuHolders::close);
-        }
     }
 }

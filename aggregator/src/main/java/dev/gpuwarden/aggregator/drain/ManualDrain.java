@@ -135,8 +135,8 @@ public final class ManualDrain {
             Optional<String> unasked = settings.asksDaemon()
                     ? Optional.empty()
                     : settings.unasked().or(() -> Optional.of("its daemon is not asked"));
-            KubeletGpuHolders.ForOneNode holders =
-                    parts.add(new KubeletGpuHolders.ForOneNode(api, unasked, cache, clock, name -> news.release()));
+            HoldersOfOneNode holders =
+                    parts.add(new HoldersOfOneNode(api, unasked, cache, clock, name -> news.release()));
             return new Course(node, holders, parts.add(removals())).run();
         } finally {
             drain.close();
@@ -167,7 +167,7 @@ public final class ManualDrain {
     /** The course of one drain, from the first evaluation to the last. */
     private final class Course {
         private final CachedNode node;
-        private final KubeletGpuHolders.ForOneNode gpuPods;
+        private final HoldersOfOneNode gpuPods;
         private final PodEvictor removals;
         private final Instant began = now();
         private final DrainAnnotation asked = DrainAnnotation.NONE.with(
@@ -176,7 +176,7 @@ public final class ManualDrain {
         private ManualDrainState state = ManualDrainState.NONE;
         private Optional<String> unlisted = Optional.empty();
 
-        Course(CachedNode node, KubeletGpuHolders.ForOneNode gpuPods, PodEvictor removals) {
+        Course(CachedNode node, HoldersOfOneNode gpuPods, PodEvictor removals) {
             this.node = node;
             this.gpuPods = gpuPods;
             this.removals = removals;
@@ -251,7 +251,8 @@ public final class ManualDrain {
             }
             listener.evaluated(state, now);
             if (state.over()) {
-                return end(state.drained() ? Outcome.DRAINED : Outcome.LEFT, "");
+                boolean free = state.drained() && known.processes().missing().isEmpty();
+                return end(free ? Outcome.DRAINED : Outcome.LEFT, "");
             }
             if (late(now)) {
                 return end(Outcome.TIMEOUT, "");

@@ -91,6 +91,11 @@ public record PodView(
                 facts.taken());
     }
 
+    /** Returns false for a pod of a DaemonSet or of the node itself, which would come again. */
+    boolean canLeave() {
+        return !owner.equals("DaemonSet") && !mirror;
+    }
+
     // ---- its end ----
 
     private static Optional<Instant> exited(Map<String, Object> status) {

@@ -17,10 +17,12 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
 /**
@@ -32,8 +34,12 @@ public final class GpuHoldersJson {
     static final int MOST_HOLDERS = 1024;
     static final int MOST_UNRESOLVED = 64;
 
-    static final int MOST_PROCESSES = 64;
-    /** The limit beside the faults, which have 768 KiB, and the faults of monitors, within the 1.5 MiB that etcd accepts. */
+    static final int MOST_PROCESSES = 256;
+
+    /** The limit of versions that did not count what is over it. */
+    static final int MOST_UNCOUNTED = 64;
+
+    /** The limit of holders and processes beside the faults, which have 768 KiB, and the faults of monitors, within the 1.5 MiB that etcd accepts. */
     static final long MOST_BYTES = 256 << 10;
 
     static final int LONGEST_NAME = 256;
@@ -65,19 +71,13 @@ public final class GpuHoldersJson {
     }
 
     private static void fill(Map<String, Object> tree, GpuHolders answer) {
-        List<Map<String, Object>> holders = new ArrayList<>();
-        long bytes = 0;
-        for (GpuHolder holder : answer.holders()) {
-            if (!plausible(holder)) {
-                continue;
-            }
-            Map<String, Object> one = tree(holder);
-            bytes += ShownText.bytes(one);
-            if (holders.size() == MOST_HOLDERS || bytes > MOST_BYTES) {
-                break;
-            }
-            holders.add(one);
-        }
+        List<Map<String, Object>> holders = fitting(
+                answer.holders().stream()
+                        .filter(GpuHoldersJson::plausible)
+                        .map(GpuHoldersJson::tree)
+                        .iterator(),
+                MOST_HOLDERS,
+                MOST_BYTES);
         List<Map<String, Object>> unresolved = answer.unresolved().stream()
                 .limit(MOST_UNRESOLVED)
                 .map(GpuHoldersJson::tree)
@@ -85,14 +85,7 @@ public final class GpuHoldersJson {
         tree.put("asOf", answer.asOf().toString());
         tree.put("holders", holders);
         tree.put("unresolved", unresolved);
-        List<Map<String, Object>> processes = answer.processes().stream()
-                .filter(GpuHoldersJson::plausible)
-                .limit(MOST_PROCESSES)
-                .map(GpuHoldersJson::tree)
-                .toList();
-        if (!processes.isEmpty()) {
-            tree.put("processes", processes);
-        }
+        processes(tree, answer, MOST_BYTES - ShownText.bytes(holders));
         tree.put(
                 "unlistedCount",
                 Math.min(
@@ -102,6 +95,41 @@ public final class GpuHoldersJson {
                                 - holders.size()
                                 + answer.unresolved().size()
                                 - unresolved.size()));
+    }
+
+    /** Adds the processes. A short list needs no count, so that definitions of earlier versions still accept it. */
+    private static void processes(Map<String, Object> tree, GpuHolders answer, long room) {
+        List<Map<String, Object>> processes = fitting(
+                answer.processes().stream()
+                        .filter(GpuHoldersJson::plausible)
+                        .map(GpuHoldersJson::tree)
+                        .iterator(),
+                MOST_PROCESSES,
+                room);
+        if (!processes.isEmpty()) {
+            tree.put("processes", processes);
+        }
+        int cut = answer.processes().size() - processes.size();
+        long more = cut + answer.unlistedProcesses().orElse(0);
+        boolean counted = answer.unlistedProcesses().isPresent() || cut > 0;
+        if (counted && (more > 0 || processes.size() >= MOST_UNCOUNTED)) {
+            tree.put("unlistedProcessCount", more);
+        }
+    }
+
+    /** Returns as many from the start as there is room for. */
+    private static List<Map<String, Object>> fitting(Iterator<Map<String, Object>> trees, int most, long room) {
+        List<Map<String, Object>> fitting = new ArrayList<>();
+        long bytes = 0;
+        while (trees.hasNext() && fitting.size() < most) {
+            Map<String, Object> one = trees.next();
+            bytes += ShownText.bytes(one);
+            if (bytes > room) {
+                break;
+            }
+            fitting.add(one);
+        }
+        return fitting;
     }
 
     private static boolean plausible(GpuHolder holder) {
@@ -208,10 +236,17 @@ public final class GpuHoldersJson {
                 List<ProcessHolder> processes = JsonTrees.objects(answer, "processes").stream()
                         .map(HoldingsReader::process)
                         .toList();
-                return new Answered(new GpuHolders(asOf, known, devices, left, processes));
+                return new Answered(new GpuHolders(asOf, known, devices, left, processes, more(answer, processes)));
             } catch (DateTimeException e) {
                 return new Failed("the answer cannot be read: asOf is not a time");
             }
+        }
+
+        private static OptionalLong more(Map<String, Object> answer, List<ProcessHolder> processes) {
+            if (answer.get("unlistedProcessCount") instanceof Number more) {
+                return OptionalLong.of(Math.max(0, more.longValue()));
+            }
+            return processes.size() < MOST_UNCOUNTED ? OptionalLong.of(0) : OptionalLong.empty();
         }
 
         /** Returns the holder; empty if fields are missing, or of a kind that this version does not support. */

@@ -232,6 +232,23 @@ class DrainDecisionTest {
     }
 
     @Test
+    void drainStaysOpenWhilePodsByProcessesMayBeMissing() {
+        GpuHolderSource.Answer cut = new GpuHolderSource.Answer.Known(Map.of("team/a", Set.of("GPU-1")), NOW)
+                .with(GpuProcesses.cut(Map.of(), "no room for all"));
+        assertThat(decide(Some.partial("GPU-1"), cut, NOW, Some.pod("a"))
+                        .plan()
+                        .get(0)
+                        .step())
+                .as("a known holder leaves")
+                .isEqualTo(PodPlan.Step.EVICT);
+        DrainDecision open = decide(written, cut, NOW.plusSeconds(1));
+        assertThat(open.record().active()).isTrue();
+        assertThat(open.patch().toString()).contains("drain-failed", "no room for all");
+        assertThat(decide(written, cut, NOW.plusSeconds(2)).kind()).isEqualTo(Kind.NONE);
+        assertThat(decide(written, NOBODY, NOW.plusSeconds(3)).kind()).isEqualTo(Kind.FINISH);
+    }
+
+    @Test
     void retriesOfARefusalBackOffUpToALimit() {
         Refusal refusal = Refusal.before(NOW, "");
         List<Long> pauses = new java.util.ArrayList<>();

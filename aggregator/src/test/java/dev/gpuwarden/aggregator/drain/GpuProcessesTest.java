@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class GpuProcessesTest {
 
     private static final GpuProcesses OPEN =
-            new GpuProcesses(Map.of("team/a", Set.of("GPU-2", "GPU-1")), Optional.empty());
+            GpuProcesses.all(Map.of("team/a", Set.of("GPU-2", "GPU-1")));
 
     private static PodPlan named(String pod) {
         List<PodPlan> plan = DrainPlan.of(
@@ -53,7 +53,7 @@ class GpuProcessesTest {
 
     @Test
     void podOfASystemNamespaceHasNoOptionThatEvictsIt() {
-        GpuProcesses open = new GpuProcesses(Map.of("kube-system/a", Set.of("GPU-1")), Optional.empty());
+        GpuProcesses open = GpuProcesses.all(Map.of("kube-system/a", Set.of("GPU-1")));
         List<PodPlan> plan = DrainPlan.of(
                 Some.partial("GPU-1"),
                 List.of(Some.read(pod("a").replace("team", "kube-system"))),

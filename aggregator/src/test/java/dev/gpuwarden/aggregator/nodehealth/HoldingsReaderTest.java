@@ -18,9 +18,11 @@ import dev.gpuwarden.core.model.Reading;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -63,7 +65,8 @@ class HoldingsReaderTest {
                 holders,
                 List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no such")),
                 2,
-                List.of(new ProcessHolder("ml", "squats", "main", GPU)));
+                List.of(new ProcessHolder("ml", "squats", "main", GPU)),
+                OptionalLong.of(0));
         assertThat(answered(Reading.of(all))).isEqualTo(all);
         assertThat(answered(answer())).isEqualTo(new GpuHolders(AS_OF, List.of(), List.of(), 0));
     }
@@ -125,6 +128,40 @@ class HoldingsReaderTest {
         GpuHolders holders = answered(answer(many));
         assertThat(holders.holders().size() + holders.unlisted()).isEqualTo(1_024);
         assertThat(holders.holders()).hasSizeBetween(50, 500);
+    }
+
+    @Test
+    void processesWithoutRoomAreCounted() {
+        GpuHolders none = new GpuHolders(AS_OF, List.of(), List.of(), 0);
+        ProcessHolder one = new ProcessHolder("ml", "squats", "main", GPU);
+        List<ProcessHolder> many = new ArrayList<>(Collections.nCopies(256, one));
+        assertThat(answered(Reading.of(none.with(many)))).isEqualTo(none.with(many));
+        many.add(new ProcessHolder("ml", "../squats", "main", GPU));
+        many.add(one);
+        assertThat(answered(Reading.of(none.with(many, OptionalLong.of(5)))))
+                .isEqualTo(none.with(Collections.nCopies(256, one), OptionalLong.of(7)));
+        GpuHolder[] holders = IntStream.range(0, 1_024)
+                .mapToObj(i -> holder("p".repeat(248) + i, Kind.SHARED, GPU + "::" + "<".repeat(300)))
+                .toArray(GpuHolder[]::new);
+        GpuHolders full = answered(
+                Reading.of(new GpuHolders(AS_OF, List.of(holders), List.of(), 0).with(Collections.nCopies(20, one))));
+        assertThat(full.processes().size() + full.unlistedProcesses().orElseThrow())
+                .as("they share the limit of bytes")
+                .isEqualTo(20);
+        assertThat(full.listsAllProcesses()).isFalse();
+    }
+
+    @Test
+    void fullListOfAnOlderVersionMayBeCut() {
+        ProcessHolder one = new ProcessHolder("ml", "squats", "main", GPU);
+        GpuHolders none = new GpuHolders(AS_OF, List.of(), List.of(), 0);
+        for (int size : List.of(63, 64)) {
+            Map<String, Object> tree =
+                    GpuHoldersJson.of("q", Reading.of(none.with(Collections.nCopies(size, one))), NOW);
+            tree.remove("unlistedProcessCount");
+            GpuHolders read = ((Answered) HoldingsReader.read(resource("q", tree), "q")).holders();
+            assertThat(read.listsAllProcesses()).isEqualTo(size < 64);
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -15,13 +16,16 @@ import java.util.stream.Collectors;
  * @param asOf time of the kubelet's answer; later pods are missing
  * @param unlisted number of holders and unresolved devices that found no room in the lists
  * @param processes pods whose processes hold a GPU open; some may be missing, because a daemon may not be permitted to find them
+ * @param unlistedProcesses number of further such containers that found no room; empty if an older version filled the list and
+ *     did not count
  */
 public record GpuHolders(
         Instant asOf,
         List<GpuHolder> holders,
         List<UnresolvedDevice> unresolved,
         long unlisted,
-        List<ProcessHolder> processes) {
+        List<ProcessHolder> processes,
+        OptionalLong unlistedProcesses) {
 
     private static final Comparator<GpuHolder> BY_GPU = Comparator.comparing(GpuHolder::gpuUuid)
             .thenComparing(GpuHolder::namespace)
@@ -53,16 +57,25 @@ public record GpuHolders(
 
     /** Creates the kubelet's answer alone. */
     public GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedDevice> unresolved, long unlisted) {
-        this(asOf, holders, unresolved, unlisted, List.of());
+        this(asOf, holders, unresolved, unlisted, List.of(), OptionalLong.of(0));
     }
 
     public GpuHolders with(List<ProcessHolder> found) {
-        return new GpuHolders(asOf, holders, unresolved, unlisted, found);
+        return with(found, OptionalLong.of(0));
+    }
+
+    public GpuHolders with(List<ProcessHolder> found, OptionalLong more) {
+        return new GpuHolders(asOf, holders, unresolved, unlisted, found, more);
     }
 
     /** Returns whether a GPU without a listed holder certainly has none. */
     public boolean complete() {
         return unresolved.isEmpty() && unlisted == 0;
+    }
+
+    /** Returns false if {@code processes} was cut, so that a GPU without one in it may still be open. */
+    public boolean listsAllProcesses() {
+        return unlistedProcesses.isPresent() && unlistedProcesses.getAsLong() == 0;
     }
 
     /** Returns whether a pod holds any GPU. */
