@@ -76,12 +76,9 @@ record Repair(
         return demand.subjects().stream().anyMatch(subjects::contains);
     }
 
-    /** Returns true if the attempt is of the group, and was made for one of the subjects within the time before now. */
-    boolean counts(RepairGroup other, Set<String> of, Duration within, Instant now) {
-        return !withdrawn()
-                && group.equals(other)
-                && of.stream().anyMatch(subjects::contains)
-                && at.isAfter(now.minus(within));
+    /** Returns true if the attempt is of the group, and was made for the subject within the time before now. */
+    boolean counts(RepairGroup other, String subject, Duration within, Instant now) {
+        return !withdrawn() && group.equals(other) && subjects.contains(subject) && at.isAfter(now.minus(within));
     }
 
     Map<String, Object> tree() {

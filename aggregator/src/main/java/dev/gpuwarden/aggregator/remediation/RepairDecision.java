@@ -81,7 +81,8 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
             }
             if (resource.isPresent()) {
                 record = record.withMade(repair.resource());
-                Optional<Result> result = resource.get().ended().map(at -> result(resource.get(), at));
+                Optional<Result> result =
+                        resource.get().ended().map(at -> result(resource.get(), plausible(repair, at, facts.now())));
                 if (result.isPresent()) {
                     record = record.withResult(repair, result.get());
                 }
@@ -100,6 +101,14 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
             }
         }
         return facts.with(record);
+    }
+
+    /**
+     * Returns the time of an end. The writer of the resource may have written none, or that of another clock. The time that a
+     * node has to report its recovery would then be over, or be hours.
+     */
+    private static Instant plausible(Repair repair, Instant ended, Instant now) {
+        return ended.isBefore(repair.at()) || ended.isAfter(now) ? second(now) : ended;
     }
 
     /** Returns the facts without those attempts whose fault has ended before their resource was made. */

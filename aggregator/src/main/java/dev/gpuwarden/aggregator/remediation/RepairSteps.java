@@ -54,7 +54,7 @@ final class RepairSteps {
         List<Step> steps = facts.demands().stream().map(this::step).toList();
         List<Step.Act> acts = of(steps, Step.Act.class);
         List<Step.Act> restarts =
-                acts.stream().filter(act -> act.group().restarts()).toList();
+                acts.stream().filter(act -> act.group().equals(restart)).toList();
         if (!restarts.isEmpty()) {
             return act(List.of(restarts));
         }
@@ -213,11 +213,15 @@ final class RepairSteps {
                 + repair.group().what() + " (" + repair.resource() + ") " + how + ended.why());
     }
 
+    /** Returns the number of attempts for the GPU that had most of them. */
     private long times(RepairGroup group, Demand demand) {
-        return record.history().stream()
-                .filter(repair ->
-                        repair.counts(group, demand.subjects(), facts.policy().memory(), facts.now()))
-                .count();
+        return demand.subjects().stream()
+                .mapToLong(subject -> record.history().stream()
+                        .filter(repair ->
+                                repair.counts(group, subject, facts.policy().memory(), facts.now()))
+                        .count())
+                .max()
+                .orElse(0);
     }
 
     // ---- the node ----

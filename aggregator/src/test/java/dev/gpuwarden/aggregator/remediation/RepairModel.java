@@ -30,15 +30,44 @@ final class RepairModel {
         WITHDRAWN
     }
 
-    /** A fault that is reported now. The action is reset, restart, none, or a task of a person. */
-    record Fault(String check, String gpu, String action, long since) {
+    /**
+     * The faults of one event that are reported now. The action is reset, restart, none, or a task of a person.
+     *
+     * @param gpus GPUs at fault; empty if the event names none
+     * @param skip true if no drain shows that its GPUs are free
+     */
+    record Fault(String check, Set<String> gpus, String action, long since, boolean skip) {
 
         private String id() {
-            return check + " " + gpu + " " + since;
+            return check + " " + new TreeSet<>(gpus) + " " + since;
+        }
+
+        private Set<String> subjects() {
+            return gpus.isEmpty() ? Set.of(check) : gpus;
+        }
+
+        private boolean isOf(Action action) {
+            return subjects().stream().anyMatch(action.subjects::contains);
         }
     }
 
-    /** An action of this program or by hand. The group is restart, reset-GPU, reset-GPU+GPU, or reset-all by hand. */
+    /**
+     * A user's way of repair.
+     *
+     * @param drain all, gpu or none
+     * @param operator true if its success is checked by an operator
+     */
+    record Template(String name, Set<String> actions, String drain, boolean operator) {
+
+        private boolean makes(String group) {
+            return group.equals(name) || group.startsWith(name + "-");
+        }
+    }
+
+    /**
+     * An action of this program, of a template, or by hand. The group is restart, reset-GPU, reset-GPU+GPU, reset-all by hand, or
+     * the name of a template, with GPUs if it acts on them.
+     */
     static final class Action {
         final String group;
         final boolean byHand;
@@ -66,7 +95,7 @@ final class RepairModel {
     }
 
     /** The faults of a group, the oldest first. */
-    private record Want(Fault first, Set<String> gpus) {}
+    private record Want(Fault first, Set<String> subjects) {}
 
     final List<Fault> faults = new ArrayList<>();
     private final List<Action> actions = new ArrayList<>();
@@ -84,6 +113,12 @@ final class RepairModel {
     boolean manual;
     /** GPUs that can only be reset together, sorted; empty if each is reset alone. */
     List<String> linked = List.of();
+
+    List<Template> templates = List.of();
+    /** The action of a template that has the lock of the node. */
+    Optional<Action> locker = Optional.empty();
+    /** The lock is of a resource that the janitor carries out. */
+    boolean lockedByAnother;
     /** The attempt that an operator has approved last. */
     private Optional<String> approved = Optional.empty();
     /** The attempt that waits for an approval, and its group. */
@@ -122,16 +157,38 @@ final class RepairModel {
         return action;
     }
 
+    /** Takes the lock of the node for an action. Returns false if another one has it. */
+    boolean lock(Action action) {
+        if (lockedByAnother || locker.isPresent() && locker.get() != action) {
+            return false;
+        }
+        locker = Optional.of(action);
+        return true;
+    }
+
+    boolean isTemplate(String group) {
+        return template(group).isPresent();
+    }
+
+    private Optional<Template> template(String group) {
+        return templates.stream().filter(each -> each.makes(group)).findFirst();
+    }
+
     /** Returns the actions whose resources are made now. */
     List<Action> decide(long now) {
+        if (!foreign) {
+            for (Action action : actions) {
+                boolean wanted = faults.stream().anyMatch(fault -> fault.isOf(action));
+                if (action.state == State.UNMADE && action.session != session) {
+                    action.end(State.GONE, now);
+                } else if (action.state == State.UNMADE && !blocked && !wanted) {
+                    action.end(State.WITHDRAWN, now);
+                }
+            }
+            locker = locker.filter(each -> each.state == State.UNMADE || each.state == State.RUNNING);
+        }
         if (blocked) {
             return List.of();
-        }
-        for (Action action : actions) {
-            boolean wanted = faults.stream().anyMatch(fault -> action.subjects.contains(fault.gpu()));
-            if (action.state == State.UNMADE && (action.session != session || !wanted)) {
-                action.end(action.session != session ? State.GONE : State.WITHDRAWN, now);
-            }
         }
         List<Action> due = new ArrayList<>(
                 actions.stream().filter(each -> each.state == State.UNMADE).toList());
@@ -144,7 +201,7 @@ final class RepairModel {
                 return;
             }
             if (!manual || approved.equals(Optional.of(attempt))) {
-                more.add(new Action(group, false, want.gpus(), want.first().id(), now, session));
+                more.add(new Action(group, false, want.subjects(), want.first().id(), now, session));
             } else if (awaited.isEmpty()) {
                 awaited = Optional.of(attempt);
                 awaitedGroup = Optional.of(group);
@@ -156,7 +213,12 @@ final class RepairModel {
     }
 
     private boolean drained(String group) {
-        return drainDone && (drainAll || !group.equals("restart") && drainGpus.containsAll(gpus(group)));
+        String pods = template(group).map(Template::drain).orElse(group.equals("restart") ? "all" : "gpu");
+        return switch (pods) {
+            case "none" -> true;
+            case "all" -> drainDone && drainAll;
+            default -> drainDone && (drainAll || drainGpus.containsAll(gpus(group)));
+        };
     }
 
     private String attempt(String group, Fault first) {
@@ -166,38 +228,98 @@ final class RepairModel {
                         .count();
     }
 
-    /** Returns the groups that the rules request. A reboot answers the resets too. */
+    /**
+     * Returns the groups that the rules request. A reboot answers the resets too. A template is alone on its node, so the oldest
+     * request decides between a template and resets.
+     */
     private Map<String, Want> wanted(long now) {
         Map<String, Want> wanted = new LinkedHashMap<>();
         for (Fault fault : faults) {
-            String group = fault.action().equals("reset") ? reset(fault.gpu()) : fault.action();
-            if (group.startsWith("reset-") || group.equals("restart")) {
-                group(fault, group, now)
-                        .ifPresent(act -> wanted.computeIfAbsent(act, any -> new Want(fault, new TreeSet<>()))
-                                .gpus()
-                                .add(fault.gpu()));
-            }
+            requested(fault)
+                    .flatMap(group -> group(fault, group, now))
+                    .ifPresent(act -> wanted.computeIfAbsent(act, any -> new Want(fault, new TreeSet<>()))
+                            .subjects()
+                            .addAll(fault.subjects()));
         }
-        if (wanted.containsKey("restart")) {
-            wanted.keySet().retainAll(Set.of("restart"));
+        Optional<String> first = wanted.keySet().stream().findFirst();
+        if (wanted.containsKey(restart())) {
+            wanted.keySet().retainAll(Set.of(restart()));
+        } else if (first.filter(this::isTemplate).isPresent()) {
+            wanted.keySet().retainAll(Set.of(first.get()));
+        } else {
+            wanted.keySet().removeIf(this::isTemplate);
         }
         return wanted;
     }
 
+    /** Returns the group that restarts the node. */
+    private String restart() {
+        return templates.stream()
+                .filter(each -> each.actions().contains("restart"))
+                .map(Template::name)
+                .findFirst()
+                .orElse("restart");
+    }
+
+    /** Returns the group of a fault; empty if it requests nothing, or waits for an operator. */
+    private Optional<String> requested(Fault fault) {
+        Optional<Template> template = templates.stream()
+                .filter(each -> each.actions().contains(fault.action()))
+                .findFirst();
+        if (fault.skip() && template.filter(each -> each.drain().equals("none")).isEmpty()) {
+            return Optional.empty();
+        }
+        String gpus = String.join("+", new TreeSet<>(fault.gpus()));
+        if (template.isPresent()) {
+            String name = template.get().name();
+            if (!template.get().drain().equals("gpu")) {
+                return Optional.of(name);
+            }
+            return gpus.isEmpty() ? Optional.empty() : Optional.of(name + "-" + gpus);
+        }
+        if (fault.action().equals("reset")) {
+            boolean unit = !gpus.isEmpty() && linked.containsAll(fault.gpus());
+            return unit || fault.gpus().size() == 1
+                    ? Optional.of("reset-" + (unit ? String.join("+", linked) : gpus))
+                    : Optional.empty();
+        }
+        return Optional.of(fault.action()).filter("restart"::equals);
+    }
+
+    private Optional<String> ofTemplate(Fault fault, String group, Template template, long now) {
+        if (actions.stream().anyMatch(this::isOpen)) {
+            return Optional.empty();
+        }
+        Optional<Action> last = last(group);
+        if (last.filter(each -> each.state != State.GOOD).isPresent()) {
+            return Optional.empty();
+        }
+        if (last.filter(each -> fault.since() <= each.ended && (template.operator() || now < each.ended + SETTLE))
+                .isPresent()) {
+            return Optional.empty();
+        }
+        return times(fault, group, now) < ATTEMPTS ? Optional.of(group) : Optional.empty();
+    }
+
     private Optional<String> group(Fault fault, String group, long now) {
+        if (template(group).isPresent()) {
+            return ofTemplate(fault, group, template(group).get(), now);
+        }
         boolean restart = group.equals("restart");
         // Cases 1 and 4: a reboot in progress answers all. Case 2: a reset in progress answers its own group.
         // Case 3: a reset in progress does not answer a reboot.
         // A reset of a part of the linked GPUs, as by hand, answers all of them.
-        if (running("restart") || !restart && (runningFor(gpus(group)) || running("reset-all"))) {
+        // While a template acts on the node, nothing else begins.
+        boolean alone = actions.stream().anyMatch(each -> isOpen(each) && !each.group.startsWith("reset-"));
+        if (alone || !restart && (runningFor(gpus(group)) || running("reset-all"))) {
             return Optional.empty();
         }
         Optional<Action> reset = restart ? Optional.empty() : last(group);
-        Optional<Action> reboot = last("restart");
+        Optional<Action> reboot = last(restart());
         boolean reboots = reboot.isPresent() && reset.stream().allMatch(each -> reboot.get().at >= each.at);
         Optional<Action> last = reboots ? reboot : reset;
         if (last.isPresent() && last.get().state == State.BAD && !reboots) {
-            return group(fault, "restart", now);
+            return group(fault, restart(), now);
         }
         if (last.isPresent() && last.get().state != State.GOOD) {
             return Optional.empty();
@@ -207,21 +329,30 @@ final class RepairModel {
                 .isPresent()) {
             return Optional.empty();
         }
-        long times = actions.stream()
-                .filter(each -> !each.byHand && each.group.equals(group) && each.at > now - MEMORY)
-                .filter(each -> each.state != State.WITHDRAWN)
-                .filter(each -> each.subjects.contains(fault.gpu()))
-                .count();
-        if (times < ATTEMPTS) {
+        if (times(fault, group, now) < ATTEMPTS) {
             return Optional.of(group);
         }
-        return restart ? Optional.empty() : group(fault, "restart", now);
+        return restart ? Optional.empty() : group(fault, restart(), now);
+    }
+
+    /** Returns the number of attempts for the GPU that had most of them. */
+    private long times(Fault fault, String group, long now) {
+        return fault.subjects().stream()
+                .mapToLong(subject -> actions.stream()
+                        .filter(each -> !each.byHand && each.group.equals(group) && each.at > now - MEMORY)
+                        .filter(each -> each.state != State.WITHDRAWN)
+                        .filter(each -> each.subjects.contains(subject))
+                        .count())
+                .max()
+                .orElse(0);
+    }
+
+    private boolean isOpen(Action each) {
+        return each.state == State.RUNNING || each.state == State.UNMADE && each.session == session;
     }
 
     private boolean running(String group) {
-        return actions.stream()
-                .anyMatch(each -> each.group.equals(group)
-                        && (each.state == State.RUNNING || each.state == State.UNMADE && each.session == session));
+        return actions.stream().anyMatch(each -> each.group.equals(group) && isOpen(each));
     }
 
     /** Returns the last action of this program in this quarantine. */
@@ -232,10 +363,6 @@ final class RepairModel {
                 .reduce((a, b) -> b);
     }
 
-    private String reset(String gpu) {
-        return "reset-" + (linked.contains(gpu) ? String.join("+", linked) : gpu);
-    }
-
     private boolean runningFor(Set<String> gpus) {
         return actions.stream()
                 .filter(each -> each.group.startsWith("reset-") && !each.group.equals("reset-all"))
@@ -244,6 +371,6 @@ final class RepairModel {
     }
 
     private static Set<String> gpus(String group) {
-        return Set.of(group.substring("reset-".length()).split("\\+"));
+        return Set.of(group.substring(group.indexOf('-') + 1).split("\\+"));
     }
 }

@@ -31,6 +31,9 @@ final class RepairNode {
     /** The events of the quarantine. Those of faults that are over stay, as with a quarantine that is late. */
     private final List<HealthEvent> held = new ArrayList<>();
 
+    /** The attempts that need the lock of the node no more since the last decision. */
+    List<Repair> unlocked = List.of();
+
     boolean stale;
     Optional<String> breaker = Optional.empty();
     Optional<MaintenanceResource> theirs = Optional.empty();
@@ -95,8 +98,15 @@ final class RepairNode {
         scene.faults.clear();
     }
 
+    CachedNode read() {
+        return node.read();
+    }
+
     RepairFacts facts() throws IOException {
-        CachedNode read = node.read();
+        return facts(node.read());
+    }
+
+    private RepairFacts facts(CachedNode read) throws IOException {
         FaultReport report = stale
                 ? new FaultReport("n", "u", FaultReport.Standing.STALE, "the node is silent", List.of(), Set.of(), 0)
                 : new FaultReport(
@@ -120,11 +130,13 @@ final class RepairNode {
 
     /** Decides, and writes the record if the leader is not killed before. */
     RepairDecision decide(boolean killed) throws IOException {
-        RepairFacts facts = facts();
+        CachedNode read = node.read();
+        RepairFacts facts = facts(read);
         RepairDecision decision = RepairDecision.decide(facts);
+        unlocked = facts.record().unlockedBy(decision.record());
         String before = node.annotation(NodeAnnotations.REMEDIATION_STATE);
         if (!killed) {
-            node.apply(decision.patch(node.read(), facts.record()));
+            node.apply(decision.patch(read, facts.record()));
         }
         if (!Objects.equals(before, node.annotation(NodeAnnotations.REMEDIATION_STATE))) {
             node.own(RepairAnnotations.MANAGER, NodeAnnotations.REMEDIATION_STATE);

@@ -6,7 +6,11 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.aggregator.remediation.RepairModel.Action;
 import dev.gpuwarden.aggregator.remediation.RepairModel.State;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
@@ -29,12 +33,15 @@ final class RepairSequence {
     private static final int STEPS = 40;
     /** The check whose faults no rule accepts: they are in the report, and hold no node. */
     private static final String UNHELD = "unheld";
+    /** The holder of the lock for a reset or a reboot. */
+    private static final String JANITOR = "janitor";
 
     private final long seed;
     private final Random random;
     private final RepairModel model = new RepairModel();
     private final RepairNode node = new RepairNode();
     private final RepairScene scene = node.scene;
+    private final RepairVendor vendor;
     private final List<String> story = new ArrayList<>();
     /** The model's action of each resource. */
     private final Map<String, Action> actions = new HashMap<>();
@@ -46,18 +53,21 @@ final class RepairSequence {
         this.seed = seed;
         // Neighbouring seeds alone give related sequences.
         this.random = new Random(seed * 0x9E3779B97F4A7C15L);
+        this.vendor = new RepairVendor(random);
     }
 
     /** @param made number of resources of each group */
     void run(Map<String, Integer> made) {
         model.manual = random.nextInt(3) == 0;
+        model.templates = vendor.chosen;
         link();
         scene.policy = new Policy(
                 true,
                 model.manual,
                 RepairModel.ATTEMPTS,
                 Duration.ofSeconds(RepairModel.MEMORY),
-                Duration.ofSeconds(RepairModel.SETTLE));
+                Duration.ofSeconds(RepairModel.SETTLE),
+                vendor.templates);
         try {
             drain();
             for (int step = 0; step < STEPS; step++) {
@@ -81,7 +91,8 @@ final class RepairSequence {
 
     private String story() {
         return "seed " + seed + (model.manual ? ", with approvals" : "")
-                + (model.linked.isEmpty() ? "" : ", linked " + model.linked) + "\n" + String.join("\n", story);
+                + (model.linked.isEmpty() ? "" : ", linked " + model.linked)
+                + (model.templates.isEmpty() ? "" : ", " + model.templates) + "\n" + String.join("\n", story);
     }
 
     private long now() {
@@ -106,18 +117,19 @@ final class RepairSequence {
     // ---- changes ----
 
     private void change() {
-        switch (random.nextInt(model.manual ? 19 : 15)) {
-            case 0, 1, 2 -> fault();
-            case 3 -> recover();
-            case 4, 5, 6 -> end();
-            case 7 -> drain();
+        switch (random.nextInt(model.manual ? 20 : 16)) {
+            case 0, 1, 2, 3 -> fault();
+            case 4 -> recover();
+            case 5, 6, 7 -> end();
             case 8 -> pass();
             case 9 -> delete();
             case 10 -> byHand();
             case 11 -> release();
-            case 12, 13 -> block();
+            case 12 -> block();
+            case 13 -> drain();
             case 14 -> takeOver();
-            case 15 -> {
+            case 15 -> lock();
+            case 16 -> {
                 story.add("approved another attempt");
                 node.approve("maintenance-of-another");
                 model.approveNothing();
@@ -127,8 +139,8 @@ final class RepairSequence {
     }
 
     private void fault() {
-        String gpu = any(GPUS);
-        String check = any(List.of("check-0", "check-1", UNHELD));
+        List<String> gpus = gpus();
+        String check = any(List.of("check-0", "check-1", "check-2", UNHELD));
         RecommendedAction action = any(List.of(
                 RecommendedAction.COMPONENT_RESET,
                 RecommendedAction.COMPONENT_RESET,
@@ -136,20 +148,40 @@ final class RepairSequence {
                 RecommendedAction.RESTART_VM,
                 RecommendedAction.NONE,
                 RecommendedAction.CONTACT_SUPPORT,
+                RecommendedAction.CONTACT_SUPPORT,
+                RecommendedAction.CUSTOM,
+                RecommendedAction.CUSTOM,
                 RecommendedAction.REPLACE_VM));
-        if (scene.faults.stream()
-                .map(each -> each.key())
-                .anyMatch(key ->
-                        key.checkName().equals(check) && key.entity().value().equals(uuid(gpu)))) {
+        boolean skip = random.nextInt(10) == 0;
+        HealthEvent cause = HealthEvent.of("a", "GPU", check)
+                .nodeName("n")
+                .fatal(true)
+                .errorCodes(List.of("48"))
+                .action(action)
+                .customAction(action == RecommendedAction.CUSTOM ? "fix" : "")
+                .entities(gpus.stream().map(gpu -> Entity.gpu(uuid(gpu))).toList())
+                .drain(skip ? new Overrides(false, true) : Overrides.NONE)
+                .build();
+        // A fault has one event at a time.
+        Set<FaultKey> there = scene.faults.stream().map(Fault::key).collect(Collectors.toSet());
+        if (cause.keys().stream().anyMatch(there::contains)) {
             return;
         }
-        story.add("fault " + check + " " + gpu + " " + action);
-        scene.fault(action, check, uuid(gpu));
+        story.add("fault " + check + " " + gpus + " " + action + (skip ? " without a drain" : ""));
+        scene.fault(cause);
         if (!check.equals(UNHELD)) {
-            HealthEvent cause = scene.faults.get(scene.faults.size() - 1).cause();
             node.hold(cause);
-            model.faults.add(new RepairModel.Fault(check, gpu, name(action), now()));
+            model.faults.add(new RepairModel.Fault(check, Set.copyOf(gpus), name(action), now(), skip));
         }
+    }
+
+    /** Returns the GPUs that an event names: mostly one, at times two or none. */
+    private List<String> gpus() {
+        return switch (random.nextInt(10)) {
+            case 0 -> List.of();
+            case 1, 2, 3 -> any(List.of(List.of("a", "b"), List.of("b", "a"), List.of("b", "c")));
+            default -> List.of(any(GPUS));
+        };
     }
 
     private static String name(RecommendedAction action) {
@@ -157,8 +189,17 @@ final class RepairSequence {
             case COMPONENT_RESET -> "reset";
             case RESTART_BM, RESTART_VM -> "restart";
             case NONE -> "none";
+            case CONTACT_SUPPORT -> "support";
+            case CUSTOM -> "fix";
             default -> "person";
         };
+    }
+
+    private static RepairModel.Fault without(RepairModel.Fault fault, String gpu) {
+        Set<String> rest = new TreeSet<>(fault.gpus());
+        return rest.remove(gpu)
+                ? new RepairModel.Fault(fault.check(), rest, fault.action(), fault.since(), fault.skip())
+                : fault;
     }
 
     private void recover() {
@@ -167,8 +208,10 @@ final class RepairSequence {
             String gpu = named(key.entity().value());
             story.add("recovers " + key.checkName() + " " + gpu);
             scene.faults.removeIf(each -> each.key().equals(key));
+            Set<String> over = key.entity().equals(Entity.WHOLE) ? Set.of() : Set.of(gpu);
             model.faults.removeIf(
-                    each -> each.check().equals(key.checkName()) && each.gpu().equals(gpu));
+                    each -> each.check().equals(key.checkName()) && each.gpus().equals(over));
+            model.faults.replaceAll(each -> each.check().equals(key.checkName()) ? without(each, gpu) : each);
         }
     }
 
@@ -179,7 +222,9 @@ final class RepairSequence {
             MaintenanceResource resource = any(open);
             boolean good = random.nextInt(3) > 0;
             story.add("ends " + actions.get(resource.name()).group + (good ? " well" : " badly"));
-            scene.resources.replaceAll(each -> each.equals(resource) ? scene.ended(each, good) : each);
+            MaintenanceResource ended =
+                    vendor.knows(resource) ? vendor.end(resource, good, scene.now) : scene.ended(resource, good);
+            scene.resources.replaceAll(each -> each.equals(resource) ? ended : each);
             actions.get(resource.name()).end(good ? State.GOOD : State.BAD, now());
         }
     }
@@ -236,19 +281,30 @@ final class RepairSequence {
     }
 
     private void block() {
-        node.breaker = random.nextInt(4) == 0 ? Optional.of("the breaker is open") : Optional.empty();
-        node.stale = random.nextInt(4) == 0;
+        node.breaker = random.nextInt(8) == 0 ? Optional.of("the breaker is open") : Optional.empty();
+        node.stale = random.nextInt(8) == 0;
         blockedOrNot();
     }
 
     private void takeOver() {
-        foreign = !foreign && random.nextInt(3) == 0;
+        foreign = !foreign && random.nextInt(6) == 0;
         if (foreign) {
             node.takeOver();
         } else if (model.foreign) {
             node.handBack();
         }
         blockedOrNot();
+    }
+
+    /** The janitor takes the lock for a resource, or releases it. */
+    private void lock() {
+        if (vendor.lease.equals(JANITOR)) {
+            vendor.lease = "";
+        } else if (vendor.lease.isEmpty() && random.nextInt(3) == 0) {
+            vendor.lease = JANITOR;
+        }
+        model.lockedByAnother = vendor.lease.equals(JANITOR);
+        story.add("lock of " + vendor.lease);
     }
 
     private void blockedOrNot() {
@@ -271,11 +327,16 @@ final class RepairSequence {
 
     private void settle(Map<String, Integer> made) throws IOException {
         if (random.nextInt(20) == 0) {
-            // The decision is lost, as if the leader was killed before its write.
+            // The decision is lost, as if the leader was killed before its write. Locks are released before.
             var unused = node.decide(true);
+            vendor.release(random.nextBoolean() ? node.unlocked : List.of());
         }
         List<Action> due = model.decide(now());
         RepairDecision decision = node.decide(false);
+        vendor.release(node.unlocked);
+        assertThat(vendor.lease.isEmpty() || vendor.lease.equals(JANITOR))
+                .as(this::story)
+                .isEqualTo(model.locker.isEmpty());
         List<Repair> create = decision.create();
         assertThat(create.stream().map(each -> named(each.group().name())).sorted())
                 .as(this::story)
@@ -290,21 +351,42 @@ final class RepairSequence {
                     + due.stream().map(each -> each.group).toList());
             return;
         }
+        List<Repair> locked = new ArrayList<>();
         for (Repair repair : create) {
             String group = named(repair.group().name());
             Action action = due.stream()
                     .filter(each -> each.group.equals(group))
                     .findFirst()
                     .orElseThrow();
+            boolean template = model.isTemplate(group);
+            assertThat(repair.group().template().isPresent()).as(this::story).isEqualTo(template);
+            boolean free = !template || model.lock(action);
+            assertThat(!template || vendor.take(repair)).as(this::story).isEqualTo(free);
+            if (!free) {
+                locked.add(repair);
+                continue;
+            }
+            if (template && random.nextInt(10) == 0) {
+                story.add("killed with the lock for " + group);
+                return;
+            }
             action.state = State.RUNNING;
             assertThat(actions.put(repair.resource(), action)).as(this::story).isNull();
-            scene.make(repair);
+            if (template) {
+                scene.resources.add(
+                        vendor.make(node.read(), repair, node.facts().demands()));
+            } else {
+                scene.make(repair);
+            }
             story.add("  makes " + group);
-            made.merge(group, 1, Integer::sum);
+            made.merge(
+                    template ? group.replaceAll("-.$", " of one").replaceAll("-.*", " of two") : group,
+                    1,
+                    Integer::sum);
         }
         if (!create.isEmpty()) {
             // The watch has delivered the resources.
-            assertThat(node.decide(false).create()).as(this::story).isEmpty();
+            assertThat(node.decide(false).create()).as(this::story).isEqualTo(locked);
         }
     }
 }
