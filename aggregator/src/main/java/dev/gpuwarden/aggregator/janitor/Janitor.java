@@ -73,7 +73,7 @@ public final class Janitor implements Reconciler {
         this.settings = settings;
         this.locks = new NodeLock(api, settings.lockNamespace());
         this.jobs = new JobReader(api, settings.namespace());
-        this.writer = new StepWriter(api, locks, jobs, settings, provider, clock);
+        this.writer = new StepWriter(api, locks, jobs, settings, provider, clock, System::nanoTime);
         this.units = units;
         this.clock = clock;
         this.later = later;

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * The writer of steps. Each call is one write, or a request to a provider between two, and blocks for the API server. A write that another writer has overtaken changes
@@ -31,20 +32,24 @@ final class StepWriter {
     private final JanitorSettings settings;
     private final NodeProvider provider;
     private final Clock clock;
+    private final LongSupplier nanoTime;
 
+    /** @param nanoTime clock that no one sets, and that goes on while this process stands still */
     StepWriter(
             KubeClient api,
             NodeLock locks,
             JobReader jobs,
             JanitorSettings settings,
             NodeProvider provider,
-            Clock clock) {
+            Clock clock,
+            LongSupplier nanoTime) {
         this.api = api;
         this.locks = locks;
         this.jobs = jobs;
         this.settings = settings;
         this.provider = provider;
         this.clock = clock;
+        this.nanoTime = nanoTime;
     }
 
     /**
@@ -109,9 +114,9 @@ final class StepWriter {
     private Written request(Maintenance resource, Step.Request request) throws ApiException, InterruptedException {
         try (NodeProvider.Connection connection = provider.connect()) {
             Map<String, Object> intention = request.intention().tree();
-            long begin = System.nanoTime();
+            long begin = nanoTime.getAsLong();
             Maintenance asked = status(resource, intention).resource().orElseThrow();
-            Duration took = Duration.ofNanos(System.nanoTime() - begin);
+            Duration took = Duration.ofNanos(nanoTime.getAsLong() - begin);
             NodeProvider.Answer answer = took.compareTo(LATE) > 0
                     ? new NodeProvider.Answer.Refused("no request, because this replica stood still for "
                             + took.toSeconds() + " s after it had decided")
