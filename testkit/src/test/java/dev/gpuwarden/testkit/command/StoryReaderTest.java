@@ -21,7 +21,7 @@ class StoryReaderTest {
         assertThat(all)
                 .extracting(ClusterDemoRunner.Step::title)
                 .anyMatch(title -> title.contains("after 10 s instead"));
-        assertThat(all.stream().mapToInt(step -> step.checks().size()).sum()).isEqualTo(167);
+        assertThat(all.stream().mapToInt(step -> step.checks().size()).sum()).isEqualTo(168);
     }
 
     @Test
