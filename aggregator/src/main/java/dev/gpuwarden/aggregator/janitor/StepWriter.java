@@ -34,7 +34,7 @@ final class StepWriter {
     private final Clock clock;
     private final LongSupplier nanoTime;
 
-    /** @param nanoTime clock that no one sets, and that goes on while this process stands still */
+    /** @param nanoTime clock that is never set, and that goes on while this process stands still */
     StepWriter(
             KubeClient api,
             NodeLock locks,
