@@ -32,8 +32,8 @@ final class HoldersOfOneNode implements GpuHolderSource, AutoCloseable {
         this.unasked = unasked;
         this.daemon = unasked.isPresent()
                 ? Optional.empty()
-                : Optional.of(new KubeletGpuHolders(
-                        podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), true, again));
+                : Optional.of(
+                        new KubeletGpuHolders(podStatus, api, cache, clock, DrainTimes.DEFAULT.holders(), true, again));
     }
 
     @Override
@@ -41,7 +41,8 @@ final class HoldersOfOneNode implements GpuHolderSource, AutoCloseable {
         if (daemon.isPresent()) {
             return daemon.get().holders(node, gpus, pods, since);
         }
-        return KubeletGpuHolders.without(podStatus.holders(node, gpus, pods, since), unasked.orElse("its daemon is not asked"));
+        return KubeletGpuHolders.without(
+                podStatus.holders(node, gpus, pods, since), unasked.orElse("its daemon is not asked"));
     }
 
     @Override

@@ -136,7 +136,8 @@ class DrainCutAnswerTest {
         awaitRequest();
         answer(OptionalLong.of(0), 300, "squats");
         Answer.Known first = known(holders(pod("squats")));
-        assertThat(first.processes().and(first.holders(), List.of(pod("squats")))).containsExactly(Map.entry("team/squats", Set.of(GPU)));
+        assertThat(first.processes().and(first.holders(), List.of(pod("squats"))))
+                .containsExactly(Map.entry("team/squats", Set.of(GPU)));
         assertThat(first.processes().missing().orElseThrow()).contains("lists 256, and 45 more are counted");
 
         for (int request = 0; request < 5; request++) {
@@ -147,11 +148,15 @@ class DrainCutAnswerTest {
             answer(OptionalLong.of(1), 256);
         }
         clock.advance(Duration.ofHours(1));
-        assertThat(known(holders()).processes().missing()).as("an operator has to see it").isPresent();
+        assertThat(known(holders()).processes().missing())
+                .as("an operator has to see it")
+                .isPresent();
         awaitRequest();
         assertThat(known(holders()).processes().missing()).isPresent();
         clock.advance(PATIENCE);
-        assertThat(known(holders()).processes().missing()).as("a daemon that is silent now").isPresent();
+        assertThat(known(holders()).processes().missing())
+                .as("a daemon that is silent now")
+                .isPresent();
 
         clock.advance(Duration.ofHours(1));
         var unused = holders();
@@ -165,6 +170,7 @@ class DrainCutAnswerTest {
         var unused = holders();
         awaitRequest();
         answer(OptionalLong.empty(), 255, "squats");
-        assertThat(known(holders(pod("squats"))).processes().missing().orElseThrow()).contains("others were not counted");
+        assertThat(known(holders(pod("squats"))).processes().missing().orElseThrow())
+                .contains("others were not counted");
     }
 }

@@ -8,15 +8,13 @@ import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Pods that hold a GPU by a process alone, in the drain of an operator. */
 class GpuProcessesTest {
 
-    private static final GpuProcesses OPEN =
-            GpuProcesses.all(Map.of("team/a", Set.of("GPU-2", "GPU-1")));
+    private static final GpuProcesses OPEN = GpuProcesses.all(Map.of("team/a", Set.of("GPU-2", "GPU-1")));
 
     private static PodPlan named(String pod) {
         List<PodPlan> plan = DrainPlan.of(
