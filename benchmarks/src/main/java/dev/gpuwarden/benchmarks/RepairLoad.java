@@ -36,7 +36,9 @@ final class RepairLoad implements AutoCloseable {
     /** The times of each node, in nanoseconds of {@link System#nanoTime}. */
     private final Map<String, Long> failed = new ConcurrentHashMap<>();
 
+    private final Map<String, Long> cordoned = new ConcurrentHashMap<>();
     private final Map<String, Long> created = new ConcurrentHashMap<>();
+    private final Map<String, Long> booted = new ConcurrentHashMap<>();
     private final BareRepairs bare;
     private final RebootingNodes machines;
     private final KubectlWatch watch;
@@ -94,6 +96,8 @@ final class RepairLoad implements AutoCloseable {
     }
 
     private void booted(String node) {
+        booted.put(node, System.nanoTime());
+        cordoned.put(node, cluster.cordoned.get(node));
         if (!bare.booted(node)) {
             cluster.daemon(numbers.get(node)).heal();
         }
@@ -147,10 +151,27 @@ final class RepairLoad implements AutoCloseable {
                 (nodes.size() - 1) * 1e9 / (creations.get(nodes.size() - 1) - creations.get(0)));
         printLine(
                 out,
+                "  median time after the fault: cordon %.1f s, RebootNode %.1f s, end of the reboot %.1f s, in service %.1f s",
+                median(nodes, cordoned),
+                median(nodes, created),
+                median(nodes, booted),
+                median(nodes, cluster.returned));
+        printLine(
+                out,
                 "  requests of all for each node: %.1f writes, %.1f reads: %s",
                 made.writes() / (double) nodes.size(),
                 made.reads() / (double) nodes.size(),
                 made.counts());
+    }
+
+    private double median(List<String> nodes, Map<String, Long> times) {
+        return nodes.stream()
+                        .mapToLong(node -> times.get(node) - failed.get(node))
+                        .sorted()
+                        .skip(nodes.size() / 2)
+                        .findFirst()
+                        .orElseThrow()
+                / 1e9;
     }
 
     private void repair(List<String> nodes) {
