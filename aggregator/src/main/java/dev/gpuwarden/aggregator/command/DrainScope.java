@@ -32,8 +32,11 @@ record DrainScope(SortedSet<String> gpus, SortedSet<String> added, List<String> 
                 notes.add(gpu + " can only be reset together with " + String.join(", ", others)
                         + ": pods that hold those leave too");
             } else if (units.of(gpu).isEmpty()) {
+                String why = units.whole()
+                        ? node + " does not report them"
+                        : "the report of " + node + " has no room for all GPUs";
                 notes.add("the GPUs that are reset together with " + gpu + " are unknown, since "
-                        + (unread.isEmpty() ? node + " does not report them" : unread) + ": only its own pods leave");
+                        + (unread.isEmpty() ? why : unread) + ": only its own pods leave");
             }
         }
         return new DrainScope(gpus, added, List.copyOf(notes));
