@@ -3,6 +3,9 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Result;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Write;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
@@ -29,46 +32,6 @@ public final class JanitorRehearsal {
 
     private static final String UID = "00000000-0000-0000-0000-000000000000";
     private static final String REBOOTED = "another boot";
-
-    /** The end of the steps. */
-    public enum Result {
-        SUCCEEDS,
-        /** The resource waits for another one, which has the lock of the node. */
-        WAITS,
-        /** The janitor refuses the resource, or leaves it to another program. */
-        FAILS
-    }
-
-    /** A write to validate; its object does not depend on objects that were not made. */
-    public sealed interface Write {
-
-        /** No write, or one that depends on objects that do not exist. */
-        record None() implements Write {}
-
-        /** @param path path of the collection */
-        record Create(String path, Map<String, Object> body) implements Write {}
-
-        /** A JSON patch of the Node. */
-        record PatchNode(List<Map<String, Object>> operations) implements Write {}
-    }
-
-    /**
-     * A step.
-     *
-     * @param most the janitor's limit for the wait before the next step; empty without one
-     */
-    public record Walked(String text, Optional<Duration> most, Write write) {}
-
-    /**
-     * The steps.
-     *
-     * @param why reason of the end
-     */
-    public record Walk(List<Walked> steps, Result result, String why) {
-        public Walk {
-            steps = List.copyOf(steps);
-        }
-    }
 
     private final JanitorSettings settings;
     private final List<Maintenance> ahead;
@@ -109,7 +72,7 @@ public final class JanitorRehearsal {
      * @param pods all pods of the node, as the API server returned them
      * @param units GPUs of the node that can only be reset together
      */
-    public static Walk of(
+    public static JanitorWalk of(
             KubeClient api,
             MaintenanceKind kind,
             Map<String, Object> made,
@@ -133,7 +96,7 @@ public final class JanitorRehearsal {
     }
 
     /** @param ahead the other resources of the node that are in progress */
-    static Walk of(
+    static JanitorWalk of(
             Maintenance resource,
             NodeFacts node,
             Lock lock,
@@ -145,14 +108,14 @@ public final class JanitorRehearsal {
         return new JanitorRehearsal(resource, node, lock, ahead, pods, units, settings, now).walk();
     }
 
-    private Walk walk() {
+    private JanitorWalk walk() {
         for (int count = 0; count < MOST; count++) {
             Step step = Steps.next(scene(Optional.empty()));
             if (step instanceof Step.ReadPods) {
                 step = Steps.next(scene(Optional.of(pods())));
             }
             if (step instanceof Step.Leave leave) {
-                return new Walk(steps, Result.FAILS, leave.reason());
+                return new JanitorWalk(steps, Result.FAILS, leave.reason());
             }
             if (step instanceof Step.Wait && !resource.inProgress()) {
                 return end();
@@ -160,16 +123,17 @@ public final class JanitorRehearsal {
             if (!(step instanceof Step.Wait)) {
                 make(step);
             } else if (!passes()) {
-                return new Walk(steps, Result.WAITS, waits());
+                return new JanitorWalk(steps, Result.WAITS, waits());
             }
         }
-        return new Walk(steps, Result.FAILS, "the janitor would not end within " + MOST + " steps");
+        return new JanitorWalk(steps, Result.FAILS, "the janitor would not end within " + MOST + " steps");
     }
 
-    private Walk end() {
+    private JanitorWalk end() {
         Condition done =
                 resource.progress().condition(resource.kind().doneCondition()).orElseThrow();
-        return new Walk(steps, done.isTrue() ? Result.SUCCEEDS : Result.FAILS, done.reason() + ": " + done.message());
+        return new JanitorWalk(
+                steps, done.isTrue() ? Result.SUCCEEDS : Result.FAILS, done.reason() + ": " + done.message());
     }
 
     private String waits() {

@@ -7,10 +7,10 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.janitor.JanitorRehearsal;
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Walk;
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Walked;
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Write;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Write;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.rehearsal.DryRunWrites.Answer;
@@ -169,7 +169,7 @@ final class RepairStage {
         }
         JanitorSettings janitor = settings.janitor().get();
         String name = CachedNode.of(node).name();
-        Walk walk;
+        JanitorWalk walk;
         try {
             walk = JanitorRehearsal.of(api, kind, made, node, existing, pods, units, janitor, now);
         } catch (ApiException e) {
@@ -185,7 +185,7 @@ final class RepairStage {
             case WAITS -> entries.add(Stage.MAINTENANCE, Verdict.WAITS, "wait for another resource", walk.why());
             case FAILS -> entries.add(Stage.MAINTENANCE, Verdict.STOPS, "end without success", walk.why());
         }
-        return walk.result() != JanitorRehearsal.Result.FAILS;
+        return walk.result() != JanitorWalk.Result.FAILS;
     }
 
     private void step(String node, Walked step) throws InterruptedException {

@@ -2,11 +2,10 @@ package dev.gpuwarden.aggregator.janitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Result;
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Walk;
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Walked;
-import dev.gpuwarden.aggregator.janitor.JanitorRehearsal.Write;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Result;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
+import dev.gpuwarden.aggregator.janitor.JanitorWalk.Write;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.time.Duration;
@@ -37,7 +36,7 @@ class JanitorRehearsalTest {
             "status",
             Map.of("conditions", List.of(Map.of("type", "Ready", "status", "True"))));
 
-    private Walk walk(MaintenanceKind kind, Lock lock, RebootProvider reboot) {
+    private JanitorWalk walk(MaintenanceKind kind, Lock lock, RebootProvider reboot) {
         JanitorWorld.Resource resource = world.add(kind);
         Scene scene = world.scene(resource, false);
         JanitorSettings usual = JanitorWorld.SETTINGS;
@@ -53,14 +52,14 @@ class JanitorRehearsalTest {
                 world.now);
     }
 
-    private static List<String> texts(Walk walk) {
+    private static List<String> texts(JanitorWalk walk) {
         return walk.steps().stream().map(Walked::text).toList();
     }
 
     @Test
     void resetStopsServicesRunsAJobAndStartsThemAgain() {
         world.labels.put(DCGM, "true");
-        Walk walk = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
+        JanitorWalk walk = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
         assertThat(texts(walk))
                 .containsExactly(
                         "add the finalizer gpuwarden.dev/janitor to GPUReset maintenance-r0",
@@ -82,19 +81,19 @@ class JanitorRehearsalTest {
 
     @Test
     void rebootNeedsABootIdAndMayBeMadeByAnotherProgramOrAProvider() {
-        Walk job = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.JOB);
+        JanitorWalk job = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.JOB);
         assertThat(job.result()).isEqualTo(Result.SUCCEEDS);
         assertThat(texts(job)).contains("create Job gpuwarden/reboot-r0, suspended");
 
         world.resources.clear();
-        Walk external = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.EXTERNAL);
+        JanitorWalk external = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.EXTERNAL);
         assertThat(external.result()).isEqualTo(Result.SUCCEEDS);
         assertThat(texts(external))
                 .contains("another program reboots the node, and the Node is ready with another boot ID")
                 .noneMatch(text -> text.contains("Job"));
 
         world.resources.clear();
-        Walk provider = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.PROVIDER);
+        JanitorWalk provider = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.PROVIDER);
         assertThat(provider.result()).isEqualTo(Result.SUCCEEDS);
         assertThat(texts(provider))
                 .contains(
@@ -104,7 +103,7 @@ class JanitorRehearsalTest {
 
         world.resources.clear();
         world.bootId = "";
-        Walk unbooted = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.JOB);
+        JanitorWalk unbooted = walk(MaintenanceKind.REBOOT_NODE, Lock.FREE, RebootProvider.JOB);
         assertThat(unbooted.result()).isEqualTo(Result.FAILS);
         assertThat(unbooted.why()).startsWith("BootIDUnknown: ");
     }
@@ -113,12 +112,12 @@ class JanitorRehearsalTest {
     void otherHolderOfTheLockAndAnOlderResourceAreAwaited() {
         Lock foreign = new Lock(Lock.State.FOREIGN, "l", "Pod x, an owner of another program");
         assertThat(walk(MaintenanceKind.REBOOT_NODE, foreign, RebootProvider.JOB))
-                .isEqualTo(new Walk(
+                .isEqualTo(new JanitorWalk(
                         List.of(),
                         Result.FAILS,
                         "the lock of Node node-1 is held by Pod x, an owner of another program"));
 
-        Walk second = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
+        JanitorWalk second = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
         assertThat(second.result()).isEqualTo(Result.WAITS);
         assertThat(second.why()).isEqualTo("waits for the lock of Node node-1, which RebootNode maintenance-r0 has");
     }
@@ -126,7 +125,7 @@ class JanitorRehearsalTest {
     @Test
     void nodeInServiceIsRefused() {
         world.cordoned = false;
-        Walk walk = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
+        JanitorWalk walk = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
         assertThat(walk.result()).isEqualTo(Result.FAILS);
         assertThat(walk.why()).startsWith("NodeInService: ");
         assertThat(walk.steps()).isEmpty();
