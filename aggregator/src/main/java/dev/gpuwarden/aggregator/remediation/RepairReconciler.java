@@ -40,7 +40,6 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private static final System.Logger LOG = System.getLogger(RepairReconciler.class.getName());
 
-    private static final Duration LOCKED = Duration.ofSeconds(5);
     private static final Set<Kind> NEWS = EnumSet.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.PERSON, Kind.BLOCKED);
 
     /**
@@ -122,7 +121,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         List<RepairTemplate> watched = policy.armed() ? policy.templates().all() : List.of();
         this.resources = new MaintenanceResources(
                 api, watched, queue, () -> cache.names().forEach(queue));
-        this.requests = new RepairRequests(api, resources, policy.templates());
+        this.requests = new RepairRequests(api, resources, policy.templates(), lock, System::nanoTime);
         this.retries = new NodeRetries(api, cache);
     }
 
@@ -178,6 +177,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
             return;
         }
         Instant now = clock.instant();
+        long decisionNanos = requests.decisionNanos();
         RepairFacts facts;
         try {
             facts = facts(node, now);
@@ -191,7 +191,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         RepairDecision decision = RepairDecision.decide(facts);
         metrics.stage(node.name(), decision.kind());
         if (policy.armed()) {
-            carryOut(node, facts, decision, now);
+            carryOut(node, facts, decision, now, decisionNanos);
         } else {
             rehearse(node, facts, decision, now);
         }
@@ -208,7 +208,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                 now);
     }
 
-    private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now)
+    private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now, long decisionNanos)
             throws ApiException, InterruptedException {
         List<Map<String, Object>> patch = decision.patch(node, facts.record());
         audit(node, facts, decision, patch, now);
@@ -223,14 +223,12 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         }
         RepairRecord record = decision.record();
         for (Repair repair : decision.create()) {
-            if (repair.group().template().isPresent() && !lock.take(current, repair)) {
-                againAfter.accept(node.name(), LOCKED);
-                continue;
-            }
-            Optional<String> refused = requests.create(current, repair, facts.demands());
-            if (refused.isPresent()) {
+            RepairRequests.Result made = requests.make(current, repair, facts.demands(), decisionNanos);
+            if (made instanceof RepairRequests.Result.Later later) {
+                againAfter.accept(node.name(), later.pause());
+            } else if (made instanceof RepairRequests.Result.Refused refused) {
                 record = record.withResult(
-                        repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.get()));
+                        repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.why()));
             }
         }
         for (Repair repair : decision.record().unlockedBy(record)) {

@@ -4,33 +4,91 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.LeaderElector;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /** The creation of the resources of repairs. */
 final class RepairRequests {
 
+    private static final System.Logger LOG = System.getLogger(RepairRequests.class.getName());
+
+    /** The pause before another try for the lock. */
+    private static final Duration LOCKED = Duration.ofSeconds(5);
+
+    /** The age of a decision after which another replica may lead, and may have ended the repair. */
+    private static final Duration LATE = LeaderElector.Times.DEFAULT.leaseDuration();
+
+    /** The result of a try. */
+    sealed interface Result {
+
+        /** The resource exists now. */
+        record Made() implements Result {}
+
+        /** Nothing was done: the attempt must be decided again. */
+        record Later(Duration pause) implements Result {}
+
+        /** The API server refuses the resource for good. */
+        record Refused(String why) implements Result {}
+    }
+
     private final KubeClient api;
     private final MaintenanceResources resources;
     private final RepairTemplates templates;
+    private final TemplateLock lock;
+    private final LongSupplier nanoTime;
 
-    RepairRequests(KubeClient api, MaintenanceResources resources, RepairTemplates templates) {
+    /** @param nanoTime clock that is never set, and that goes on while this process stands still */
+    RepairRequests(
+            KubeClient api,
+            MaintenanceResources resources,
+            RepairTemplates templates,
+            TemplateLock lock,
+            LongSupplier nanoTime) {
         this.api = api;
         this.resources = resources;
         this.templates = templates;
+        this.lock = lock;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Returns the time of a decision, which begins now. */
+    long decisionNanos() {
+        return nanoTime.getAsLong();
     }
 
     /**
-     * Creates the resource of a repair, unless it exists. Blocks.
+     * Creates the resource of a repair, unless it exists. That of a template gets the lock of the node before. Blocks.
      *
      * @param demands requests of the node's faults
-     * @return reason why the API server refuses the resource for good; empty if it exists now
-     * @throws ApiException if the request fails for another reason, so that a later one may succeed
+     * @param decisionNanos begin of the decision, whose record has been written
+     * @throws ApiException if a request fails, so that a later one may succeed
      */
-    Optional<String> create(CachedNode node, Repair repair, List<Demand> demands)
+    Result make(CachedNode node, Repair repair, List<Demand> demands, long decisionNanos)
+            throws ApiException, InterruptedException {
+        Duration age = Duration.ofNanos(nanoTime.getAsLong() - decisionNanos);
+        if (age.compareTo(LATE) > 0) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "node " + node.name() + ": " + repair.resource()
+                            + " is decided again, because this replica stood still for " + age.toSeconds()
+                            + " s after it had decided");
+            return new Result.Later(Duration.ZERO);
+        }
+        if (repair.group().template().isPresent() && !lock.take(node, repair)) {
+            return new Result.Later(LOCKED);
+        }
+        Optional<String> refused = create(node, repair, demands);
+        return refused.isPresent() ? new Result.Refused(refused.get()) : new Result.Made();
+    }
+
+    /** Returns the reason why the API server refuses the resource for good; empty if it exists now. */
+    private Optional<String> create(CachedNode node, Repair repair, List<Demand> demands)
             throws ApiException, InterruptedException {
         Optional<RepairTemplate> template = templates.of(repair.group());
         if (template.isEmpty() && repair.group().template().isPresent()) {
