@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The codec of {@link RepairRecord} and a Node's annotations, and the patch of their difference. Pure. */
 final class RepairAnnotations {
@@ -30,6 +31,7 @@ final class RepairAnnotations {
 
     private static final String GROUPS = "equivalenceGroups";
     private static final String RESOURCE = "maintenanceCR";
+    private static final String EARLIER = "earlier";
 
     private RepairAnnotations() {}
 
@@ -48,7 +50,7 @@ final class RepairAnnotations {
             String drain = JsonTrees.text(now, NodeAnnotations.REPAIR_DRAIN);
             return new RepairRecord(
                     history,
-                    session(state),
+                    session(state, now),
                     Set.copyOf(JsonTrees.textList(now, "made")),
                     drain.isEmpty() ? Optional.empty() : Optional.of(drain),
                     next.isEmpty() ? Optional.empty() : Optional.of(Repair.read(next)),
@@ -68,10 +70,12 @@ final class RepairAnnotations {
         throw new IOException("expected a JSON list, found " + text);
     }
 
-    private static Set<String> session(Map<String, Object> state) {
+    private static Set<String> session(Map<String, Object> state, Map<String, Object> now) {
         Map<String, Object> groups = JsonTrees.object(state, GROUPS);
-        return groups.keySet().stream()
-                .map(group -> JsonTrees.text(JsonTrees.object(groups, group), RESOURCE))
+        return Stream.concat(
+                        groups.keySet().stream()
+                                .map(group -> JsonTrees.text(JsonTrees.object(groups, group), RESOURCE)),
+                        JsonTrees.textList(now, EARLIER).stream())
                 .filter(name -> !name.isEmpty())
                 .collect(Collectors.toCollection(HashSet::new));
     }
@@ -141,6 +145,9 @@ final class RepairAnnotations {
                 .collect(Collectors.toCollection(TreeSet::new));
         if (!open.isEmpty()) {
             tree.put("made", List.copyOf(open));
+        }
+        if (!record.earlier().isEmpty()) {
+            tree.put(EARLIER, List.copyOf(record.earlier()));
         }
         record.drain().ifPresent(why -> tree.put(NodeAnnotations.REPAIR_DRAIN, why));
         record.next().ifPresent(next -> tree.put("next", next.tree()));

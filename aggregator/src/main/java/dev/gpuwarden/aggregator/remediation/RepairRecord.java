@@ -6,6 +6,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -53,6 +55,24 @@ record RepairRecord(
 
     java.util.stream.Stream<Repair> inSession() {
         return history.stream().filter(repair -> session.contains(repair.resource()));
+    }
+
+    /**
+     * Returns the names of the attempts that count if the last one of their group is withdrawn. NVSentinel's annotation names the last
+     * one of each group alone.
+     */
+    SortedSet<String> earlier() {
+        SortedSet<String> names = new TreeSet<>();
+        inSession().collect(Collectors.groupingBy(Repair::group)).values().forEach(group -> {
+            Repair newest = group.get(group.size() - 1);
+            if (newest.withdrawn() || newest.inProgress() && !made.contains(newest.resource())) {
+                group.subList(0, group.size() - 1).stream()
+                        .filter(repair -> !repair.withdrawn())
+                        .reduce((a, b) -> b)
+                        .ifPresent(repair -> names.add(repair.resource()));
+            }
+        });
+        return names;
     }
 
     /** Returns the attempts that may have the lock of the node: those of users' templates that are in progress. */

@@ -63,7 +63,7 @@ final class RepairRequests {
     }
 
     /**
-     * Creates the resource of a repair, unless it exists. That of a template gets the lock of the node before. Blocks.
+     * Creates the resource of a repair, unless it exists, and takes the lock of the node before for a template. Blocks.
      *
      * @param demands requests of the node's faults
      * @param decisionNanos begin of the decision, whose record has been written
