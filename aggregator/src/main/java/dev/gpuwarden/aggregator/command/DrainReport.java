@@ -144,7 +144,8 @@ record DrainReport(
         long refused = count(State.REFUSED);
         return Stream.of(
                         stay == 0 ? "" : DrainProgress.pods(stay) + " that you must handle",
-                        refused == 0 ? "" : DrainProgress.pods(refused) + " that cannot be evicted now")
+                        refused == 0 ? "" : DrainProgress.pods(refused) + " that cannot be evicted now",
+                        result.why())
                 .filter(text -> !text.isEmpty())
                 .collect(Collectors.joining(", "));
     }

@@ -251,8 +251,8 @@ public final class ManualDrain {
             }
             listener.evaluated(state, now);
             if (state.over()) {
-                boolean free = state.drained() && known.processes().missing().isEmpty();
-                return end(free ? Outcome.DRAINED : Outcome.LEFT, "");
+                Optional<String> missing = known.processes().missing();
+                return end(state.drained() && missing.isEmpty() ? Outcome.DRAINED : Outcome.LEFT, missing.orElse(""));
             }
             if (late(now)) {
                 return end(Outcome.TIMEOUT, "");

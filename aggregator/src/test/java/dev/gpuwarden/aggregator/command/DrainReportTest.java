@@ -129,6 +129,14 @@ class DrainReportTest {
     }
 
     @Test
+    void listWithoutRoomForAllPodsIsTheReason() {
+        assertThat(report(Outcome.LEFT, "its daemon has no room for all pods", false, PODS.subList(0, 1), "GPU-1")
+                        .verdict())
+                .startsWith(
+                        "n is not drained of the pods that hold GPU-1: its daemon has no room for all pods; it stays");
+    }
+
+    @Test
     void cordonOfAnotherWriterStays() {
         cordon = Map.of("metadata", Map.of("name", "n"));
         assertThat(report(Outcome.DRAINED, "", false, PODS).verdict()).isEqualTo("n is drained; it stays cordoned");
