@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.remediation.ModelAction.State;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,17 +20,6 @@ final class RepairModel {
     static final long MEMORY = 7 * 24 * 3600;
     static final long SETTLE = 300;
 
-    enum State {
-        /** Recorded on the Node; the leader was killed before it made the resource. */
-        UNMADE,
-        RUNNING,
-        GOOD,
-        BAD,
-        GONE,
-        /** Its fault was over before its resource was made, so it counts for nothing. */
-        WITHDRAWN
-    }
-
     /**
      * The faults of one event that are reported now. The action is reset, restart, none, or a task of a person.
      *
@@ -46,7 +36,7 @@ final class RepairModel {
             return gpus.isEmpty() ? Set.of(check) : gpus;
         }
 
-        private boolean isOf(Action action) {
+        private boolean isOf(ModelAction action) {
             return subjects().stream().anyMatch(action.subjects::contains);
         }
     }
@@ -64,41 +54,11 @@ final class RepairModel {
         }
     }
 
-    /**
-     * An action of this program, of a template, or by hand. The group is restart, reset-GPU, reset-GPU+GPU, reset-all by hand, or
-     * the name of a template, with GPUs if it acts on them.
-     */
-    static final class Action {
-        final String group;
-        final boolean byHand;
-        final Set<String> subjects;
-        final long at;
-        final int session;
-        private final String first;
-        State state;
-        long ended;
-
-        private Action(String group, boolean byHand, Set<String> subjects, String first, long at, int session) {
-            this.group = group;
-            this.byHand = byHand;
-            this.subjects = subjects;
-            this.first = first;
-            this.at = at;
-            this.session = session;
-            this.state = byHand ? State.RUNNING : State.UNMADE;
-        }
-
-        void end(State how, long now) {
-            state = how;
-            ended = now;
-        }
-    }
-
     /** The faults of a group, the oldest first. */
     private record Want(Fault first, Set<String> subjects) {}
 
     final List<Fault> faults = new ArrayList<>();
-    private final List<Action> actions = new ArrayList<>();
+    private final List<ModelAction> actions = new ArrayList<>();
     private int session;
     /** The pods that have left: none, those of the GPUs, or all. */
     boolean drainDone;
@@ -116,7 +76,7 @@ final class RepairModel {
 
     List<Template> templates = List.of();
     /** The action of a template that has the lock of the node. */
-    Optional<Action> locker = Optional.empty();
+    Optional<ModelAction> locker = Optional.empty();
     /** The lock is of a resource that the janitor carries out. */
     boolean lockedByAnother;
     /** The attempt that an operator has approved last. */
@@ -151,14 +111,14 @@ final class RepairModel {
         approved = Optional.empty();
     }
 
-    Action byHand(String group, long now) {
-        Action action = new Action(group, true, Set.of(), "", now, session);
+    ModelAction byHand(String group, long now) {
+        ModelAction action = new ModelAction(group, true, Set.of(), "", now, session);
         actions.add(action);
         return action;
     }
 
     /** Takes the lock of the node for an action. Returns false if another one has it. */
-    boolean lock(Action action) {
+    boolean lock(ModelAction action) {
         if (lockedByAnother || locker.isPresent() && locker.get() != action) {
             return false;
         }
@@ -175,9 +135,9 @@ final class RepairModel {
     }
 
     /** Returns the actions whose resources are made now. */
-    List<Action> decide(long now) {
+    List<ModelAction> decide(long now) {
         if (!foreign) {
-            for (Action action : actions) {
+            for (ModelAction action : actions) {
                 boolean wanted = faults.stream().anyMatch(fault -> fault.isOf(action));
                 if (action.state == State.UNMADE && action.session != session) {
                     action.end(State.GONE, now);
@@ -190,18 +150,19 @@ final class RepairModel {
         if (blocked) {
             return List.of();
         }
-        List<Action> due = new ArrayList<>(
+        List<ModelAction> due = new ArrayList<>(
                 actions.stream().filter(each -> each.state == State.UNMADE).toList());
         awaited = Optional.empty();
         awaitedGroup = Optional.empty();
-        List<Action> more = new ArrayList<>();
+        List<ModelAction> more = new ArrayList<>();
         wanted(now).forEach((group, want) -> {
             String attempt = attempt(group, want.first());
             if (!drained(group)) {
                 return;
             }
             if (!manual || approved.equals(Optional.of(attempt))) {
-                more.add(new Action(group, false, want.subjects(), want.first().id(), now, session));
+                more.add(new ModelAction(
+                        group, false, want.subjects(), want.first().id(), now, session));
             } else if (awaited.isEmpty()) {
                 awaited = Optional.of(attempt);
                 awaitedGroup = Optional.of(group);
@@ -290,7 +251,7 @@ final class RepairModel {
         if (actions.stream().anyMatch(this::isOpen)) {
             return Optional.empty();
         }
-        Optional<Action> last = last(group);
+        Optional<ModelAction> last = last(group);
         if (last.filter(each -> each.state != State.GOOD).isPresent()) {
             return Optional.empty();
         }
@@ -314,10 +275,10 @@ final class RepairModel {
         if (alone || !restart && (runningFor(gpus(group)) || running("reset-all"))) {
             return Optional.empty();
         }
-        Optional<Action> reset = restart ? Optional.empty() : last(group);
-        Optional<Action> reboot = last(restart());
+        Optional<ModelAction> reset = restart ? Optional.empty() : last(group);
+        Optional<ModelAction> reboot = last(restart());
         boolean reboots = reboot.isPresent() && reset.stream().allMatch(each -> reboot.get().at >= each.at);
-        Optional<Action> last = reboots ? reboot : reset;
+        Optional<ModelAction> last = reboots ? reboot : reset;
         if (last.isPresent() && last.get().state == State.BAD && !reboots) {
             return group(fault, restart(), now);
         }
@@ -347,7 +308,7 @@ final class RepairModel {
                 .orElse(0);
     }
 
-    private boolean isOpen(Action each) {
+    private boolean isOpen(ModelAction each) {
         return each.state == State.RUNNING || each.state == State.UNMADE && each.session == session;
     }
 
@@ -356,7 +317,7 @@ final class RepairModel {
     }
 
     /** Returns the last action of this program in this quarantine. */
-    private Optional<Action> last(String group) {
+    private Optional<ModelAction> last(String group) {
         return actions.stream()
                 .filter(each -> !each.byHand && each.session == session && each.group.equals(group))
                 .filter(each -> each.state != State.WITHDRAWN)

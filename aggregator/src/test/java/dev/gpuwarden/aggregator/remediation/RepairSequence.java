@@ -3,15 +3,11 @@ package dev.gpuwarden.aggregator.remediation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.remediation.ModelAction.State;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
-import dev.gpuwarden.aggregator.remediation.RepairModel.Action;
-import dev.gpuwarden.aggregator.remediation.RepairModel.State;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
-import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.Overrides;
-import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.time.Duration;
@@ -28,11 +24,7 @@ import java.util.stream.Collectors;
 /** One random sequence: each step changes the node and the model alike, and both decide. */
 final class RepairSequence {
 
-    static final List<String> GPUS = List.of("a", "b", "c");
-
     private static final int STEPS = 40;
-    /** The check whose faults no rule accepts: they are in the report, and hold no node. */
-    private static final String UNHELD = "unheld";
     /** The holder of the lock for a reset or a reboot. */
     private static final String JANITOR = "janitor";
 
@@ -44,7 +36,7 @@ final class RepairSequence {
     private final RepairVendor vendor;
     private final List<String> story = new ArrayList<>();
     /** The model's action of each resource. */
-    private final Map<String, Action> actions = new HashMap<>();
+    private final Map<String, ModelAction> actions = new HashMap<>();
 
     private boolean foreign;
     private int hands;
@@ -83,8 +75,8 @@ final class RepairSequence {
     /** Links the first two GPUs of some nodes. */
     private void link() {
         if (random.nextInt(3) == 0) {
-            model.linked = GPUS.subList(0, 2);
-            Set<String> pair = model.linked.stream().map(RepairSequence::uuid).collect(Collectors.toSet());
+            model.linked = RandomEvent.GPUS.subList(0, 2);
+            Set<String> pair = model.linked.stream().map(RandomEvent::uuid).collect(Collectors.toSet());
             scene.units = new ResetUnits(pair.stream().collect(Collectors.toMap(each -> each, each -> pair)));
         }
     }
@@ -99,13 +91,9 @@ final class RepairSequence {
         return scene.now.getEpochSecond();
     }
 
-    private static String uuid(String gpu) {
-        return "GPU-" + gpu.repeat(8) + "-2051-db6c-0430-ffc457bff834";
-    }
-
     private static String named(String text) {
-        for (String gpu : GPUS) {
-            text = text.replace(uuid(gpu), gpu);
+        for (String gpu : RandomEvent.GPUS) {
+            text = text.replace(RandomEvent.uuid(gpu), gpu);
         }
         return text;
     }
@@ -139,60 +127,18 @@ final class RepairSequence {
     }
 
     private void fault() {
-        List<String> gpus = gpus();
-        String check = any(List.of("check-0", "check-1", "check-2", UNHELD));
-        RecommendedAction action = any(List.of(
-                RecommendedAction.COMPONENT_RESET,
-                RecommendedAction.COMPONENT_RESET,
-                RecommendedAction.RESTART_BM,
-                RecommendedAction.RESTART_VM,
-                RecommendedAction.NONE,
-                RecommendedAction.CONTACT_SUPPORT,
-                RecommendedAction.CONTACT_SUPPORT,
-                RecommendedAction.CUSTOM,
-                RecommendedAction.CUSTOM,
-                RecommendedAction.REPLACE_VM));
-        boolean skip = random.nextInt(10) == 0;
-        HealthEvent cause = HealthEvent.of("a", "GPU", check)
-                .nodeName("n")
-                .fatal(true)
-                .errorCodes(List.of("48"))
-                .action(action)
-                .customAction(action == RecommendedAction.CUSTOM ? "fix" : "")
-                .entities(gpus.stream().map(gpu -> Entity.gpu(uuid(gpu))).toList())
-                .drain(skip ? new Overrides(false, true) : Overrides.NONE)
-                .build();
+        RandomEvent event = RandomEvent.of(random);
         // A fault has one event at a time.
         Set<FaultKey> there = scene.faults.stream().map(Fault::key).collect(Collectors.toSet());
-        if (cause.keys().stream().anyMatch(there::contains)) {
+        if (event.cause().keys().stream().anyMatch(there::contains)) {
             return;
         }
-        story.add("fault " + check + " " + gpus + " " + action + (skip ? " without a drain" : ""));
-        scene.fault(cause);
-        if (!check.equals(UNHELD)) {
-            node.hold(cause);
-            model.faults.add(new RepairModel.Fault(check, Set.copyOf(gpus), name(action), now(), skip));
+        story.add("fault " + event);
+        scene.fault(event.cause());
+        if (event.holds()) {
+            node.hold(event.cause());
+            model.faults.add(event.fault(now()));
         }
-    }
-
-    /** Returns the GPUs that an event names: mostly one, at times two or none. */
-    private List<String> gpus() {
-        return switch (random.nextInt(10)) {
-            case 0 -> List.of();
-            case 1, 2, 3 -> any(List.of(List.of("a", "b"), List.of("b", "a"), List.of("b", "c")));
-            default -> List.of(any(GPUS));
-        };
-    }
-
-    private static String name(RecommendedAction action) {
-        return switch (action) {
-            case COMPONENT_RESET -> "reset";
-            case RESTART_BM, RESTART_VM -> "restart";
-            case NONE -> "none";
-            case CONTACT_SUPPORT -> "support";
-            case CUSTOM -> "fix";
-            default -> "person";
-        };
     }
 
     private static RepairModel.Fault without(RepairModel.Fault fault, String gpu) {
@@ -232,12 +178,12 @@ final class RepairSequence {
     private void drain() {
         model.drainDone = random.nextInt(5) > 0;
         model.drainAll = random.nextInt(3) > 0;
-        model.drainGpus = new TreeSet<>(GPUS.subList(0, random.nextInt(GPUS.size() + 1)));
+        model.drainGpus = new TreeSet<>(RandomEvent.GPUS.subList(0, random.nextInt(RandomEvent.GPUS.size() + 1)));
         story.add("drain of " + (model.drainAll ? "all" : model.drainGpus) + (model.drainDone ? " is done" : ""));
         node.drained(
                 model.drainDone,
                 model.drainAll,
-                model.drainGpus.stream().map(RepairSequence::uuid).collect(Collectors.toSet()));
+                model.drainGpus.stream().map(RandomEvent::uuid).collect(Collectors.toSet()));
     }
 
     private void pass() {
@@ -250,7 +196,7 @@ final class RepairSequence {
         if (!scene.resources.isEmpty()) {
             MaintenanceResource gone = any(scene.resources);
             scene.resources.remove(gone);
-            Action action = actions.get(gone.name());
+            ModelAction action = actions.get(gone.name());
             story.add("deleted " + action.group);
             if (action.state == State.RUNNING) {
                 action.end(State.GONE, now());
@@ -260,13 +206,14 @@ final class RepairSequence {
 
     private void byHand() {
         String name = "hand-" + hands++;
-        String group = any(List.of("reset-" + any(GPUS), "reset-all", "restart", "restart"));
+        String group = any(List.of("reset-" + any(RandomEvent.GPUS), "reset-all", "restart", "restart"));
         story.add("by hand " + group);
         switch (group) {
             case "restart" ->
                 scene.byHand(any(List.of(MaintenanceKind.REBOOT_NODE, MaintenanceKind.TERMINATE_NODE)), name);
             case "reset-all" -> scene.byHand(MaintenanceKind.GPU_RESET, name);
-            default -> scene.byHand(MaintenanceKind.GPU_RESET, name, uuid(group.substring("reset-".length())));
+            default ->
+                scene.byHand(MaintenanceKind.GPU_RESET, name, RandomEvent.uuid(group.substring("reset-".length())));
         }
         actions.put(name, model.byHand(group, now()));
     }
@@ -331,7 +278,7 @@ final class RepairSequence {
             var unused = node.decide(true);
             vendor.release(random.nextBoolean() ? node.unlocked : List.of());
         }
-        List<Action> due = model.decide(now());
+        List<ModelAction> due = model.decide(now());
         RepairDecision decision = node.decide(false);
         vendor.release(node.unlocked);
         assertThat(vendor.lease.isEmpty() || vendor.lease.equals(JANITOR))
@@ -354,7 +301,7 @@ final class RepairSequence {
         List<Repair> locked = new ArrayList<>();
         for (Repair repair : create) {
             String group = named(repair.group().name());
-            Action action = due.stream()
+            ModelAction action = due.stream()
                     .filter(each -> each.group.equals(group))
                     .findFirst()
                     .orElseThrow();
