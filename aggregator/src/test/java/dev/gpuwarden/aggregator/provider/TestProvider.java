@@ -34,6 +34,9 @@ public final class TestProvider extends CSPProviderServiceGrpc.CSPProviderServic
 
     private final TestKeys keys;
     private final Server server;
+    /** Known also after the end of the server. */
+    private final int port;
+
     private volatile String token = "";
     private volatile Function<String, Status> behaviour = request -> Status.OK;
     private volatile String id = "request-1";
@@ -50,11 +53,12 @@ public final class TestProvider extends CSPProviderServiceGrpc.CSPProviderServic
                 .intercept(new Guard())
                 .build()
                 .start();
+        this.port = server.getPort();
     }
 
     /** @param file file of the token that a caller sends */
     public ProviderAddress address(Path file) {
-        return new ProviderAddress("localhost", server.getPort(), false, Optional.of(keys.ca), Optional.of(file));
+        return new ProviderAddress("localhost", port, false, Optional.of(keys.ca), Optional.of(file));
     }
 
     /** Refuses all tokens but this one. */
