@@ -146,8 +146,9 @@ final class RepairAnnotations {
         if (!open.isEmpty()) {
             tree.put("made", List.copyOf(open));
         }
-        if (!record.earlier().isEmpty()) {
-            tree.put(EARLIER, List.copyOf(record.earlier()));
+        Set<String> earlier = record.earlier();
+        if (!earlier.isEmpty()) {
+            tree.put(EARLIER, List.copyOf(earlier));
         }
         record.drain().ifPresent(why -> tree.put(NodeAnnotations.REPAIR_DRAIN, why));
         record.next().ifPresent(next -> tree.put("next", next.tree()));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class DrainDecisionTest {
 
-    private static final GpuHolderSource.Answer NOBODY = new GpuHolderSource.Answer.Known(Map.of(), NOW);
+    private static final GpuHolderSource.Answer NO_HOLDER = new GpuHolderSource.Answer.Known(Map.of(), NOW);
 
     private DrainAnnotation written = DrainAnnotation.NONE;
     private Map<String, Refusal> refusals = Map.of();
@@ -45,22 +45,22 @@ class DrainDecisionTest {
 
     @Test
     void drainStartsProgressesWithoutWritesAndFinishes() {
-        DrainDecision start = decide(Some.full(), NOBODY, NOW, Some.pod("a"), Some.pod("b"));
+        DrainDecision start = decide(Some.full(), NO_HOLDER, NOW, Some.pod("a"), Some.pod("b"));
         assertThat(start.kind()).isEqualTo(Kind.START);
         assertThat(start.patch().toString())
                 .contains("/metadata/uid", "quarantineHealthEvent", "draining")
                 .doesNotContain("resourceVersion");
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(1), Some.pod("a"), Some.pod("b"))
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(1), Some.pod("a"), Some.pod("b"))
                         .kind())
                 .isEqualTo(Kind.NONE);
         quiet = true;
-        DrainDecision less = decide(written, NOBODY, NOW.plusSeconds(2), Some.pod("b"));
+        DrainDecision less = decide(written, NO_HOLDER, NOW.plusSeconds(2), Some.pod("b"));
         assertThat(less.kind()).as("written later, with the next change").isEqualTo(Kind.NONE);
         assertThat(less.behind()).isTrue();
-        DrainDecision end = decide(written, NOBODY, NOW.plusSeconds(3));
+        DrainDecision end = decide(written, NO_HOLDER, NOW.plusSeconds(3));
         assertThat(end.kind()).isEqualTo(Kind.FINISH);
         assertThat(end.patch().toString()).contains("drain-succeeded");
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(4)).kind()).isEqualTo(Kind.NONE);
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(4)).kind()).isEqualTo(Kind.NONE);
     }
 
     private static String withGpu(String name, String created, String more) {
@@ -74,12 +74,12 @@ class DrainDecisionTest {
 
     @Test
     void newHolderReopensTheDrainAndIsNotEvictedRepeatedly() {
-        assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(70), Some.pod("no-gpu"))
+        assertThat(decide(Some.full(), NO_HOLDER, NOW).kind()).isEqualTo(Kind.FINISH);
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(70), Some.pod("no-gpu"))
                         .kind())
                 .isEqualTo(Kind.NONE);
         String late = withGpu("late", "2026-11-22T06:01:05Z", "");
-        DrainDecision again = decide(written, NOBODY, NOW.plusSeconds(70), late);
+        DrainDecision again = decide(written, NO_HOLDER, NOW.plusSeconds(70), late);
         assertThat(again.kind()).isEqualTo(Kind.REOPEN);
         assertThat(again.patch().toString()).contains("drain-failed").doesNotContain("\"finished\"\":\"\"");
         assertThat(again.plan().get(0).step()).as("it would come again").isEqualTo(PodPlan.Step.STAYS);
@@ -88,25 +88,25 @@ class DrainDecisionTest {
                 .contains("it was drained at 2026-11-22T06:00:00Z, and is open again since 2026-11-22T06:01:10Z");
         assertThat(DrainEvents.of(written).stream().map(news -> news.reason()))
                 .containsExactly("DrainReopened", "DrainNeedsHelp");
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(71), late, Some.pod("no-gpu")).plan().stream()
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(71), late, Some.pod("no-gpu")).plan().stream()
                         .map(PodPlan::step))
                 .contains(PodPlan.Step.STAYS);
 
         quiet = true;
-        DrainDecision soon = decide(written, NOBODY, NOW.plusSeconds(72));
+        DrainDecision soon = decide(written, NO_HOLDER, NOW.plusSeconds(72));
         assertThat(soon.kind())
                 .as("a pod that comes and ends is not written each time")
                 .isEqualTo(Kind.NONE);
         assertThat(soon.behind()).isTrue();
         quiet = false;
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(82)).kind()).isEqualTo(Kind.FINISH);
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(82)).kind()).isEqualTo(Kind.FINISH);
         assertThat(written.reopened()).isEmpty();
     }
 
     @Test
     void podBoundBeforeTheCordonIsEvictedEvenIfItComesAfterTheEnd() {
-        decide(Some.full(), NOBODY, NOW);
-        DrainDecision again = decide(written, NOBODY, NOW.plusSeconds(5), withGpu("p", "2026-11-22T05:59:59Z", ""));
+        decide(Some.full(), NO_HOLDER, NOW);
+        DrainDecision again = decide(written, NO_HOLDER, NOW.plusSeconds(5), withGpu("p", "2026-11-22T05:59:59Z", ""));
         assertThat(again.kind()).isEqualTo(Kind.REOPEN);
         assertThat(again.plan().get(0).step()).isEqualTo(PodPlan.Step.EVICT);
     }
@@ -115,7 +115,7 @@ class DrainDecisionTest {
     void partialDrainReopensForItsGpuOnlyAndNeverBecomesFull() {
         String before = withGpu("before", "2026-11-22T01:00:00Z", ", \"startTime\": \"2026-11-22T01:00:00Z\"");
         String late = withGpu("late", "2026-11-22T06:02:00Z", ", \"startTime\": \"2026-11-22T06:02:01Z\"");
-        decide(Some.partial("GPU-1"), NOBODY, NOW, before);
+        decide(Some.partial("GPU-1"), NO_HOLDER, NOW, before);
         Instant then = NOW.plusSeconds(130);
         assertThat(DrainDecision.asks(written, List.of(Some.read(before)))).isFalse();
         assertThat(DrainDecision.asks(written, List.of(Some.read(before), Some.read(late))))
@@ -141,8 +141,8 @@ class DrainDecisionTest {
                 .replace(
                         "\"status\": \"True\"",
                         "\"status\": \"False\", \"lastTransitionTime\": \"2026-11-22T06:00:00Z\"");
-        decide(Some.full(), NOBODY, NOW, silent);
-        assertThat(decide(written, NOBODY, NOW.plus(Duration.ofDays(3)), silent)
+        decide(Some.full(), NO_HOLDER, NOW, silent);
+        assertThat(decide(written, NO_HOLDER, NOW.plus(Duration.ofDays(3)), silent)
                         .patch()
                         .toString())
                 .contains("drain-failed");
@@ -152,21 +152,22 @@ class DrainDecisionTest {
 
     @Test
     void drainWithoutPodsFinishesInOneWrite() {
-        assertThat(decide(Some.full(), NOBODY, NOW).kind()).isEqualTo(Kind.FINISH);
+        assertThat(decide(Some.full(), NO_HOLDER, NOW).kind()).isEqualTo(Kind.FINISH);
     }
 
     @Test
     void refusalIsReportedImmediatelyWithItsStart() {
-        decide(Some.full(), NOBODY, NOW, Some.pod("a"));
+        decide(Some.full(), NO_HOLDER, NOW, Some.pod("a"));
         quiet = true;
         refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(1), "budget web", NOW.plusSeconds(6)));
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(1), Some.pod("a")).kind())
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(1), Some.pod("a")).kind())
                 .isEqualTo(Kind.PROGRESS);
         assertThat(written.waiting())
                 .containsExactly(new DrainAnnotation.Waiting("team/a", "evict", "budget web", NOW.plusSeconds(1)));
         // The next leader, whose request was refused later.
         refusals = Map.of("uid-a", new Refusal(1, NOW.plusSeconds(60), "budget web", NOW.plusSeconds(66)));
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(60), Some.pod("a")).kind())
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(60), Some.pod("a"))
+                        .kind())
                 .isEqualTo(Kind.NONE);
         assertThat(DrainEvents.of(written))
                 .singleElement()
@@ -177,12 +178,12 @@ class DrainDecisionTest {
     @Test
     void podThatMayNotBeEvictedFailsTheDrainUntilItIsGone() {
         String unmanaged = Some.pod("a").replace("\"controller\": true", "\"controller\": false");
-        DrainDecision start = decide(Some.full(), NOBODY, NOW, unmanaged, Some.pod("b"));
+        DrainDecision start = decide(Some.full(), NO_HOLDER, NOW, unmanaged, Some.pod("b"));
         assertThat(start.patch().toString()).contains("value=draining");
-        DrainDecision stuck = decide(written, NOBODY, NOW.plusSeconds(20), unmanaged);
+        DrainDecision stuck = decide(written, NO_HOLDER, NOW.plusSeconds(20), unmanaged);
         assertThat(stuck.patch().toString()).contains("drain-failed");
         assertThat(DrainText.of(written)).contains("not drained", "1 pod left", "--drain.unmanaged");
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(30)).patch().toString())
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(30)).patch().toString())
                 .contains("drain-succeeded");
     }
 
@@ -192,13 +193,13 @@ class DrainDecisionTest {
                 .replace(
                         "\"labels\"",
                         "\"deletionTimestamp\": \"2026-11-22T06:01:00Z\", \"finalizers\": [\"x/hold\"], \"labels\"");
-        decide(Some.full(), NOBODY, NOW, going);
+        decide(Some.full(), NO_HOLDER, NOW, going);
         assertThat(written.waiting()).isEmpty();
         Instant over = Instant.parse("2026-11-22T06:01:00Z").plus(DrainDecision.OVERDUE);
-        assertThat(decide(written, NOBODY, over, going).kind()).isEqualTo(Kind.PROGRESS);
+        assertThat(decide(written, NO_HOLDER, over, going).kind()).isEqualTo(Kind.PROGRESS);
         assertThat(written.waiting().get(0).why()).contains("finalizers hold it: x/hold");
         String ended = going.replace("\"running\"", "\"terminated\"");
-        assertThat(decide(written, NOBODY, over.plusSeconds(1), ended).kind())
+        assertThat(decide(written, NO_HOLDER, over.plusSeconds(1), ended).kind())
                 .as("its containers have ended; the object may stay")
                 .isEqualTo(Kind.FINISH);
     }
@@ -245,7 +246,7 @@ class DrainDecisionTest {
         assertThat(open.record().active()).isTrue();
         assertThat(open.patch().toString()).contains("drain-failed", "no room for all");
         assertThat(decide(written, cut, NOW.plusSeconds(2)).kind()).isEqualTo(Kind.NONE);
-        assertThat(decide(written, NOBODY, NOW.plusSeconds(3)).kind()).isEqualTo(Kind.FINISH);
+        assertThat(decide(written, NO_HOLDER, NOW.plusSeconds(3)).kind()).isEqualTo(Kind.FINISH);
     }
 
     @Test
