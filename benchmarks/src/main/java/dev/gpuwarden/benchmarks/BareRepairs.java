@@ -176,6 +176,7 @@ final class BareRepairs implements AutoCloseable {
                         "Normal"));
     }
 
+    /** An end without a time would leave the resource in progress for the aggregator, which would read it again and again. */
     private void status(String node, String phase) throws ApiException, InterruptedException {
         merge(
                 REBOOTS + "/" + node + "/status",
@@ -183,6 +184,8 @@ final class BareRepairs implements AutoCloseable {
                 Map.of(
                         "phase",
                         phase,
+                        phase.equals("Succeeded") ? "completionTime" : "startTime",
+                        now(),
                         "conditions",
                         List.of(Map.of(
                                 "type",

@@ -1,7 +1,6 @@
 package dev.gpuwarden.benchmarks;
 
 import static dev.gpuwarden.benchmarks.Figures.printLine;
-import static dev.gpuwarden.benchmarks.Figures.seconds;
 
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -110,15 +109,8 @@ final class RepairLoad implements AutoCloseable {
         repair(names.subList(0, WARM_UP));
         for (int round = 0; round < ROUNDS; round++) {
             int first = WARM_UP + 2 * round * nodes;
-            double cpu = aggregator.cpuSeconds();
-            long start = System.nanoTime();
             measure("aggregator", names.subList(first, first + nodes), this::repair);
-            printLine(
-                    out,
-                    "  aggregator: %.2f processors, %.0f ms of processor time for each node, %d MiB resident",
-                    (aggregator.cpuSeconds() - cpu) / seconds(start),
-                    (aggregator.cpuSeconds() - cpu) * 1000 / nodes,
-                    aggregator.residentMib());
+            printLine(out, "  aggregator: %d MiB resident", aggregator.residentMib());
             aggregator.pause();
             measure("bare client", names.subList(first + nodes, first + 2 * nodes), this::repairBare);
             aggregator.resume();
@@ -134,7 +126,9 @@ final class RepairLoad implements AutoCloseable {
 
     private void measure(String who, List<String> nodes, Round round) throws Exception {
         ApiRequestCounts before = ApiRequestCounts.of(cluster.plane);
+        ProcessorTimes times = ProcessorTimes.now();
         round.of(nodes);
+        String processors = ProcessorTimes.now().sinceForEach(times, nodes.size());
         ApiRequestCounts made = ApiRequestCounts.of(cluster.plane).since(before);
         Histogram micros = new Histogram(600_000_000, 3);
         nodes.forEach(node -> micros.recordValue(
@@ -156,6 +150,7 @@ final class RepairLoad implements AutoCloseable {
                 median(nodes, created),
                 median(nodes, booted),
                 median(nodes, cluster.returned));
+        printLine(out, "  processor time for each node: %s", processors);
         printLine(
                 out,
                 "  requests of all for each node: %.1f writes, %.1f reads: %s",
