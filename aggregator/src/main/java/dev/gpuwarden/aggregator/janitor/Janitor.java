@@ -1,22 +1,16 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.Reconciler;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
-import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,20 +20,17 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The reconciler of the maintenance of a node: it carries out its resources in the order of their creation, one at a time. All
- * facts are read from the API server before each step that acts, so a replica that no longer leads does nothing old. Thread-safe.
+ * The reconciler of the maintenance of a node: it carries out its resources in the order of their creation, one at a time. A
+ * step that acts needs facts that the API server has just returned, so a replica that no longer leads does nothing old. Thread-safe.
  */
 public final class Janitor implements Reconciler {
 
     private static final System.Logger LOG = System.getLogger(Janitor.class.getName());
 
-    private final KubeClient api;
     private final MaintenanceCache cache;
-    private final JanitorSettings settings;
     private final NodeLock locks;
-    private final JobReader jobs;
+    private final SceneReader reader;
     private final StepWriter writer;
-    private final Function<String, ResetUnits> units;
     private final Clock clock;
     private final BiConsumer<String, Duration> later;
     private final MaintenanceAuditLog audits;
@@ -68,13 +59,11 @@ public final class Janitor implements Reconciler {
             Clock clock,
             BiConsumer<String, Duration> later,
             Consumer<MaintenanceAudit> audits) {
-        this.api = api;
         this.cache = cache;
-        this.settings = settings;
         this.locks = new NodeLock(api, settings.lockNamespace());
-        this.jobs = new JobReader(api, settings.namespace());
+        JobReader jobs = new JobReader(api, settings.namespace());
+        this.reader = new SceneReader(api, cache, settings, locks, jobs, units, clock);
         this.writer = new StepWriter(api, locks, jobs, settings, provider, clock, System::nanoTime);
-        this.units = units;
         this.clock = clock;
         this.later = later;
         this.audits = new MaintenanceAuditLog(audits);
@@ -144,7 +133,7 @@ public final class Janitor implements Reconciler {
     private Turn turn(Maintenance known) throws ApiException, InterruptedException {
         if (!known.isBusy()) {
             left.remove(known.uid());
-            Step step = Steps.next(scene(known, Optional.empty(), Lock.FREE, Optional.empty()));
+            Step step = Steps.next(reader.scene(known, Optional.empty(), Lock.FREE, Optional.empty()));
             if (step instanceof Step.Wait wait) {
                 return new Turn(false, Optional.of(wait.most()));
             }
@@ -154,19 +143,13 @@ public final class Janitor implements Reconciler {
             return new Turn(false, Optional.of(still.get().most()));
         }
         boolean wrote = false;
-        Optional<Scene> answered = Optional.empty();
-        while (true) {
-            // The step that an answer leads to needs facts that are read now, unless it only keeps the books.
-            Optional<Step> books = answered.map(Steps::next).filter(Step::keepsBooks);
-            Optional<Scene> facts = books.isPresent() ? answered : gather(known);
-            if (facts.isEmpty()) {
-                return new Turn(wrote, Optional.empty());
-            }
+        Optional<Scene> facts = reader.begin(known);
+        while (facts.isPresent()) {
             Scene scene = facts.get();
             Maintenance resource = scene.resource();
-            Step step = books.orElseGet(() -> Steps.next(scene));
+            Step step = Steps.next(scene);
             if (step instanceof Step.ReadPods) {
-                step = Steps.next(scene.with(pods(resource.node())));
+                step = Steps.next(reader.pods(scene));
             }
             if (step instanceof Step.Wait wait) {
                 left.remove(resource.uid());
@@ -184,9 +167,11 @@ public final class Janitor implements Reconciler {
                 audits.after(resource, step, clock.instant());
             }
             written.flatMap(Written::resource).ifPresent(cache::answered);
-            answered = written.flatMap(made -> scene.after(made, ahead(resource), clock.instant()));
             wrote = true;
+            Optional<Scene> answered = written.flatMap(made -> reader.answered(scene, made));
+            facts = answered.isPresent() ? reader.after(answered.get()) : reader.all(known);
         }
+        return new Turn(wrote, Optional.empty());
     }
 
     private void remember(Scene scene) {
@@ -208,7 +193,10 @@ public final class Janitor implements Reconciler {
             return Optional.empty();
         }
         Optional<NodeFacts> node = nodes.getOrDefault(known.node(), before.node());
-        Scene now = scene(known, node, before.lock(), jobs.find(known));
+        Scene now = reader.scene(known, node, before.lock(), before.job());
+        if (Steps.next(now) instanceof Step.Wait) {
+            now = reader.job(now);
+        }
         return Optional.of(Steps.next(now)).filter(Step.Wait.class::isInstance).map(Step.Wait.class::cast);
     }
 
@@ -218,49 +206,5 @@ public final class Janitor implements Reconciler {
                     System.Logger.Level.WARNING,
                     resource.title() + ": nothing is done, because another janitor acts: " + reason);
         }
-    }
-
-    /** Reads all facts but the pods; empty if the resource is gone. */
-    private Optional<Scene> gather(Maintenance known) throws ApiException, InterruptedException {
-        Optional<Maintenance> now = api.find(known.path())
-                .map(tree -> Maintenance.of(known.kind(), tree))
-                .filter(found -> found.uid().equals(known.uid()));
-        if (now.isEmpty()) {
-            cache.forget(known);
-            return Optional.empty();
-        }
-        Maintenance resource = now.get();
-        cache.keep(resource);
-        Optional<NodeFacts> node =
-                api.find(NodeCache.NODES.path(resource.node())).map(NodeFacts::of);
-        Lock lock = locks.read(resource.node(), resource.uid());
-        Optional<JobFacts> job = resource.progress().started().isPresent() ? jobs.find(resource) : Optional.empty();
-        return Optional.of(scene(resource, node, lock, job));
-    }
-
-    private Scene scene(Maintenance resource, Optional<NodeFacts> node, Lock lock, Optional<JobFacts> job) {
-        ResetUnits together = Acceptance.needsUnits(resource) ? units.apply(resource.node()) : ResetUnits.UNKNOWN;
-        return new Scene(
-                resource, node, lock, job, Optional.empty(), ahead(resource), together, settings, clock.instant());
-    }
-
-    private List<Maintenance> ahead(Maintenance resource) {
-        return cache.ofNode(resource.node()).stream()
-                .filter(other -> !other.uid().equals(resource.uid()))
-                .filter(Maintenance::inProgress)
-                .filter(other -> other.foreign().isEmpty())
-                .filter(other -> Maintenance.ORDER.compare(other, resource) < 0
-                        || other.progress().started().isPresent())
-                .toList();
-    }
-
-    private List<NodePod> pods(String node) throws ApiException, InterruptedException {
-        List<NodePod> pods = new ArrayList<>();
-        Pages.each(
-                api,
-                "/api/v1/pods",
-                "fieldSelector=" + Pages.encoded("spec.nodeName=" + node),
-                tree -> pods.add(NodePod.of(JsonTrees.copy(tree))));
-        return pods;
     }
 }

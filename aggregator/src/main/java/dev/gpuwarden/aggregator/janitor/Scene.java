@@ -166,6 +166,10 @@ record Scene(
         }
     }
 
+    Scene with(Optional<NodeFacts> read) {
+        return new Scene(resource, read, lock, job, pods, ahead, units, settings, now);
+    }
+
     Scene with(List<NodePod> read) {
         return new Scene(resource, node, lock, job, Optional.of(read), ahead, units, settings, now);
     }

@@ -8,18 +8,43 @@ import java.util.List;
 /** The next step for a resource: at most one write, but for {@link Request}. */
 sealed interface Step {
 
+    /** The facts that must be read again before a step that follows from the answer to a write. */
+    enum Reads {
+        /**
+         * None. The step acts on no node, and its write has a precondition: a version, a UID, or the absence of the object. A wait
+         * ends with the next change.
+         */
+        NOTHING,
+        /** The Node. The resource and its Job are those of the answers. */
+        NODE,
+        ALL
+    }
+
+    /** Returns the facts that must be read again before this step, if it follows from an answer. */
+    default Reads reads() {
+        if (this instanceof StartJob) {
+            return Reads.NODE;
+        }
+        return testsVersion() && !(this instanceof Request || this instanceof Delete || this instanceof Leave)
+                        || this instanceof TakeLock
+                        || this instanceof ReleaseLock
+                        || this instanceof CreateJob
+                ? Reads.NOTHING
+                : Reads.ALL;
+    }
+
     /**
-     * Returns true if the step may be decided from the answer to the write before it. It acts on no node, and its write has a
-     * precondition: a version, a UID, or the absence of the object. The wait ends with the next change.
+     * Returns true if the step may be decided for a resource that a watch has delivered, which can be old: its write requires that
+     * version, or it makes no write.
      */
-    default boolean keepsBooks() {
+    default boolean testsVersion() {
         return this instanceof AddFinalizer
                 || this instanceof RemoveFinalizer
-                || this instanceof TakeLock
-                || this instanceof ReleaseLock
                 || this instanceof SetStatus
-                || this instanceof CreateJob
-                || this instanceof Wait;
+                || this instanceof Request
+                || this instanceof Delete
+                || this instanceof Wait
+                || this instanceof Leave;
     }
 
     record AddFinalizer() implements Step {}

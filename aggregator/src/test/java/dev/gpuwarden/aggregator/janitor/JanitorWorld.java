@@ -188,8 +188,27 @@ final class JanitorWorld {
     }
 
     Scene scene(Resource resource, boolean pods) {
-        Maintenance read = resource.read();
-        Optional<NodeFacts> facts = node
+        return scene(resource, resource.read(), pods);
+    }
+
+    /** @param read the resource as a watch delivered it, perhaps long ago; all other facts are those of now */
+    Scene scene(Resource resource, Maintenance read, boolean pods) {
+        return new Scene(
+                read,
+                nodeFacts(),
+                lock(resource),
+                resource.job
+                        .map(Job::facts)
+                        .filter(any -> read.progress().started().isPresent()),
+                pods ? Optional.of(pods()) : Optional.empty(),
+                ahead(resource),
+                units,
+                settings,
+                now);
+    }
+
+    Optional<NodeFacts> nodeFacts() {
+        return node
                 ? Optional.of(new NodeFacts(
                         nodeUid,
                         Long.toString(nodeVersion),
@@ -199,16 +218,6 @@ final class JanitorWorld {
                         bootId,
                         ready))
                 : Optional.empty();
-        return new Scene(
-                read,
-                facts,
-                lock(resource),
-                resource.job.map(Job::facts),
-                pods ? Optional.of(pods()) : Optional.empty(),
-                ahead(resource),
-                units,
-                settings,
-                now);
     }
 
     List<Maintenance> ahead(Resource resource) {
