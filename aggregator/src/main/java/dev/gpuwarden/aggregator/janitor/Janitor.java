@@ -137,6 +137,9 @@ public final class Janitor implements Reconciler {
             if (step instanceof Step.Wait wait) {
                 return new Turn(false, Optional.of(wait.most()));
             }
+            if (step instanceof Step.Leave) {
+                return new Turn(false, Optional.empty());
+            }
         }
         Optional<Step.Wait> still = stillWaits(known);
         if (still.isPresent()) {

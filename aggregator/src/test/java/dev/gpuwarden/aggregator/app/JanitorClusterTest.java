@@ -172,6 +172,10 @@ class JanitorClusterTest {
         until(() -> running.janitor().janitor().foreign() == 2, "both are left alone");
         assertThat(shop.of("rebootnode/theirs", ".status")).isEmpty();
         assertThat(shop.of("rebootnode/locked", ".status")).isEmpty();
+        fleet.client.patch("rebootnode/maintenance-theirs/status", """
+                {"status": {"completionTime": "2026-11-28T06:00:00Z", "conditions": [{"type": "NodeReady", "status": "True",
+                "reason": "Rebooted", "message": "", "lastTransitionTime": "2026-11-28T06:00:00Z"}]}}""");
+        until(() -> running.janitor().janitor().foreign() == 1, "an ended one counts no more");
         fleet.client.delete("lease/locks/locked");
         fleet.client.patch("node/locked", "{\"metadata\": {\"labels\": {\"changed\": \"1\"}}}");
         over("rebootnode/locked", "locked");
