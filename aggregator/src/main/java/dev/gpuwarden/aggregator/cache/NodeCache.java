@@ -156,18 +156,27 @@ public final class NodeCache implements NodeHealthCache {
         keepHealth(health, true);
     }
 
+    /** Returns true if the version of the Node is not new. */
+    private boolean noted(String name, String uid, long version, boolean answered) {
+        boolean known = isKnown(nodes.get(name), uid, version, answered);
+        if (known && !answered) {
+            nodes.computeIfPresent(name, (any, before) -> before.delivered(uid, version));
+        }
+        return known;
+    }
+
     private void keepHealth(Map<String, Object> tree, boolean answered) {
         Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
         String name = JsonTrees.text(metadata, "name");
         String uid = JsonTrees.text(metadata, "uid");
         long version = ResourceVersions.number(JsonTrees.text(metadata, "resourceVersion"));
-        if (noted(name, uid, version, answered)) {
+        if (notedHealth(name, uid, version, answered)) {
             return;
         }
         Map<String, Object> lean = Trim.other(tree);
         Json.Compressed packed = Json.Compressed.of(lean);
         synchronized (this) {
-            if (!noted(name, uid, version, answered)) {
+            if (!notedHealth(name, uid, version, answered)) {
                 KeptHealth before = healths.get(name);
                 Kept kept = kept(before == null ? null : before.kept(), uid, version, answered, packed);
                 healths.put(name, new KeptHealth(kept, clock.instant(), answered));
@@ -180,7 +189,7 @@ public final class NodeCache implements NodeHealthCache {
      * Returns true if the version is not new. An answer with the same version still updates the time and the way of its
      * receipt.
      */
-    private synchronized boolean noted(String name, String uid, long version, boolean answered) {
+    private synchronized boolean notedHealth(String name, String uid, long version, boolean answered) {
         @Nullable KeptHealth before = healths.get(name);
         boolean known = isKnown(before == null ? null : before.kept(), uid, version, answered);
         if (known && !answered && before != null) {
@@ -219,10 +228,7 @@ public final class NodeCache implements NodeHealthCache {
 
     private void keep(CachedNode node, boolean answered) {
         long version = ResourceVersions.number(node.resourceVersion());
-        if (isKnown(nodes.get(node.name()), node.uid(), version, answered)) {
-            if (!answered) {
-                nodes.computeIfPresent(node.name(), (name, before) -> before.delivered(node.uid(), version));
-            }
+        if (noted(node.name(), node.uid(), version, answered)) {
             return;
         }
         Json.Compressed packed = Json.Compressed.of(node.tree());
@@ -253,6 +259,11 @@ public final class NodeCache implements NodeHealthCache {
     public ResourceInformer.Listener nodes() {
         return new ResourceInformer.Listener() {
             @Override
+            public boolean has(String name, String uid, String version) {
+                return noted(name, uid, ResourceVersions.number(version), false);
+            }
+
+            @Override
             public void onUpsert(String name, Map<String, Object> tree) {
                 keep(CachedNode.of(Trim.node(tree)), false);
             }
@@ -270,6 +281,11 @@ public final class NodeCache implements NodeHealthCache {
     /** Returns the listener for the informer of NodeHealths. */
     public ResourceInformer.Listener healths() {
         return new ResourceInformer.Listener() {
+            @Override
+            public boolean has(String name, String uid, String version) {
+                return notedHealth(name, uid, ResourceVersions.number(version), false);
+            }
+
             @Override
             public void onUpsert(String name, Map<String, Object> tree) {
                 keepHealth(tree, false);

@@ -37,6 +37,16 @@ public final class ResourceInformer implements AutoCloseable {
      */
     public interface Listener {
         /**
+         * Called before {@link #onUpsert}, to save the work for an object that the listener has already, for example from the answer
+         * to a write.
+         *
+         * @return true if the listener needs no call with this version
+         */
+        default boolean has(String name, String uid, String version) {
+            return false;
+        }
+
+        /**
          * Called when an object is added or updated, and again for each object after a relist.
          *
          * @param tree the object in the form of {@link PlainTree}; the listener owns it
@@ -165,7 +175,10 @@ public final class ResourceInformer implements AutoCloseable {
         @Override
         public void onAdd(GenericKubernetesResource resource) {
             works();
-            listener.onUpsert(name(resource.getMetadata()), tree(resource));
+            ObjectMeta metadata = resource.getMetadata();
+            if (!listener.has(name(metadata), metadata.getUid(), metadata.getResourceVersion())) {
+                listener.onUpsert(name(metadata), tree(resource));
+            }
         }
 
         private Map<String, Object> tree(GenericKubernetesResource resource) {

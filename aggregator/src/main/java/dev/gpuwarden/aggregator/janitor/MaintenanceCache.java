@@ -60,15 +60,15 @@ public final class MaintenanceCache {
     }
 
     /** Returns true, once, for a version that was stored as an answer. Another writer's version ends the wait for those. */
-    private boolean isOwn(Maintenance delivered) {
-        Set<String> versions = own.get(key(delivered));
-        if (versions != null && versions.remove(delivered.version())) {
+    private boolean isOwn(String key, String version) {
+        Set<String> versions = own.get(key);
+        if (versions != null && versions.remove(version)) {
             if (versions.isEmpty()) {
-                own.remove(key(delivered));
+                own.remove(key);
             }
             return true;
         }
-        own.remove(key(delivered));
+        own.remove(key);
         return false;
     }
 
@@ -144,12 +144,15 @@ public final class MaintenanceCache {
     public ResourceInformer.Listener of(MaintenanceKind kind) {
         return new ResourceInformer.Listener() {
             @Override
+            public boolean has(String name, String uid, String version) {
+                return isOwn(key(kind, name), version);
+            }
+
+            @Override
             public void onUpsert(String name, Map<String, Object> tree) {
                 Maintenance now = Maintenance.of(kind, tree);
-                if (!isOwn(now)) {
-                    store(now, true);
-                    changed.accept(now.node());
-                }
+                store(now, true);
+                changed.accept(now.node());
             }
 
             @Override

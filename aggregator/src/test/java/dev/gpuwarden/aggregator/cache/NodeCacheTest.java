@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,26 +35,48 @@ class NodeCacheTest {
                 "status", Map.of("images", List.of("large"), "phase", "x"));
     }
 
+    /** Delivers an object like the informer. */
+    private static void deliver(ResourceInformer.Listener listener, Map<String, Object> tree) {
+        Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+        if (!listener.has("a", JsonTrees.text(metadata, "uid"), JsonTrees.text(metadata, "resourceVersion"))) {
+            listener.onUpsert("a", tree);
+        }
+    }
+
+    @Test
+    void ownWriteNeedsNoDelivery() {
+        deliver(cache.nodes(), node("u", 7));
+        var unused = cache.wrote(node("u", 8));
+        assertThat(cache.nodes().has("a", "u", "8")).isTrue();
+        assertThat(cache.nodes().has("a", "u", "9")).isFalse();
+        assertThat(cache.nodes().has("a", "other", "8")).isFalse();
+        assertThat(cache.nodes().has("b", "u", "8")).isFalse();
+        deliver(cache.healths(), health("h", 7));
+        cache.answered(health("h", 8));
+        assertThat(cache.healths().has("a", "h", "8")).isTrue();
+        assertThat(cache.healths().has("a", "h", "9")).isFalse();
+    }
+
     @Test
     void ownWriteIsCachedImmediatelyAndReportedOnce() {
-        cache.nodes().onUpsert("a", node("u", 7));
+        deliver(cache.nodes(), node("u", 7));
         var unused = cache.wrote(node("u", 8));
         assertThat(cache.node("a").map(CachedNode::resourceVersion)).contains("8");
-        cache.nodes().onUpsert("a", node("u", 8));
-        cache.nodes().onUpsert("a", node("u", 9));
+        deliver(cache.nodes(), node("u", 8));
+        deliver(cache.nodes(), node("u", 9));
         assertThat(changes).containsExactly("a 7", "a 8 ours", "a 9");
     }
 
     @Test
     void lateAnswerRestoresNoDeletedNode() {
-        cache.nodes().onUpsert("a", node("u", 7));
-        cache.nodes().onUpsert("a", node("u", 9));
+        deliver(cache.nodes(), node("u", 7));
+        deliver(cache.nodes(), node("u", 9));
         var unused = cache.wrote(node("u", 8));
         assertThat(cache.node("a").map(CachedNode::resourceVersion)).contains("9");
         cache.nodes().onDelete("a");
         unused = cache.wrote(node("u", 10));
         assertThat(cache.node("a")).isEmpty();
-        cache.nodes().onUpsert("a", node("other", 3));
+        deliver(cache.nodes(), node("other", 3));
         unused = cache.wrote(node("u", 11));
         assertThat(cache.node("a").map(CachedNode::uid)).contains("other");
         assertThat(changes).containsExactly("a 7", "a 9", "a gone", "a 3");
@@ -68,19 +92,19 @@ class NodeCacheTest {
         assertThat(cache.healthRead("a"))
                 .as("the watch has not delivered it yet")
                 .isEmpty();
-        cache.healths().onUpsert("a", health("u", 7));
+        deliver(cache.healths(), health("u", 7));
         assertThat(cache.healthRead("a").orElseThrow().answered()).isFalse();
         cache.answered(health("u", 8));
         assertThat(cache.healthRead("a").orElseThrow().answered()).isTrue();
-        cache.healths().onUpsert("a", health("u", 8));
+        deliver(cache.healths(), health("u", 8));
         cache.answered(health("u", 7));
         assertThat(cache.healthRead("a").orElseThrow().answered()).isTrue();
-        cache.healths().onUpsert("a", health("u", 9));
+        deliver(cache.healths(), health("u", 9));
         cache.answered(health("u", 9));
         assertThat(cache.healthRead("a").orElseThrow().answered())
                 .as("the watch was faster")
                 .isTrue();
-        cache.healths().onUpsert("a", health("other", 2));
+        deliver(cache.healths(), health("other", 2));
         cache.answered(health("u", 10));
         cache.healths().onDelete("a");
         cache.answered(health("other", 3));
@@ -90,30 +114,30 @@ class NodeCacheTest {
 
     @Test
     void watchEventWithOlderVersionIsAcceptedAfterRestore() {
-        cache.nodes().onUpsert("a", node("u", 7));
+        deliver(cache.nodes(), node("u", 7));
         var unused = cache.wrote(node("u", 9));
-        cache.nodes().onUpsert("a", node("u", 8));
+        deliver(cache.nodes(), node("u", 8));
         assertThat(cache.node("a").map(CachedNode::resourceVersion))
                 .as("a late event of an older version")
                 .contains("9");
-        cache.nodes().onUpsert("a", node("u", 9));
-        cache.nodes().onUpsert("a", node("u", 3));
+        deliver(cache.nodes(), node("u", 9));
+        deliver(cache.nodes(), node("u", 3));
         assertThat(cache.node("a").map(CachedNode::resourceVersion)).contains("3");
-        cache.nodes().onUpsert("a", node("u", 4));
+        deliver(cache.nodes(), node("u", 4));
         assertThat(changes).containsExactly("a 7", "a 9 ours", "a 3", "a 4");
         changes.clear();
 
-        cache.healths().onUpsert("a", health("h", 7));
+        deliver(cache.healths(), health("h", 7));
         cache.answered(health("h", 9));
-        cache.healths().onUpsert("a", health("h", 9));
-        cache.healths().onUpsert("a", health("h", 5));
-        cache.healths().onUpsert("a", health("h", 6));
+        deliver(cache.healths(), health("h", 9));
+        deliver(cache.healths(), health("h", 5));
+        deliver(cache.healths(), health("h", 6));
         assertThat(changes).hasSize(4);
     }
 
     @Test
     void largeFieldsAreNotCached() {
-        cache.nodes().onUpsert("a", node("u", 7));
+        deliver(cache.nodes(), node("u", 7));
         assertThat(cache.node("a").orElseThrow().tree().get("status")).isEqualTo(Map.of("phase", "x"));
     }
 }

@@ -46,4 +46,16 @@ class MaintenanceCacheTest {
         assertThat(version()).as("the store of the API server was restored").isEqualTo("5");
         assertThat(changed).containsExactly("n1", "n1", "n1");
     }
+
+    @Test
+    void anOwnVersionNeedsNoDeliveryOnce() {
+        watch.onUpsert("m", tree("9"));
+        cache.answered(answer("10"));
+        cache.answered(answer("11"));
+        assertThat(watch.has("m", "u", "10")).isTrue();
+        assertThat(watch.has("m", "u", "12")).as("another writer's").isFalse();
+        assertThat(watch.has("m", "u", "11"))
+                .as("a version after another writer's is delivered")
+                .isFalse();
+    }
 }
