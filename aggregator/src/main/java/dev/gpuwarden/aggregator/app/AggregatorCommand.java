@@ -137,9 +137,9 @@ public final class AggregatorCommand implements Callable<Integer> {
                     set,
                     audits,
                     drains.map(drain -> new Controllers.Draining(drain, audits::drain)),
-                    repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)))));
-            Optional<JanitorController> janitor = maintenance.flatMap(
-                    set -> controllers.map(each -> each.maintain(api, set, provider, audits::maintenance)));
+                    repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)),
+                    maintenance.map(
+                            janitor -> new JanitorController.Maintaining(janitor, provider, audits::maintenance)))));
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);
@@ -160,7 +160,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
-            sites.add(new AggregatorMetrics(server, controllers, janitor, monitor, tenants, stats));
+            sites.add(new AggregatorMetrics(server, controllers, monitor, tenants, stats));
             controllers
                     .filter(each -> web.pages())
                     .map(Controllers::view)

@@ -31,7 +31,6 @@ import java.util.stream.Stream;
 record AggregatorMetrics(
         IngestServer server,
         Optional<Controllers> controllers,
-        Optional<JanitorController> janitor,
         Optional<ObjectMonitor> monitor,
         Optional<VramBudgets> vram,
         WebStats web)
@@ -47,7 +46,7 @@ record AggregatorMetrics(
         MetricFamilies all = new MetricFamilies();
         addIngest(all);
         controllers.ifPresent(each -> addControllers(all, each));
-        janitor.ifPresent(each -> addJanitor(all, each));
+        controllers.flatMap(Controllers::janitor).ifPresent(each -> addJanitor(all, each));
         monitor.ifPresent(monitors -> addMonitor(all, monitors));
         vram.ifPresent(budgets -> addVram(all, budgets));
         return HttpAnswer.of(200, MetricFamilies.TYPE, all.text());

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.app.RepairController.Repairing;
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
@@ -19,9 +20,6 @@ import dev.gpuwarden.aggregator.drain.DrainEvents;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
-import dev.gpuwarden.aggregator.janitor.JanitorSettings;
-import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
-import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
@@ -91,6 +89,7 @@ public final class Controllers implements AutoCloseable {
 
     private final Optional<DrainReconciler> drains;
     private final Optional<RepairController> repairs;
+    private final Optional<JanitorController> janitor;
     private final WorkQueue chores;
     private final ResourceInformer healths;
 
@@ -99,7 +98,8 @@ public final class Controllers implements AutoCloseable {
             QuarantineSettings settings,
             Consumer<AuditRecord> audits,
             Optional<Draining> draining,
-            Optional<Repairing> repairing) {
+            Optional<Repairing> repairing,
+            Optional<Maintaining> maintaining) {
         this.settings = settings;
         this.manager = new Manager(api);
         BreakerPolicy policy = new BreakerPolicy(settings.pools());
@@ -153,8 +153,9 @@ public final class Controllers implements AutoCloseable {
                 this::changed)));
         drains.ifPresent(manager::onLeading);
         this.drained = drains.map(all -> manager.controller("drain of node", DRAINING_THREADS, all));
-        this.repairs =
-                repairing.map(set -> new RepairController(manager, api, cache, breaker, set, clock, this::changed));
+        this.janitor = maintaining.map(set -> new JanitorController(manager, api, cache, set, clock));
+        this.repairs = repairing.map(
+                set -> new RepairController(manager, api, cache, breaker, set, janitor, clock, this::changed));
         this.work = new NodeReconciler(
                 api,
                 settings.mode(),
@@ -210,7 +211,7 @@ public final class Controllers implements AutoCloseable {
 
     /** Starts the controllers, without drains and repairs. Does not wait for the cluster. */
     public static Controllers start(KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits) {
-        return start(api, settings, audits, Optional.empty(), Optional.empty());
+        return start(api, settings, audits, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /**
@@ -218,20 +219,16 @@ public final class Controllers implements AutoCloseable {
      *
      * @param draining the settings of drains; empty if nodes are not drained
      * @param repairing the settings of repairs; empty if nodes are not repaired
+     * @param maintaining the settings of the janitor; empty if another program carries out the resources of repairs
      */
     public static Controllers start(
             KubeClient api,
             QuarantineSettings settings,
             Consumer<AuditRecord> audits,
             Optional<Draining> draining,
-            Optional<Repairing> repairing) {
-        return new Controllers(api, settings, audits, draining, repairing);
-    }
-
-    /** Starts the janitor, which acts while this replica leads. */
-    JanitorController maintain(
-            KubeClient api, JanitorSettings maintenance, NodeProvider provider, Consumer<MaintenanceAudit> audits) {
-        return new JanitorController(manager, api, cache, maintenance, provider, clock, audits);
+            Optional<Repairing> repairing,
+            Optional<Maintaining> maintaining) {
+        return new Controllers(api, settings, audits, draining, repairing, maintaining);
     }
 
     /** Registers what runs whenever the controllers run. */
@@ -335,6 +332,11 @@ public final class Controllers implements AutoCloseable {
     /** Returns the controller of repairs; empty if nodes are not repaired. */
     Optional<RepairController> repairs() {
         return repairs;
+    }
+
+    /** Returns the controller of maintenance; empty without a janitor. */
+    Optional<JanitorController> janitor() {
+        return janitor;
     }
 
     public CircuitBreaker breaker() {

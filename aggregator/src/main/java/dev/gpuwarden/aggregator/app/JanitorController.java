@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
@@ -30,29 +31,25 @@ public final class JanitorController {
 
     private static final int THREADS = 32;
 
+    /** The settings of the janitor, its way to the provider of nodes, and the receiver of its audit records. */
+    public record Maintaining(JanitorSettings settings, NodeProvider provider, Consumer<MaintenanceAudit> audits) {}
+
     private final Set<MaintenanceKind> unsynced = EnumSet.allOf(MaintenanceKind.class);
     private final MaintenanceCache resources;
     private final Janitor janitor;
     private final WorkQueue queue;
 
-    JanitorController(
-            Manager manager,
-            KubeClient api,
-            NodeCache nodes,
-            JanitorSettings settings,
-            NodeProvider provider,
-            Clock clock,
-            Consumer<MaintenanceAudit> audits) {
+    JanitorController(Manager manager, KubeClient api, NodeCache nodes, Maintaining set, Clock clock) {
         this.resources = new MaintenanceCache(node -> JanitorController.this.queue.add(node));
         this.janitor = new Janitor(
                 api,
                 resources,
-                settings,
-                provider,
+                set.settings(),
+                set.provider(),
                 node -> nodes.health(node).map(NodeHealth::units).orElse(ResetUnits.UNKNOWN),
                 clock,
                 (node, delay) -> JanitorController.this.queue.addAfter(node, delay),
-                audits);
+                set.audits());
         this.queue = manager.controller("maintenance of node", THREADS, this::reconcile);
         manager.onLeading(new LeaderListener() {
             @Override
@@ -63,10 +60,6 @@ public final class JanitorController {
             @Override
             public void end() {}
         });
-        for (MaintenanceKind kind : MaintenanceKind.values()) {
-            var unused = manager.keep(
-                    api.informer(kind.resources(), resources.of(kind), () -> JanitorController.this.synced(kind)));
-        }
         nodes.listen(new NodeCache.Listener() {
             @Override
             public void node(String name, Optional<CachedNode> node, boolean ours) {
@@ -78,6 +71,11 @@ public final class JanitorController {
             @Override
             public void health(String name, Optional<Map<String, Object>> health) {}
         });
+    }
+
+    /** Returns the listener for the watch of a kind, which this controller shares with the controller of repairs. */
+    ResourceInformer.Listener listener(MaintenanceKind kind) {
+        return resources.of(kind, () -> synced(kind));
     }
 
     private void synced(MaintenanceKind kind) {

@@ -13,6 +13,7 @@ import dev.gpuwarden.aggregator.remediation.RepairMetrics;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** The controller of repairs: the reconciler and its own queue, so that a repair waits for no drain of another node. */
@@ -26,13 +27,19 @@ public final class RepairController {
     private final RepairReconciler repairs;
     private final WorkQueue queue;
 
-    /** @param written receiver of the name of each node with news for operators */
+    /**
+     * Creates the controller.
+     *
+     * @param janitor the controller of the resources that repairs make; empty if another program carries them out
+     * @param written receiver of the name of each node with news for operators
+     */
     RepairController(
             Manager manager,
             KubeClient api,
             NodeCache cache,
             CircuitBreaker breaker,
             Repairing set,
+            Optional<JanitorController> janitor,
             Clock clock,
             Consumer<String> written) {
         this.repairs = manager.keep(new RepairReconciler(
@@ -40,6 +47,7 @@ public final class RepairController {
                 cache,
                 breaker,
                 set.settings(),
+                janitor.map(each -> each::listener),
                 clock,
                 set.audits(),
                 this::add,

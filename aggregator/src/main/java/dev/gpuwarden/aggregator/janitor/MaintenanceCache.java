@@ -140,8 +140,12 @@ public final class MaintenanceCache {
                 .collect(Collectors.groupingBy(each -> each.kind().resources().kind(), Collectors.counting()));
     }
 
-    /** Returns the listener for the informer of a kind. */
-    public ResourceInformer.Listener of(MaintenanceKind kind) {
+    /**
+     * Returns the listener for the informer of a kind.
+     *
+     * @param synced called after each list
+     */
+    public ResourceInformer.Listener of(MaintenanceKind kind, Runnable synced) {
         return new ResourceInformer.Listener() {
             @Override
             public boolean has(String name, String uid, String version) {
@@ -164,7 +168,9 @@ public final class MaintenanceCache {
             }
 
             @Override
-            public void onSynced() {}
+            public void onSynced() {
+                synced.run();
+            }
         };
     }
 }

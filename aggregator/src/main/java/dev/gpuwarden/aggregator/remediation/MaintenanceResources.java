@@ -55,10 +55,16 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
      * Follows the resources from now on.
      *
      * @param templates users' templates whose resources may exist
+     * @param janitor returns the listener of the janitor for each kind, so that both share one watch; empty without a janitor
      * @param changed receives the node of each resource that changes
      * @param listed called when all kinds were listed for the first time
      */
-    MaintenanceResources(KubeClient api, List<RepairTemplate> templates, Consumer<String> changed, Runnable listed) {
+    MaintenanceResources(
+            KubeClient api,
+            List<RepairTemplate> templates,
+            Optional<Function<MaintenanceKind, ResourceInformer.Listener>> janitor,
+            Consumer<String> changed,
+            Runnable listed) {
         this.changed = changed;
         this.listed = listed;
         for (MaintenanceKind kind : MaintenanceKind.values()) {
@@ -67,7 +73,11 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
         templates.forEach(template -> readers.put(template.kind(), template::read));
         unlisted.addAll(readers.keySet());
         this.informers = readers.keySet().stream()
-                .map(kind -> api.informer(kind.resources(), new Listener(kind)))
+                .map(kind -> api.informer(
+                        kind.resources(),
+                        kind instanceof MaintenanceKind maintenance && janitor.isPresent()
+                                ? new Both(new Listener(kind), janitor.get().apply(maintenance))
+                                : new Listener(kind)))
                 .toList();
     }
 
@@ -97,6 +107,32 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
             if (last) {
                 listed.run();
             }
+        }
+    }
+
+    /** Two readers of the objects of one watch, which change no object. */
+    private record Both(ResourceInformer.Listener one, ResourceInformer.Listener other)
+            implements ResourceInformer.Listener {
+
+        @Override
+        public void onUpsert(String name, Map<String, Object> tree) {
+            one.onUpsert(name, tree);
+            Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
+            if (!other.has(name, JsonTrees.text(metadata, "uid"), JsonTrees.text(metadata, "resourceVersion"))) {
+                other.onUpsert(name, tree);
+            }
+        }
+
+        @Override
+        public void onDelete(String name) {
+            one.onDelete(name);
+            other.onDelete(name);
+        }
+
+        @Override
+        public void onSynced() {
+            one.onSynced();
+            other.onSynced();
         }
     }
 

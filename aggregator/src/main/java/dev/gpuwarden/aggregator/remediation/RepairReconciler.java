@@ -6,9 +6,11 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.cache.NodeRetries;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Reconciler;
 import dev.gpuwarden.aggregator.drain.DrainRequest;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
@@ -31,6 +33,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The reconciler of repairs: it records an attempt on the Node, then creates its resource. All state is on the Node and in the
@@ -87,6 +90,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     /**
      * Creates the reconciler, which follows the resources from now on.
      *
+     * @param janitor returns the janitor's listener for each kind of maintenance; empty without a janitor
      * @param audits receiver of each decision before it is carried out, and of each result
      * @param again adds a node to the work queue
      * @param againAfter adds a node to the work queue after a delay
@@ -97,6 +101,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
             NodeCache cache,
             CircuitBreaker breaker,
             Settings settings,
+            Optional<Function<MaintenanceKind, ResourceInformer.Listener>> janitor,
             Clock clock,
             Consumer<RepairAudit> audits,
             Consumer<String> again,
@@ -120,7 +125,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         // A dry run needs no right to the kinds of templates.
         List<RepairTemplate> watched = policy.armed() ? policy.templates().all() : List.of();
         this.resources = new MaintenanceResources(
-                api, watched, queue, () -> cache.names().forEach(queue));
+                api, watched, janitor, queue, () -> cache.names().forEach(queue));
         this.requests = new RepairRequests(api, resources, policy.templates(), lock, System::nanoTime);
         this.retries = new NodeRetries(api, cache);
     }

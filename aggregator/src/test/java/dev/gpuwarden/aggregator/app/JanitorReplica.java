@@ -47,7 +47,7 @@ final class JanitorReplica implements AutoCloseable {
         });
         informers.add(api.informer(NodeCache.NODES, nodes.nodes()));
         for (MaintenanceKind kind : MaintenanceKind.values()) {
-            informers.add(api.informer(kind.resources(), cache.of(kind)));
+            informers.add(api.informer(kind.resources(), cache.of(kind, () -> {})));
         }
     }
 

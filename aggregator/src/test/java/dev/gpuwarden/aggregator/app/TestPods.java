@@ -51,6 +51,7 @@ final class TestPods {
                 audit -> {},
                 Optional.of(new Controllers.Draining(
                         new DrainReconciler.Settings(armed, policies, TIMES, false, false), audits::add)),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -63,6 +64,7 @@ final class TestPods {
                 TestFleet.settings("one", ActionMode.ARMED, 100),
                 audit -> {},
                 Optional.of(new Controllers.Draining(drains, audits::add)),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -76,7 +78,8 @@ final class TestPods {
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
                 Optional.of(new Controllers.Draining(drains, audit -> {})),
-                Optional.of(new RepairController.Repairing(repairs, audits::add)));
+                Optional.of(new RepairController.Repairing(repairs, audits::add)),
+                Optional.empty());
     }
 
     TestPods(TestFleet fleet, String namespace) {

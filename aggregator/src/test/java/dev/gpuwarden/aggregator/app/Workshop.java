@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -11,6 +12,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import java.time.Clock;
@@ -110,7 +112,14 @@ final class Workshop {
         Manager manager = new Manager(api);
         NodeCache nodes = new NodeCache(Clock.systemUTC());
         JanitorController janitor = new JanitorController(
-                manager, api, nodes, settings(reboot, times), provider, Clock.systemUTC(), audit -> {});
+                manager,
+                api,
+                nodes,
+                new Maintaining(settings(reboot, times), provider, audit -> {}),
+                Clock.systemUTC());
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            var watch = manager.keep(api.informer(kind.resources(), janitor.listener(kind)));
+        }
         var unused = manager.watch(NodeCache.NODES, nodes.nodes());
         unused = manager.watch(NodeHealthClient.ALL, nodes.healths());
         manager.start("gpuwarden", identity, TestFleet.ELECTION);

@@ -13,7 +13,7 @@ class MaintenanceCacheTest {
 
     private final List<String> changed = new ArrayList<>();
     private final MaintenanceCache cache = new MaintenanceCache(changed::add);
-    private final ResourceInformer.Listener watch = cache.of(MaintenanceKind.REBOOT_NODE);
+    private final ResourceInformer.Listener watch = cache.of(MaintenanceKind.REBOOT_NODE, () -> {});
 
     private static Map<String, Object> tree(String version) {
         return Map.of(

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,8 @@ class MaintenanceResourcesTest {
     private final List<String> changed = new ArrayList<>();
     private final KubeClient api = KubeClient.connect(
             new ConfigBuilder().withMasterUrl("https://127.0.0.1:1").build());
-    private final MaintenanceResources resources = new MaintenanceResources(api, List.of(), changed::add, () -> {});
+    private final MaintenanceResources resources =
+            new MaintenanceResources(api, List.of(), Optional.empty(), changed::add, () -> {});
 
     @AfterEach
     void end() {

@@ -67,7 +67,8 @@ class RepairRequestsClusterTest {
         Config config = Config.fromKubeconfig(Files.readString(plane.adminKubeconfig()));
         config.setClientKeyAlgo("EC");
         try (KubeClient api = KubeClient.connect(config);
-                MaintenanceResources resources = new MaintenanceResources(api, List.of(), any -> {}, () -> {})) {
+                MaintenanceResources resources =
+                        new MaintenanceResources(api, List.of(), Optional.empty(), any -> {}, () -> {})) {
             RepairRequests requests =
                     new RepairRequests(api, resources, templates, new TemplateLock(api, "default"), clock);
             long decided = requests.decisionNanos();
