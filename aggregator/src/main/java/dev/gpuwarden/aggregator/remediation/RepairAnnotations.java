@@ -72,6 +72,10 @@ final class RepairAnnotations {
 
     private static Set<String> session(Map<String, Object> state, Map<String, Object> now) {
         Map<String, Object> groups = JsonTrees.object(state, GROUPS);
+        if (groups.isEmpty()) {
+            // An operator has removed the annotation, and with it the attempts of this quarantine.
+            return Set.of();
+        }
         return Stream.concat(
                         groups.keySet().stream()
                                 .map(group -> JsonTrees.text(JsonTrees.object(groups, group), RESOURCE)),

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -58,13 +59,18 @@ record RepairRecord(
     }
 
     /**
-     * Returns the names of the attempts that count if the last one of their group is withdrawn. NVSentinel's annotation names the last
-     * one of each group alone.
+     * Returns the names of the attempts of this quarantine that count and that NVSentinel's annotation does not name. It names the
+     * last one of each group's name alone: that one may be withdrawn, or of another kind of the template's resources.
      */
     SortedSet<String> earlier() {
         SortedSet<String> names = new TreeSet<>();
+        Map<String, String> last =
+                inSession().collect(Collectors.toMap(repair -> repair.group().name(), Repair::resource, (a, b) -> b));
         inSession().collect(Collectors.groupingBy(Repair::group)).values().forEach(group -> {
             Repair newest = group.get(group.size() - 1);
+            if (!last.containsValue(newest.resource())) {
+                names.add(newest.resource());
+            }
             if (newest.withdrawn() || newest.inProgress() && !made.contains(newest.resource())) {
                 group.subList(0, group.size() - 1).stream()
                         .filter(repair -> !repair.withdrawn())

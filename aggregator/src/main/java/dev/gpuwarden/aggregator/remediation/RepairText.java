@@ -86,14 +86,18 @@ final class RepairText {
 
     /**
      * Returns the name of the resource of an attempt. The same attempt for the same faults of the same Node has the same name,
-     * so a second create of it fails. The name for a template is also a label's value, as a Job requires.
+     * so a second create of it fails. A template with another kind
+     * makes another attempt. The name for a template is also a label's value, as a Job requires.
      */
     static String resource(String node, String uid, RepairGroup group, String fault, int attempt) {
-        String id = Sha256.hex(String.join("\0", uid, group.name(), fault, Integer.toString(attempt)), DIGITS);
+        String of = group.kind() instanceof TemplateKind kind
+                ? group.name() + "\0" + kind.resources().path()
+                : group.name();
+        String id = Sha256.hex(String.join("\0", uid, of, fault, Integer.toString(attempt)), DIGITS);
         String start = "maintenance-";
         boolean template = group.template().isPresent();
         int room = (template ? LONGEST_LABEL : LONGEST_NAME) - start.length() - 1 - DIGITS;
-        String of = template ? node.replace('.', '-') : node;
-        return start + (of.length() > room ? of.substring(0, room) : of) + "-" + id;
+        String name = template ? node.replace('.', '-') : node;
+        return start + (name.length() > room ? name.substring(0, room) : name) + "-" + id;
     }
 }

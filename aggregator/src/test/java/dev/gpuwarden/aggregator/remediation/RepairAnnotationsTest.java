@@ -2,6 +2,8 @@ package dev.gpuwarden.aggregator.remediation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.cache.NodeAnnotations;
+import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.quarantine.InMemoryNode;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
@@ -9,6 +11,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class RepairAnnotationsTest {
@@ -20,8 +23,11 @@ class RepairAnnotationsTest {
                     + " \"spec\": {\"unschedulable\": true}}");
 
     private static Repair attempt(String resource) {
-        return new Repair(
-                resource, RepairGroup.RESTART, "RESTART_BM", "f", "why", Set.of("check"), NOW, Optional.empty());
+        return attempt(resource, RepairGroup.RESTART);
+    }
+
+    private static Repair attempt(String resource, RepairGroup group) {
+        return new Repair(resource, group, "RESTART_BM", "f", "why", Set.of("check"), NOW, Optional.empty());
     }
 
     /** Writes the record, and reads it as the next leader does. */
@@ -50,5 +56,22 @@ class RepairAnnotationsTest {
         assertThat(made.session())
                 .as("the annotation names the last attempt alone")
                 .containsExactly("fourth");
+    }
+
+    @Test
+    void attemptOfAnotherKindWithTheSameNameStaysInItsQuarantine() throws Exception {
+        RepairGroup tickets = new RepairGroup(
+                TestTemplates.ticket("ticket", "CONTACT_SUPPORT").all().get(0).kind(), new TreeSet<>());
+        RepairGroup cases = new RepairGroup(
+                new TemplateKind("ticket", ResourceKind.ofCluster("example.com", "v1", "cases", "Case")),
+                new TreeSet<>());
+        Repair failed = attempt("first", tickets).ended(new Result(Outcome.FAILED, NOW, "no"));
+        RepairRecord record = written(RepairRecord.NONE.with(failed));
+        record = written(record.with(attempt("second", cases)));
+        assertThat(record.last(tickets)).contains(failed);
+        node.texts("annotations").remove(NodeAnnotations.REMEDIATION_STATE);
+        assertThat(RepairAnnotations.of(node.read()).session())
+                .as("an operator has removed the annotation")
+                .isEmpty();
     }
 }

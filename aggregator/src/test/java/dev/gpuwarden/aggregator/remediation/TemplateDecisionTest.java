@@ -180,4 +180,24 @@ class TemplateDecisionTest {
         assertThat(JsonTrees.object(repair.tree(), "template").toString())
                 .isEqualTo("{name=ticket, apiGroup=example.com, version=v1, resource=tickets}");
     }
+
+    @Test
+    void templateWithAnotherKindMakesAnotherAttempt() {
+        RepairKind ticket = use("CONTACT_SUPPORT");
+        scene.fault(RecommendedAction.CONTACT_SUPPORT, "Xid", GPU_A);
+        assertThat(scene.act()).hasSize(1);
+        scene.later(10).end(ticket, false);
+        RepairTemplates cases = TemplateFile.parse(
+                "test",
+                "templates:\n"
+                        + TestTemplates.one("ticket", "CONTACT_SUPPORT")
+                                .replace("tickets", "cases")
+                                .replace("kind: Ticket", "kind: Case"));
+        scene.policy = new Policy(true, false, 2, Policy.DEFAULT.memory(), Policy.DEFAULT.settle(), cases);
+        assertThat(scene.act()).containsExactly("ticket");
+        assertThat(scene.record.history())
+                .extracting(Repair::resource)
+                .hasSize(2)
+                .doesNotHaveDuplicates();
+    }
 }
