@@ -136,7 +136,7 @@ public final class ArmedRights {
                                 "no --remediation.templates"),
                         new Need(
                                 "--remediation.templates",
-                                List.of("get", "create", "delete").stream()
+                                List.of("get", "list", "create", "delete").stream()
                                         .map(verb ->
                                                 new Right(verb, "coordination.k8s.io", "leases", set.lockNamespace()))
                                         .toList(),

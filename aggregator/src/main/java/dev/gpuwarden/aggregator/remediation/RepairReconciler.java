@@ -140,6 +140,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         open = false;
         rehearsed.clear();
         audited.clear();
+        lock.forget();
         metrics.forgetAll();
     }
 
@@ -171,6 +172,9 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     }
 
     private void settle(CachedNode node) throws ApiException, InterruptedException {
+        if (policy.armed()) {
+            lock.list();
+        }
         if (!DrainRequest.drainable(node)) {
             forget(node.name());
             releaseEnded(node);
@@ -219,9 +223,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         audit(node, facts, decision, patch, now);
         CachedNode current = node;
         // Before the record of the end, or a leader that is killed between them would leave the lock.
-        for (Repair repair : facts.record().unlockedBy(decision.record())) {
-            lock.release(node.name(), repair);
-        }
+        lock.releaseUnlessFor(decision.record().locking(facts.resources()), node.name());
         if (!patch.isEmpty()) {
             current = write(node, patch);
             ended(node, facts.record().history(), decision.record().history());
@@ -236,10 +238,8 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                         repair, new Result(Outcome.FAILED, RepairDecision.second(now), refused.why()));
             }
         }
-        for (Repair repair : decision.record().unlockedBy(record)) {
-            lock.release(node.name(), repair);
-        }
         if (!record.equals(decision.record())) {
+            lock.releaseUnlessFor(record.locking(facts.resources()), node.name());
             var unused = write(current, RepairAnnotations.patch(current, record));
             ended(node, decision.record().history(), record.history());
         }
@@ -249,20 +249,10 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                         node.name(), Duration.between(now, time).plusMillis(1)));
     }
 
-    /** Releases the locks of a node that is out of quarantine, so that no result is recorded. */
+    /** Releases the lock of a node that is out of quarantine, so that no result is recorded, unless its resource is in progress. */
     private void releaseEnded(CachedNode node) throws ApiException, InterruptedException {
-        if (!policy.armed() || resources.unknown().isPresent()) {
-            return;
-        }
-        try {
-            for (Repair repair : RepairAnnotations.of(node).locking()) {
-                if (resources.of(node.name(), node.uid()).stream()
-                        .noneMatch(each -> each.inProgress() && each.name().equals(repair.resource()))) {
-                    lock.release(node.name(), repair);
-                }
-            }
-        } catch (IOException e) {
-            LOG.log(Level.WARNING, "node " + node.name() + ": " + e.getMessage());
+        if (policy.armed() && resources.unknown().isEmpty()) {
+            lock.releaseUnlessFor(RepairRecord.lockingAtRest(resources.of(node.name(), node.uid())), node.name());
         }
     }
 

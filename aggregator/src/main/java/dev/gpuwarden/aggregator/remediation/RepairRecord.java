@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The repairs of a node as its annotations store them. No other state is kept.
@@ -54,7 +55,7 @@ record RepairRecord(
                 .reduce((a, b) -> b);
     }
 
-    java.util.stream.Stream<Repair> inSession() {
+    Stream<Repair> inSession() {
         return history.stream().filter(repair -> session.contains(repair.resource()));
     }
 
@@ -89,12 +90,19 @@ record RepairRecord(
                 .toList();
     }
 
-    /** Returns the attempts that are over in a later record, and so need the lock no more. */
-    List<Repair> unlockedBy(RepairRecord later) {
-        Set<String> still = later.locking().stream().map(Repair::resource).collect(Collectors.toSet());
-        return locking().stream()
-                .filter(repair -> !still.contains(repair.resource()))
-                .toList();
+    /** Returns the resources that keep the lock of their node in quarantine: also those that this record may make. */
+    Set<String> locking(List<MaintenanceResource> resources) {
+        Set<String> names = lockingAtRest(resources);
+        locking().forEach(repair -> names.add(repair.resource()));
+        return names;
+    }
+
+    /** Returns the resources that keep the lock of a node out of quarantine: those of users' templates that are in progress. */
+    static Set<String> lockingAtRest(List<MaintenanceResource> resources) {
+        return resources.stream()
+                .filter(each -> each.kind() instanceof TemplateKind && each.inProgress())
+                .map(MaintenanceResource::name)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     RepairRecord with(Repair begun) {

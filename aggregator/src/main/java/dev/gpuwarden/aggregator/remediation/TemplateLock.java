@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -22,6 +23,10 @@ final class TemplateLock {
 
     private final KubeClient api;
     private final ResourceKind leases;
+    /** The resource for which each node is locked, as this leader has seen it last. */
+    private final Map<String, String> locked = new ConcurrentHashMap<>();
+
+    private boolean listed;
     /** The holder for which a resource waits, as the log has it. */
     private final Map<String, String> holders = new ConcurrentHashMap<>();
 
@@ -49,6 +54,42 @@ final class TemplateLock {
                         List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node.name(), "uid", node.uid()))));
     }
 
+    /** Reads all locks once, so that those whose Node has no record of them are released too. */
+    synchronized void list() throws ApiException, InterruptedException {
+        if (listed) {
+            return;
+        }
+        try {
+            KubeClient.Pages.each(
+                    api,
+                    leases.path(),
+                    "labelSelector=" + MaintenanceResource.MANAGED_BY + "=" + MaintenanceResource.US,
+                    lease -> {
+                        Map<String, Object> metadata = metadata(lease);
+                        if (!holder(metadata).isEmpty()) {
+                            locked.put(JsonTrees.text(metadata, "name"), holder(metadata));
+                        }
+                    });
+        } catch (ApiException e) {
+            if (!e.forbidden()) {
+                throw e;
+            }
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "locks of templates of earlier leaders are not released, because this program may not list Leases in "
+                            + leases.namespace().orElse("") + ": " + e.answer()
+                            + ". Apply the component remediation-armed again");
+        }
+        listed = true;
+    }
+
+    /** Forgets all locks, as at the end of a term. */
+    synchronized void forget() {
+        locked.clear();
+        holders.clear();
+        listed = false;
+    }
+
     /** Takes the lock for an attempt. Returns false if another one has it. */
     boolean take(CachedNode node, Repair repair) throws ApiException, InterruptedException {
         Optional<String> holder = other(node, repair);
@@ -64,6 +105,8 @@ final class TemplateLock {
 
     /** Returns the present holder; empty if the attempt has the lock now. */
     private Optional<String> other(CachedNode node, Repair repair) throws ApiException, InterruptedException {
+        // Before the request, since its answer can be lost.
+        locked.put(node.name(), repair.resource());
         try {
             var unused = api.create(leases.path(), lease(node, repair));
             return Optional.empty();
@@ -77,27 +120,36 @@ final class TemplateLock {
         if (holder(metadata).equals(repair.resource()) && !metadata.containsKey("deletionTimestamp")) {
             return Optional.empty();
         }
+        locked.put(node.name(), holder(metadata));
         return Optional.of(JsonTrees.objects(metadata, "ownerReferences").stream()
                 .map(owner -> JsonTrees.text(owner, "kind") + " " + JsonTrees.text(owner, "name"))
                 .findFirst()
                 .orElse("a Lease without an owner"));
     }
 
-    /** Releases the lock if this attempt has it. */
-    void release(String node, Repair repair) throws ApiException, InterruptedException {
-        holders.remove(repair.resource());
-        Map<String, Object> metadata =
-                api.find(leases.path(node)).map(TemplateLock::metadata).orElse(Map.of());
-        if (!holder(metadata).equals(repair.resource())) {
+    /**
+     * Releases the lock of a template on a node, unless one of these resources has it. No request is made while the last known holder
+     * is one of them.
+     */
+    void releaseUnlessFor(Set<String> resources, String node) throws ApiException, InterruptedException {
+        String last = locked.get(node);
+        if (last == null || resources.contains(last)) {
             return;
         }
-        try {
-            api.delete(leases.path(node), Map.of("preconditions", Map.of("uid", JsonTrees.text(metadata, "uid"))));
-        } catch (ApiException e) {
-            if (!e.notFound() && !e.conflict()) {
-                throw e;
+        Map<String, Object> metadata =
+                api.find(leases.path(node)).map(TemplateLock::metadata).orElse(Map.of());
+        String holder = holder(metadata);
+        if (!holder.isEmpty() && !resources.contains(holder)) {
+            try {
+                api.delete(leases.path(node), Map.of("preconditions", Map.of("uid", JsonTrees.text(metadata, "uid"))));
+            } catch (ApiException e) {
+                if (!e.notFound() && !e.conflict()) {
+                    throw e;
+                }
             }
         }
+        holders.remove(last);
+        locked.remove(node);
     }
 
     private static Map<String, Object> metadata(Map<String, Object> lease) {

@@ -241,10 +241,11 @@ class TemplateClusterTest {
                 {"type": "Failed", "status": "True", "lastTransitionTime": "%s"}]}}
                 """.formatted(now, now, now));
         assertThat(fleet.client.find(lease())).isPresent();
+        fleet.client.patch("node/" + bad, "{\"metadata\": {\"annotations\": {\"gpuwarden.dev/repairs\": null}}}");
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = lead(api, "two", true)) {
             until(controllers::works, "it leads");
-            until(() -> fleet.client.find(lease()).isEmpty(), "the lock is released");
+            until(() -> fleet.client.find(lease()).isEmpty(), "the lock is released, also without the record");
             assertThat(jobs()).hasSize(1);
         }
     }

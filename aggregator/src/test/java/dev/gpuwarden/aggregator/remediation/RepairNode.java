@@ -31,8 +31,8 @@ final class RepairNode {
     /** The events of the quarantine. Those of faults that are over stay, as with a quarantine that is late. */
     private final List<HealthEvent> held = new ArrayList<>();
 
-    /** The attempts that need the lock of the node no more since the last decision. */
-    List<Repair> unlocked = List.of();
+    /** The resources that keep the lock of the node since the last decision. */
+    Set<String> locking = Set.of();
 
     boolean stale;
     Optional<String> breaker = Optional.empty();
@@ -133,7 +133,7 @@ final class RepairNode {
         CachedNode read = node.read();
         RepairFacts facts = facts(read);
         RepairDecision decision = RepairDecision.decide(facts);
-        unlocked = facts.record().unlockedBy(decision.record());
+        locking = decision.record().locking(facts.resources());
         String before = node.annotation(NodeAnnotations.REMEDIATION_STATE);
         if (!killed) {
             node.apply(decision.patch(read, facts.record()));

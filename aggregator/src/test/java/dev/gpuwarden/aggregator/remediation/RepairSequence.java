@@ -25,9 +25,6 @@ import java.util.stream.Collectors;
 final class RepairSequence {
 
     private static final int STEPS = 40;
-    /** The holder of the lock for a reset or a reboot. */
-    private static final String JANITOR = "janitor";
-
     private final long seed;
     private final Random random;
     private final RepairModel model = new RepairModel();
@@ -245,12 +242,12 @@ final class RepairSequence {
 
     /** The janitor takes the lock for a resource, or releases it. */
     private void lock() {
-        if (vendor.lease.equals(JANITOR)) {
+        if (vendor.lease.equals(RepairVendor.JANITOR)) {
             vendor.lease = "";
         } else if (vendor.lease.isEmpty() && random.nextInt(3) == 0) {
-            vendor.lease = JANITOR;
+            vendor.lease = RepairVendor.JANITOR;
         }
-        model.lockedByAnother = vendor.lease.equals(JANITOR);
+        model.lockedByAnother = vendor.lease.equals(RepairVendor.JANITOR);
         story.add("lock of " + vendor.lease);
     }
 
@@ -276,12 +273,14 @@ final class RepairSequence {
         if (random.nextInt(20) == 0) {
             // The decision is lost, as if the leader was killed before its write. Locks are released before.
             var unused = node.decide(true);
-            vendor.release(random.nextBoolean() ? node.unlocked : List.of());
+            if (random.nextBoolean()) {
+                vendor.releaseUnlessFor(node.locking);
+            }
         }
         List<ModelAction> due = model.decide(now());
         RepairDecision decision = node.decide(false);
-        vendor.release(node.unlocked);
-        assertThat(vendor.lease.isEmpty() || vendor.lease.equals(JANITOR))
+        vendor.releaseUnlessFor(node.locking);
+        assertThat(vendor.lease.isEmpty() || vendor.lease.equals(RepairVendor.JANITOR))
                 .as(this::story)
                 .isEqualTo(model.locker.isEmpty());
         List<Repair> create = decision.create();

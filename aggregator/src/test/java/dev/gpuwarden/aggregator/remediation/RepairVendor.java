@@ -15,6 +15,9 @@ import java.util.Set;
 final class RepairVendor {
 
     private static final Map<String, RepairTemplates> FILES = new HashMap<>();
+    /** The holder of the lock for a reset or a reboot. */
+    static final String JANITOR = "janitor";
+
     private static final Instant NEVER = Instant.EPOCH;
     private static final List<String> DRAINS = List.of("all", "gpu", "none");
 
@@ -64,8 +67,9 @@ final class RepairVendor {
         return lease.equals(repair.resource());
     }
 
-    void release(List<Repair> over) {
-        if (over.stream().anyMatch(each -> each.resource().equals(lease))) {
+    /** Releases the lock like {@link TemplateLock}, whose first list has shown it. */
+    void releaseUnlessFor(Set<String> resources) {
+        if (!lease.equals(JANITOR) && !resources.contains(lease)) {
             lease = "";
         }
     }
