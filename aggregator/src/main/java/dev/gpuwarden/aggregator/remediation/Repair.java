@@ -41,7 +41,7 @@ record Repair(
         FAILED,
         /** The resource is gone, and had not ended. */
         DELETED,
-        /** Its fault was over before its resource was made, so nothing was done. */
+        /** It might no longer begin before its resource was made, so nothing was done. */
         WITHDRAWN
     }
 

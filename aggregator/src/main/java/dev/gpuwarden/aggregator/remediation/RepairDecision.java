@@ -74,6 +74,7 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
     /** Returns the facts with the results of all resources that have ended or are gone. */
     private static RepairFacts results(RepairFacts facts) {
         RepairRecord record = facts.record();
+        List<Repair> unconfigured = UnwatchedResources.of(record, facts.policy().templates());
         for (Repair repair : facts.record().history()) {
             Optional<MaintenanceResource> resource = resource(facts, repair);
             if (!repair.inProgress()) {
@@ -88,16 +89,16 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
                 }
             } else if (record.made().contains(repair.resource())
                     || !record.session().contains(repair.resource())) {
-                boolean lost = repair.group().template().isPresent()
-                        && facts.policy().templates().of(repair.group()).isEmpty();
+                record = record.withResult(
+                        repair,
+                        new Result(Outcome.DELETED, second(facts.now()), "its resource was deleted before its end"));
+            } else if (unconfigured.contains(repair)) {
                 record = record.withResult(
                         repair,
                         new Result(
-                                Outcome.DELETED,
+                                Outcome.WITHDRAWN,
                                 second(facts.now()),
-                                lost
-                                        ? "its template is no longer configured"
-                                        : "its resource was deleted before its end"));
+                                "its template is no longer configured, and its resource was not made"));
             }
         }
         return facts.with(record);
@@ -111,17 +112,18 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
         return ended.isBefore(repair.at()) || ended.isAfter(now) ? second(now) : ended;
     }
 
-    /** Returns the facts without those attempts whose fault has ended before their resource was made. */
+    /** Returns the facts without those attempts that may no longer begin, and whose resource was not made. */
     private static RepairFacts withdrawn(RepairFacts facts) {
         RepairRecord record = facts.record();
         for (Repair repair : unmade(facts).toList()) {
-            if (!wanted(facts, repair)) {
-                record = record.withResult(
-                        repair,
-                        new Result(
-                                Outcome.WITHDRAWN,
-                                second(facts.now()),
-                                "the fault was over before its resource was made"));
+            Optional<String> why = !wanted(facts, repair)
+                    ? Optional.of("the fault was over before its resource was made")
+                    : facts.drained(repair.group())
+                            ? Optional.empty()
+                            : Optional.of(
+                                    "the pods that must leave before have changed, and its resource was not made");
+            if (why.isPresent()) {
+                record = record.withResult(repair, new Result(Outcome.WITHDRAWN, second(facts.now()), why.get()));
             }
         }
         return facts.with(record);

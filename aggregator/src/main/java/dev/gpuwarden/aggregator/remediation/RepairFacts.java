@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -77,6 +78,23 @@ record RepairFacts(
                 RepairApproval.of(node),
                 policy,
                 now);
+    }
+
+    /** Returns the facts with further resources of the node. */
+    RepairFacts and(List<MaintenanceResource> more) {
+        List<MaintenanceResource> all = new ArrayList<>(resources);
+        all.addAll(more);
+        return new RepairFacts(node, uid, demands, drain, all, record, obstacle, approval, policy, now);
+    }
+
+    /** Returns true if the pods have left that an action of the group would disturb. A dry run does not wait for them. */
+    boolean drained(RepairGroup group) {
+        return !policy.armed()
+                || switch (policy.templates().drain(group)) {
+                    case NONE -> true;
+                    case GPU -> drain.covers(group.gpus());
+                    case ALL -> drain.covers(Set.of());
+                };
     }
 
     RepairFacts with(RepairRecord other) {

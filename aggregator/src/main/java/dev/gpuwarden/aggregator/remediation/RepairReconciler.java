@@ -81,6 +81,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     private final RepairRequests requests;
     private final NodeRetries retries;
     private final TemplateLock lock;
+    private final UnwatchedResources unwatched;
     private final Map<String, RepairDryRun> rehearsed = new ConcurrentHashMap<>();
     /** The last decision of each node that is in the audit log. */
     private final Map<String, String> audited = new ConcurrentHashMap<>();
@@ -114,6 +115,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         this.clock = clock;
         this.log = new RepairAuditLog(audits);
         this.lock = new TemplateLock(api, settings.lockNamespace());
+        this.unwatched = new UnwatchedResources(api);
         this.againAfter = againAfter;
         this.written = written;
         // The queue takes no names before this replica leads.
@@ -206,15 +208,19 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         }
     }
 
-    private RepairFacts facts(CachedNode node, Instant now) throws IOException {
+    private RepairFacts facts(CachedNode node, Instant now) throws IOException, ApiException, InterruptedException {
         FaultReport report = FaultReport.of(node.name(), cache.health(node.name()), now);
-        return RepairFacts.of(
+        RepairFacts facts = RepairFacts.of(
                 node,
                 report,
                 resources.of(node.name(), node.uid()),
                 RepairObstacle.of(node, report, resources.foreign(), breaker.openFor(node)),
                 policy,
                 now);
+        // A dry run needs no right to the kinds of templates.
+        return policy.armed()
+                ? facts.and(unwatched.read(node, UnwatchedResources.of(facts.record(), policy.templates())))
+                : facts;
     }
 
     private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now, long decisionNanos)

@@ -128,7 +128,8 @@ final class RepairRequests {
         return FaultJson.values(node.name(), node.uid(), repair, demand);
     }
 
-    private static boolean isOf(CachedNode node, Map<String, Object> tree) {
+    /** Returns true for a resource that this program has made for the Node. */
+    static boolean isOf(CachedNode node, Map<String, Object> tree) {
         Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
         return MaintenanceResource.US.equals(JsonTrees.texts(metadata, "labels").get(MaintenanceResource.MANAGED_BY))
                 && node.uid().equals(JsonTrees.texts(metadata, "annotations").get(MaintenanceResource.NODE_UID));

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.core.event.RecommendedAction;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,10 +32,15 @@ final class RepairSteps {
         record Nothing(String why) implements Step {}
     }
 
+    /** The pause before the next read of a resource that no watch delivers. */
+    private static final Duration UNWATCHED = Duration.ofMinutes(1);
+
     private final RepairFacts facts;
     private final RepairRecord record;
     private final RepairsInProgress inProgress;
     private final RepairTemplates templates;
+    /** The task of an operator for a resource of a template that is no longer configured. */
+    private final Optional<String> unwatched;
     /** The group that restarts the node: this program's, or that of a template for it. */
     private final RepairGroup restart;
 
@@ -43,6 +49,7 @@ final class RepairSteps {
         this.record = facts.record();
         this.inProgress = new RepairsInProgress(facts.resources(), record);
         this.templates = facts.policy().templates();
+        this.unwatched = inProgress.unwatched(templates);
         this.restart = templates.restart().orElse(RepairGroup.RESTART);
     }
 
@@ -76,8 +83,11 @@ final class RepairSteps {
             String why = waits.stream().map(Step.Wait::why).distinct().collect(Collectors.joining("; "));
             return RepairDecision.of(Kind.WAIT, why, record.waitingFor(Optional.empty(), Optional.empty()), again);
         }
-        List<String> tasks =
-                of(steps, Step.Person.class).stream().map(Step.Person::task).toList();
+        List<String> tasks = new ArrayList<>(
+                of(steps, Step.Person.class).stream().map(Step.Person::task).toList());
+        if (!steps.isEmpty()) {
+            unwatched.ifPresent(tasks::add);
+        }
         var person = RepairDecision.person(record, tasks, facts.now());
         String why = person.map(RepairRecord.Person::task)
                 .orElseGet(() -> of(steps, Step.Nothing.class).stream()
@@ -88,7 +98,7 @@ final class RepairSteps {
                 person.isPresent() ? Kind.PERSON : Kind.NONE,
                 why,
                 record.waitingFor(Optional.empty(), person),
-                Optional.empty());
+                unwatched.map(any -> facts.now().plus(UNWATCHED)));
     }
 
     private static <T extends Step> List<T> of(List<Step> steps, Class<T> type) {
@@ -102,6 +112,9 @@ final class RepairSteps {
             return demand.person().isEmpty()
                     ? new Step.Nothing(demand.name() + " requests no action: the node waits for its end")
                     : new Step.Person(demand.name() + ": " + demand.person());
+        }
+        if (unwatched.isPresent()) {
+            return new Step.Person(unwatched.get());
         }
         RepairGroup group = demand.group().get();
         if (group.template().isPresent()) {
@@ -236,7 +249,7 @@ final class RepairSteps {
             Repair repair = repair(acts);
             RepairGroup group = repair.group();
             String what = group.what() + " for " + names(acts);
-            if (facts.policy().armed() && !drained(group)) {
+            if (!facts.drained(group)) {
                 Optional<String> all = fullDrain(acts);
                 if (all.isPresent()) {
                     next = next.drainingAll(all.get());
@@ -264,11 +277,6 @@ final class RepairSteps {
                 .orElseThrow();
         String why = String.join("; ", texts.getOrDefault(kind, List.of()));
         return new RepairDecision(kind, why, next.waitingFor(approval, Optional.empty()), create, Optional.empty());
-    }
-
-    private boolean drained(RepairGroup group) {
-        return templates.of(group).filter(RepairTemplate::keepsPods).isPresent()
-                || facts.drain().covers(group.gpus());
     }
 
     /** Returns the reason why all pods have to leave; empty if the faults request that already, or some pods may stay. */

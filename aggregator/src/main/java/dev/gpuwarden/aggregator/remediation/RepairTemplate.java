@@ -50,10 +50,6 @@ record RepairTemplate(
         return kind.template();
     }
 
-    boolean keepsPods() {
-        return drain == Drain.NONE;
-    }
-
     boolean answers(HealthEvent cause) {
         return actions.contains(ActionName.of(cause));
     }

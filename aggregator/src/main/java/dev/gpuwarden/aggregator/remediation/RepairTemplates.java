@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.util.ArrayList;
@@ -29,7 +30,18 @@ public final class RepairTemplates {
     }
 
     Optional<RepairTemplate> of(RepairGroup group) {
-        return all.stream().filter(each -> each.kind().equals(group.kind())).findFirst();
+        return of(group.kind());
+    }
+
+    Optional<RepairTemplate> of(RepairKind kind) {
+        return all.stream().filter(each -> each.kind().equals(kind)).findFirst();
+    }
+
+    /** Returns the pods that leave before an action of the group. */
+    RepairTemplate.Drain drain(RepairGroup group) {
+        return of(group)
+                .map(RepairTemplate::drain)
+                .orElse(group.gpus().isEmpty() ? RepairTemplate.Drain.ALL : RepairTemplate.Drain.GPU);
     }
 
     /** Returns the group that restarts nodes instead of this program's; empty without one. */

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The actions on a node that have begun and not ended: its resources, of any creator, and the attempts of its record, whose
@@ -28,6 +29,26 @@ record RepairsInProgress(List<MaintenanceResource> resources, RepairRecord recor
 
     Optional<String> any() {
         return resource(each -> true).or(() -> attempt(each -> true));
+    }
+
+    /** Returns the task of an operator for a resource of a template that is no longer configured, before whose end nothing begins. */
+    Optional<String> unwatched(RepairTemplates templates) {
+        return resources.stream()
+                .filter(MaintenanceResource::inProgress)
+                .flatMap(each -> each.kind() instanceof TemplateKind kind
+                                && templates.of(kind).isEmpty()
+                        ? Stream.of(task(each, kind))
+                        : Stream.empty())
+                .findFirst();
+    }
+
+    private static String task(MaintenanceResource resource, TemplateKind kind) {
+        return "check " + kind.resources().kind() + " " + resource.name() + ": its template " + kind.template()
+                + " for "
+                + kind.resources().plural() + " of " + kind.resources().apiVersion()
+                + " is no longer configured, so its end is unknown"
+                + (resource.why().isEmpty() ? "" : ", and " + resource.why())
+                + ": configure the template again, or delete the resource";
     }
 
     private Optional<String> resource(Predicate<MaintenanceResource> which) {

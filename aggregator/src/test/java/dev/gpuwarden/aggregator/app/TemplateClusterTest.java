@@ -195,6 +195,22 @@ class TemplateClusterTest {
             assertThat(annotation("gpuwarden.dev/repairs")).contains(name(ticket), "\"template\"");
             Map<String, Object> spec = JsonTrees.object(ticket, "spec");
             assertThat(spec).containsEntry("gpus", List.of(GPU));
+        }
+        RepairTemplates removed = templates;
+        templates = RepairTemplates.NONE;
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "three", true)) {
+            until(controllers::works, "it leads");
+            until(
+                    () -> annotation("gpuwarden.dev/repair").contains("is no longer configured"),
+                    "the node waits for an operator while the ticket is there");
+            assertThat(fleet.client.find(lease())).isPresent();
+        }
+        templates = removed;
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "four", true)) {
+            Map<String, Object> ticket = tickets().get(0);
+            Map<String, Object> spec = JsonTrees.object(ticket, "spec");
             assertThat(Json.readObject(JsonTrees.text(spec, "fault")))
                     .containsEntry("message", "\"}} ${node} $(HOME) <unknown>")
                     .containsEntry("action", "CONTACT_SUPPORT");

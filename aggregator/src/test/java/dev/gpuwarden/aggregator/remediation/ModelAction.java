@@ -1,10 +1,11 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * An action of this program, of a template, or by hand. The group is restart, reset-GPU, reset-GPU+GPU, reset-all by hand, or
- * the name of a template, with GPUs if it acts on them.
+ * the name of a template, with its kind if that is another one, and with GPUs if it acts on them.
  */
 final class ModelAction {
 
@@ -15,22 +16,32 @@ final class ModelAction {
         GOOD,
         BAD,
         GONE,
-        /** Its fault was over before its resource was made, so it counts for nothing. */
+        /** It might no longer begin before its resource was made, so it counts for nothing. */
         WITHDRAWN
     }
 
+    /**
+     * The end of a resource, before the program has seen it.
+     *
+     * @param at time that the resource has
+     */
+    record End(State how, long at) {}
+
     final String group;
-    final boolean byHand;
+    /** False for an action by hand, and for one whose record was removed. */
+    boolean recorded;
+
     final Set<String> subjects;
     final long at;
     final int session;
     final String first;
     State state;
+    Optional<End> unseen = Optional.empty();
     long ended;
 
     ModelAction(String group, boolean byHand, Set<String> subjects, String first, long at, int session) {
         this.group = group;
-        this.byHand = byHand;
+        this.recorded = !byHand;
         this.subjects = subjects;
         this.first = first;
         this.at = at;
@@ -38,8 +49,18 @@ final class ModelAction {
         this.state = byHand ? State.RUNNING : State.UNMADE;
     }
 
+    boolean ofTemplate() {
+        return !group.equals("restart") && !group.startsWith("reset-");
+    }
+
     void end(State how, long now) {
         state = how;
         ended = now;
+        unseen = Optional.empty();
+    }
+
+    /** The program sees the end. A time before the attempt or in the future is none. */
+    void see(long now) {
+        unseen.ifPresent(end -> end(end.how(), end.at() < at || end.at() > now ? now : end.at()));
     }
 }

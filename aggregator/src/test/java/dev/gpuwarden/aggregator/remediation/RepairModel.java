@@ -44,6 +44,7 @@ final class RepairModel {
     /**
      * A user's way of repair.
      *
+     * @param name name, with the kind of its resources if that is another one
      * @param drain all, gpu or none
      * @param operator true if its success is checked by an operator
      */
@@ -74,7 +75,10 @@ final class RepairModel {
     /** GPUs that can only be reset together, sorted; empty if each is reset alone. */
     List<String> linked = List.of();
 
+    /** The file of the operator. It changes with a restart of the program. */
     List<Template> templates = List.of();
+    /** The program may not read resources of templates that are no longer in the file. */
+    boolean unreadable;
     /** The action of a template that has the lock of the node. */
     Optional<ModelAction> locker = Optional.empty();
     /** The lock is of a resource that the janitor carries out. */
@@ -89,6 +93,12 @@ final class RepairModel {
     /** The node's record of this quarantine is gone. */
     void forget() {
         session++;
+    }
+
+    /** The operator removes what the node keeps after its return. Resources in progress go on. */
+    void forgetAttempts() {
+        actions.removeIf(each -> each.recorded && each.state != State.RUNNING);
+        actions.forEach(each -> each.recorded = false);
     }
 
     void release() {
@@ -134,18 +144,66 @@ final class RepairModel {
         return templates.stream().filter(each -> each.makes(group)).findFirst();
     }
 
+    /** Returns true if its template is no longer in the file. */
+    private boolean isHidden(ModelAction action) {
+        return action.ofTemplate() && template(action.group).isEmpty();
+    }
+
+    /** A resource is over. */
+    void end(ModelAction action, State how, long at) {
+        if (action.state == State.RUNNING) {
+            action.unseen = Optional.of(new ModelAction.End(how, at));
+        }
+    }
+
+    /** The node is out of quarantine: nothing begins, and only a resource in progress keeps the lock. */
+    void rest() {
+        locker = locker.filter(this::runs);
+    }
+
+    /** Returns true for a resource in progress, as the program sees it. */
+    private boolean runs(ModelAction action) {
+        return action.state == State.RUNNING && action.unseen.isEmpty() && !isHidden(action);
+    }
+
+    /** Returns true if a person must check what an attempt has done, since its template is no longer in the file. */
+    boolean asksAboutHidden() {
+        return actions.stream().anyMatch(each -> isHidden(each) && each.recorded && each.state == State.RUNNING)
+                && !faults.isEmpty();
+    }
+
+    private void see(ModelAction action, long now) {
+        boolean hidden = isHidden(action);
+        if (action.state == State.RUNNING) {
+            // Without the template the end is unknown, but a missing resource is not.
+            if (!hidden || !unreadable && action.unseen.stream().anyMatch(end -> end.how() == State.GONE)) {
+                action.see(now);
+            }
+        } else if (action.state == State.UNMADE && hidden && unreadable) {
+            // The leader before may have made it.
+            action.state = State.RUNNING;
+            action.unseen = Optional.of(new ModelAction.End(State.GONE, now));
+        } else if (action.state == State.UNMADE && action.session != session) {
+            action.end(State.GONE, now);
+        } else if (action.state == State.UNMADE && hidden) {
+            action.end(State.WITHDRAWN, now);
+        } else if (action.state == State.UNMADE && !blocked) {
+            boolean wanted = faults.stream().anyMatch(fault -> fault.isOf(action));
+            if (!wanted || !drained(action.group)) {
+                action.end(State.WITHDRAWN, now);
+            }
+        }
+    }
+
     /** Returns the actions whose resources are made now. */
     List<ModelAction> decide(long now) {
-        if (!foreign) {
-            for (ModelAction action : actions) {
-                boolean wanted = faults.stream().anyMatch(fault -> fault.isOf(action));
-                if (action.state == State.UNMADE && action.session != session) {
-                    action.end(State.GONE, now);
-                } else if (action.state == State.UNMADE && !blocked && !wanted) {
-                    action.end(State.WITHDRAWN, now);
-                }
-            }
-            locker = locker.filter(each -> each.state == State.UNMADE || each.state == State.RUNNING);
+        if (foreign) {
+            // No result is recorded, so an attempt of the record goes on.
+            locker = locker.filter(each -> each.recorded || runs(each));
+        } else {
+            actions.forEach(action -> see(action, now));
+            locker = locker.filter(
+                    each -> each.state == State.UNMADE || each.state == State.RUNNING && !isUnknown(each));
         }
         if (blocked) {
             return List.of();
@@ -300,7 +358,7 @@ final class RepairModel {
     private long times(Fault fault, String group, long now) {
         return fault.subjects().stream()
                 .mapToLong(subject -> actions.stream()
-                        .filter(each -> !each.byHand && each.group.equals(group) && each.at > now - MEMORY)
+                        .filter(each -> each.recorded && each.group.equals(group) && each.at > now - MEMORY)
                         .filter(each -> each.state != State.WITHDRAWN)
                         .filter(each -> each.subjects.contains(subject))
                         .count())
@@ -308,8 +366,13 @@ final class RepairModel {
                 .orElse(0);
     }
 
+    /** Returns true if nothing is left that names the action. */
+    private boolean isUnknown(ModelAction action) {
+        return isHidden(action) && !action.recorded;
+    }
+
     private boolean isOpen(ModelAction each) {
-        return each.state == State.RUNNING || each.state == State.UNMADE && each.session == session;
+        return each.state == State.RUNNING && !isUnknown(each) || each.state == State.UNMADE && each.session == session;
     }
 
     private boolean running(String group) {
@@ -319,7 +382,7 @@ final class RepairModel {
     /** Returns the last action of this program in this quarantine. */
     private Optional<ModelAction> last(String group) {
         return actions.stream()
-                .filter(each -> !each.byHand && each.session == session && each.group.equals(group))
+                .filter(each -> each.recorded && each.session == session && each.group.equals(group))
                 .filter(each -> each.state != State.WITHDRAWN)
                 .reduce((a, b) -> b);
     }

@@ -7,7 +7,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random sequences of faults, recoveries, results, approvals, kills, obstacles and changes by hand: the program and
+ * Random sequences of faults, recoveries, results, approvals, kills, obstacles, changes by hand and of the
+ * file of templates: the program and
  * {@link RepairModel} make the same resources at each step.
  *
  * <p>{@code -Dgpuwarden.repair.sequences=100000} runs more, {@code -Dgpuwarden.repair.seed} others.
@@ -40,7 +41,9 @@ class RepairModelTest {
                         "fix of two",
                         "vendor",
                         "vendor of one",
-                        "vendor of two");
+                        "vendor of two",
+                        RepairSequence.ASKS,
+                        RepairSequence.UNLOCKS);
         assertThat(made.values()).as(made::toString).allMatch(count -> count >= SEQUENCES / 500);
     }
 }

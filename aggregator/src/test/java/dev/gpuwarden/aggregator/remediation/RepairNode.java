@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.InMemoryNode;
 import dev.gpuwarden.aggregator.quarantine.ManualCordon.Plan;
@@ -33,6 +34,8 @@ final class RepairNode {
 
     /** The resources that keep the lock of the node since the last decision. */
     Set<String> locking = Set.of();
+    /** The program may not read resources of templates that are no longer configured. */
+    boolean unreadable;
 
     boolean stale;
     Optional<String> breaker = Optional.empty();
@@ -119,13 +122,40 @@ final class RepairNode {
                         PartNames.NONE,
                         0,
                         scene.units);
-        return RepairFacts.of(
-                read,
-                report,
-                scene.resources,
-                RepairObstacle.of(read, report, theirs, breaker),
-                scene.policy,
-                scene.now);
+        RepairFacts facts = RepairFacts.of(
+                read, report, watched(), RepairObstacle.of(read, report, theirs, breaker), scene.policy, scene.now);
+        return facts.and(unwatched(read, UnwatchedResources.of(facts.record(), scene.policy.templates())));
+    }
+
+    /** Returns the resources of the kinds that are configured. */
+    private List<MaintenanceResource> watched() {
+        return scene.resources.stream()
+                .filter(each -> each.kind() instanceof MaintenanceKind
+                        || scene.policy.templates().of(each.kind()).isPresent())
+                .toList();
+    }
+
+    /** Reads the other resources of the record's attempts like {@link UnwatchedResources}. */
+    private List<MaintenanceResource> unwatched(CachedNode read, List<Repair> attempts) {
+        return attempts.stream()
+                .filter(repair -> unreadable
+                        || scene.resources.stream()
+                                .anyMatch(each ->
+                                        each.kind().equals(repair.group().kind())
+                                                && each.name().equals(repair.resource())))
+                .map(repair -> UnwatchedResources.resource(read, repair, ""))
+                .toList();
+    }
+
+    /** Returns the resources that keep the lock of the node while it is out of quarantine. */
+    Set<String> lockingAtRest() {
+        return RepairRecord.lockingAtRest(watched());
+    }
+
+    /** An operator removes the record of earlier repairs. */
+    void forgetAttempts() {
+        node.texts("annotations").remove(NodeAnnotations.REPAIRS);
+        node.changed();
     }
 
     /** Decides, and writes the record if the leader is not killed before. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
@@ -14,6 +15,7 @@ import dev.gpuwarden.core.node.ResetUnits;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -60,6 +62,10 @@ final class RepairScene {
                 .entities(List.of(Entity.gpu(gpu)))
                 .drain(new Overrides(false, true))
                 .build();
+    }
+
+    CachedNode node() {
+        return CachedNode.of(Map.of("metadata", Map.of("name", "n", "uid", "u")));
     }
 
     List<Demand> demands() {

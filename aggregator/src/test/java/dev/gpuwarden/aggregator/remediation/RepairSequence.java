@@ -24,7 +24,13 @@ import java.util.stream.Collectors;
 /** One random sequence: each step changes the node and the model alike, and both decide. */
 final class RepairSequence {
 
+    /** The waits for a person because of a template that is no longer in the file. */
+    static final String ASKS = "a person for a hidden resource";
+    /** The locks that were released out of quarantine. */
+    static final String UNLOCKS = "a lock out of quarantine";
+
     private static final int STEPS = 40;
+
     private final long seed;
     private final Random random;
     private final RepairModel model = new RepairModel();
@@ -36,6 +42,9 @@ final class RepairSequence {
     private final Map<String, ModelAction> actions = new HashMap<>();
 
     private boolean foreign;
+    /** The node is out of quarantine. */
+    private boolean rests;
+
     private int hands;
 
     RepairSequence(long seed) {
@@ -48,25 +57,39 @@ final class RepairSequence {
     /** @param made number of resources of each group */
     void run(Map<String, Integer> made) {
         model.manual = random.nextInt(3) == 0;
-        model.templates = vendor.chosen;
+        configure();
         link();
+        try {
+            drain();
+            for (int step = 0; step < STEPS; step++) {
+                if (rests) {
+                    changeAtRest();
+                } else {
+                    change();
+                }
+                if (rests) {
+                    rest(made);
+                } else {
+                    settle(made);
+                }
+                scene.later(1 + random.nextInt(3));
+            }
+        } catch (IOException | RuntimeException e) {
+            throw new AssertionError(story(), e);
+        }
+    }
+
+    /** The program starts with a file of templates. */
+    private void configure() {
+        model.templates = vendor.chosen();
         scene.policy = new Policy(
                 true,
                 model.manual,
                 RepairModel.ATTEMPTS,
                 Duration.ofSeconds(RepairModel.MEMORY),
                 Duration.ofSeconds(RepairModel.SETTLE),
-                vendor.templates);
-        try {
-            drain();
-            for (int step = 0; step < STEPS; step++) {
-                change();
-                settle(made);
-                scene.later(1 + random.nextInt(3));
-            }
-        } catch (IOException | RuntimeException e) {
-            throw new AssertionError(story(), e);
-        }
+                vendor.templates());
+        story.add("templates " + model.templates);
     }
 
     /** Links the first two GPUs of some nodes. */
@@ -81,7 +104,7 @@ final class RepairSequence {
     private String story() {
         return "seed " + seed + (model.manual ? ", with approvals" : "")
                 + (model.linked.isEmpty() ? "" : ", linked " + model.linked)
-                + (model.templates.isEmpty() ? "" : ", " + model.templates) + "\n" + String.join("\n", story);
+                + "\n" + String.join("\n", story);
     }
 
     private long now() {
@@ -95,6 +118,10 @@ final class RepairSequence {
         return text;
     }
 
+    private static String named(RepairGroup group) {
+        return named(RepairVendor.name(group));
+    }
+
     private <T> T any(List<T> from) {
         return from.get(random.nextInt(from.size()));
     }
@@ -102,7 +129,7 @@ final class RepairSequence {
     // ---- changes ----
 
     private void change() {
-        switch (random.nextInt(model.manual ? 20 : 16)) {
+        switch (random.nextInt(model.manual ? 22 : 18)) {
             case 0, 1, 2, 3 -> fault();
             case 4 -> recover();
             case 5, 6, 7 -> end();
@@ -114,13 +141,48 @@ final class RepairSequence {
             case 13 -> drain();
             case 14 -> takeOver();
             case 15 -> lock();
-            case 16 -> {
+            case 16 -> restart();
+            case 17 -> {
+                story.add("uncordoned");
+                rests = true;
+            }
+            case 18 -> {
                 story.add("approved another attempt");
                 node.approve("maintenance-of-another");
                 model.approveNothing();
             }
             default -> approve();
         }
+    }
+
+    /** The changes while the node is out of quarantine. */
+    private void changeAtRest() {
+        switch (random.nextInt(8)) {
+            case 0, 1 -> end();
+            case 2 -> delete();
+            case 3 -> restart();
+            case 4 -> lock();
+            case 5 -> {
+                if (model.faults.isEmpty()) {
+                    story.add("the record of repairs is removed");
+                    node.forgetAttempts();
+                    model.forgetAttempts();
+                }
+            }
+            default -> {
+                story.add("in quarantine");
+                rests = false;
+            }
+        }
+    }
+
+    /** The program starts again, with another file of templates, and with other rights. */
+    private void restart() {
+        vendor.change();
+        node.unreadable = random.nextInt(4) == 0;
+        model.unreadable = node.unreadable;
+        configure();
+        story.add(node.unreadable ? "others are unreadable" : "others are readable");
     }
 
     private void fault() {
@@ -168,7 +230,10 @@ final class RepairSequence {
             MaintenanceResource ended =
                     vendor.knows(resource) ? vendor.end(resource, good, scene.now) : scene.ended(resource, good);
             scene.resources.replaceAll(each -> each.equals(resource) ? ended : each);
-            actions.get(resource.name()).end(good ? State.GOOD : State.BAD, now());
+            model.end(
+                    actions.get(resource.name()),
+                    good ? State.GOOD : State.BAD,
+                    ended.ended().orElseThrow().getEpochSecond());
         }
     }
 
@@ -195,9 +260,7 @@ final class RepairSequence {
             scene.resources.remove(gone);
             ModelAction action = actions.get(gone.name());
             story.add("deleted " + action.group);
-            if (action.state == State.RUNNING) {
-                action.end(State.GONE, now());
-            }
+            model.end(action, State.GONE, now());
         }
     }
 
@@ -222,6 +285,7 @@ final class RepairSequence {
         foreign = false;
         drain();
         blockedOrNot();
+        rests = random.nextBoolean();
     }
 
     private void block() {
@@ -269,6 +333,22 @@ final class RepairSequence {
 
     // ---- a decision ----
 
+    private void lockIsLikeTheModels() {
+        assertThat(vendor.lease.isEmpty() || vendor.lease.equals(RepairVendor.JANITOR))
+                .as(this::story)
+                .isEqualTo(model.locker.isEmpty());
+    }
+
+    private void rest(Map<String, Integer> made) {
+        boolean locked = model.locker.isPresent();
+        model.rest();
+        vendor.releaseUnlessFor(node.lockingAtRest());
+        lockIsLikeTheModels();
+        if (locked && model.locker.isEmpty()) {
+            made.merge(UNLOCKS, 1, Integer::sum);
+        }
+    }
+
     private void settle(Map<String, Integer> made) throws IOException {
         if (random.nextInt(20) == 0) {
             // The decision is lost, as if the leader was killed before its write. Locks are released before.
@@ -280,17 +360,21 @@ final class RepairSequence {
         List<ModelAction> due = model.decide(now());
         RepairDecision decision = node.decide(false);
         vendor.releaseUnlessFor(node.locking);
-        assertThat(vendor.lease.isEmpty() || vendor.lease.equals(RepairVendor.JANITOR))
-                .as(this::story)
-                .isEqualTo(model.locker.isEmpty());
+        lockIsLikeTheModels();
         List<Repair> create = decision.create();
-        assertThat(create.stream().map(each -> named(each.group().name())).sorted())
+        assertThat(create.stream().map(each -> named(each.group())).sorted())
                 .as(this::story)
                 .isEqualTo(due.stream().map(each -> each.group).sorted().toList());
         if (!model.blocked) {
-            assertThat(decision.record().next().map(next -> named(next.group().name())))
+            assertThat(decision.record().next().map(next -> named(next.group())))
                     .as(this::story)
                     .isEqualTo(model.awaitedGroup);
+            boolean asks = decision.record().person().stream()
+                    .anyMatch(person -> person.task().contains("is no longer configured"));
+            assertThat(asks).as(this::story).isEqualTo(model.asksAboutHidden());
+            if (asks) {
+                made.merge(ASKS, 1, Integer::sum);
+            }
         }
         if (random.nextInt(10) == 0) {
             story.add("killed before it makes "
@@ -299,7 +383,7 @@ final class RepairSequence {
         }
         List<Repair> locked = new ArrayList<>();
         for (Repair repair : create) {
-            String group = named(repair.group().name());
+            String group = named(repair.group());
             ModelAction action = due.stream()
                     .filter(each -> each.group.equals(group))
                     .findFirst()
@@ -326,7 +410,11 @@ final class RepairSequence {
             }
             story.add("  makes " + group);
             made.merge(
-                    template ? group.replaceAll("-.$", " of one").replaceAll("-.*", " of two") : group,
+                    template
+                            ? group.replace("@cases", "")
+                                    .replaceAll("-.$", " of one")
+                                    .replaceAll("-.*", " of two")
+                            : group,
                     1,
                     Integer::sum);
         }

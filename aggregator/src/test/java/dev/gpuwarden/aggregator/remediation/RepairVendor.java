@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -8,55 +9,127 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 
 /** The templates of one random sequence, their resources in the cluster, and the lock of the node. */
 final class RepairVendor {
 
-    private static final Map<String, RepairTemplates> FILES = new HashMap<>();
+    private static final Map<Choice, RepairTemplate> PARSED = new HashMap<>();
     /** The holder of the lock for a reset or a reboot. */
     static final String JANITOR = "janitor";
 
     private static final Instant NEVER = Instant.EPOCH;
     private static final List<String> DRAINS = List.of("all", "gpu", "none");
 
-    /** The templates as the model has them. */
-    final List<RepairModel.Template> chosen = new ArrayList<>();
+    /** A template of the file. Its resources are tickets, or cases. */
+    private record Choice(String name, Map<String, String> actions, String drain, boolean operator, boolean cases) {
 
-    final RepairTemplates templates;
+        RepairModel.Template forModel() {
+            return new RepairModel.Template(
+                    cases ? name + "@cases" : name, Set.copyOf(actions.keySet()), drain, operator);
+        }
+
+        private String text() {
+            String text = TestTemplates.one(
+                    name,
+                    String.join(", ", actions.values()),
+                    "drain: " + drain,
+                    "after: " + (operator ? "operator" : "report"));
+            return cases ? text.replace("tickets", "cases").replace("kind: Ticket", "kind: Case") : text;
+        }
+
+        RepairTemplate forProgram() {
+            return PARSED.computeIfAbsent(
+                    this,
+                    one -> TemplateFile.parse("test", "templates:\n" + one.text())
+                            .all()
+                            .get(0));
+        }
+
+        Choice withOtherKind() {
+            return new Choice(name, actions, drain, operator, !cases);
+        }
+    }
+
     /** The resource for which the lock is held; empty if it is free. */
     String lease = "";
 
     private final Random random;
     private final Map<String, Map<String, Object>> trees = new HashMap<>();
+    private final Map<RepairKind, RepairTemplate> ever = new HashMap<>();
+    private List<Choice> file = List.of();
+    private List<Choice> before = List.of();
 
     RepairVendor(Random random) {
         this.random = random;
-        StringBuilder file = new StringBuilder();
         if (random.nextBoolean()) {
-            add(file, "ticket", "support", "CONTACT_SUPPORT", any());
-            add(file, "fix", "fix", "\"CUSTOM:fix\"", any());
-            add(file, "vendor", "reset", "COMPONENT_RESET", any());
-            add(file, "boot", "restart", "RESTART_VM, RESTART_BM", "all");
+            use(all());
         }
-        templates = file.isEmpty()
-                ? RepairTemplates.NONE
-                : FILES.computeIfAbsent("templates:\n" + file, text -> TemplateFile.parse("test", text));
+    }
+
+    List<RepairModel.Template> chosen() {
+        return file.stream().map(Choice::forModel).toList();
+    }
+
+    RepairTemplates templates() {
+        return new RepairTemplates(file.stream().map(Choice::forProgram).toList());
+    }
+
+    private void use(List<Choice> other) {
+        before = file;
+        file = other;
+        templates().all().forEach(each -> ever.put(each.kind(), each));
+    }
+
+    /** The operator writes another file, returns to the one before, removes a template, or changes the kinds of resources. */
+    void change() {
+        int change = random.nextInt(4);
+        if (change == 0) {
+            use(all());
+        } else if (change == 1 || file.isEmpty()) {
+            use(before);
+        } else if (change == 2) {
+            List<Choice> rest = new ArrayList<>(file);
+            rest.remove(random.nextInt(rest.size()));
+            use(rest);
+        } else {
+            use(file.stream().map(Choice::withOtherKind).toList());
+        }
+    }
+
+    private List<Choice> all() {
+        List<Choice> all = new ArrayList<>();
+        if (random.nextInt(4) == 0) {
+            add(all, "ticket", Map.of("support", "CONTACT_SUPPORT", "fix", "\"CUSTOM:fix\""), any());
+        } else {
+            add(all, "ticket", Map.of("support", "CONTACT_SUPPORT"), any());
+            add(all, "fix", Map.of("fix", "\"CUSTOM:fix\""), any());
+        }
+        add(all, "vendor", Map.of("reset", "COMPONENT_RESET"), any());
+        add(all, "boot", Map.of("restart", "RESTART_VM, RESTART_BM"), "all");
+        return all;
     }
 
     private String any() {
         return DRAINS.get(random.nextInt(DRAINS.size()));
     }
 
-    private void add(StringBuilder file, String name, String action, String actions, String drain) {
+    private void add(List<Choice> all, String name, Map<String, String> actions, String drain) {
         boolean operator = random.nextInt(3) == 0;
         // Other templates and this program's own actions are mixed.
-        if (random.nextBoolean() || file.isEmpty() && name.equals("boot")) {
-            chosen.add(new RepairModel.Template(name, Set.of(action), drain, operator));
-            file.append(TestTemplates.one(
-                    name, actions, "drain: " + drain, "after: " + (operator ? "operator" : "report")));
+        if (random.nextBoolean()) {
+            all.add(new Choice(name, actions, drain, operator, random.nextInt(4) == 0));
         }
+    }
+
+    /** Returns the name of a group as the model has it, with UUIDs. */
+    static String name(RepairGroup group) {
+        return group.kind() instanceof TemplateKind kind
+                        && kind.resources().plural().equals("cases")
+                ? group.name().replaceFirst("^" + kind.template(), kind.template() + "@cases")
+                : group.name();
     }
 
     /** Takes the lock like {@link TemplateLock}. */
@@ -80,7 +153,7 @@ final class RepairVendor {
 
     /** Makes the resource of an attempt, and returns it as the program reads it. */
     MaintenanceResource make(CachedNode node, Repair repair, List<Demand> demands) {
-        RepairTemplate template = templates.of(repair.group()).orElseThrow();
+        RepairTemplate template = templates().of(repair.group()).orElseThrow();
         Map<String, Object> tree = new LinkedHashMap<>(
                 template.body(node.name(), node.uid(), repair, RepairRequests.values(node, repair, demands)));
         // Conditions of its beginning.
@@ -114,10 +187,6 @@ final class RepairVendor {
         Collections.shuffle(conditions, random);
         Map<String, Object> tree = trees.get(resource.name());
         tree.put("status", Map.of("conditions", conditions));
-        return templates.all().stream()
-                .filter(each -> each.kind().equals(resource.kind()))
-                .findFirst()
-                .flatMap(each -> each.read(tree))
-                .orElseThrow();
+        return Objects.requireNonNull(ever.get(resource.kind())).read(tree).orElseThrow();
     }
 }

@@ -181,6 +181,71 @@ class TemplateDecisionTest {
                 .isEqualTo("{name=ticket, apiGroup=example.com, version=v1, resource=tickets}");
     }
 
+    private MaintenanceResource unwatched(Repair repair, String why) {
+        return UnwatchedResources.resource(scene.node(), repair, why);
+    }
+
+    @Test
+    void resourceOfARemovedTemplateIsOfAnOperator() {
+        RepairKind ticket = use("COMPONENT_RESET");
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
+        Repair repair = scene.decide().create().get(0);
+        scene.policy = Policy.DEFAULT;
+        scene.resources.add(unwatched(repair, ""));
+        RepairDecision decision = scene.decide();
+        assertThat(decision.kind()).isEqualTo(Kind.PERSON);
+        assertThat(decision.why())
+                .isEqualTo(
+                        "check Ticket " + repair.resource()
+                                + ": its template ticket for tickets of example.com/v1 is no"
+                                + " longer configured, so its end is unknown: configure the template again, or delete the resource");
+        assertThat(decision.again()).contains(scene.now.plusSeconds(60));
+        assertThat(decision.record().locking(scene.resources)).containsExactly(repair.resource());
+        scene.resources.set(0, unwatched(repair, "this program may not read it: no right"));
+        assertThat(scene.decide().why()).contains("unknown, and this program may not read it: no right: configure");
+
+        scene.resources.clear();
+        RepairRecord record = scene.record;
+        assertThat(scene.act()).as("it was deleted").containsExactly("reset-" + GPU_A);
+        scene.record = record;
+        scene.resources.clear();
+        use("COMPONENT_RESET");
+        scene.make(repair);
+        assertThat(scene.decide().kind()).as("configured again").isEqualTo(Kind.WAIT);
+        scene.later(10).end(ticket, true);
+        assertThat(scene.decide().why()).contains("has succeeded, and the node has until");
+    }
+
+    @Test
+    void recordedAttemptOfARemovedTemplateIsWithdrawn() {
+        use("CONTACT_SUPPORT");
+        scene.fault(RecommendedAction.CONTACT_SUPPORT, "Xid", GPU_A);
+        Repair repair = scene.decide().create().get(0);
+        scene.policy = Policy.DEFAULT;
+        RepairDecision decision = scene.decide();
+        assertThat(decision.why()).isEqualTo("Xid 48: contact the vendor's support");
+        assertThat(decision.record().history())
+                .containsExactly(
+                        repair.ended(decision.record().history().get(0).result().orElseThrow()));
+        assertThat(decision.record().history().get(0).withdrawn()).isTrue();
+    }
+
+    @Test
+    void recordedAttemptWaitsForTheDrainOfItsChangedTemplate() {
+        use("COMPONENT_RESET", "drain: none");
+        scene.drain = new DrainStanding(true, false, Set.of(GPU_A));
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
+        String before = scene.decide().create().get(0).resource();
+        use("COMPONENT_RESET");
+        RepairDecision decision = scene.decide();
+        assertThat(decision.kind()).isEqualTo(Kind.DRAIN);
+        assertThat(decision.create()).isEmpty();
+        scene.drain = new DrainStanding(true, true, Set.of());
+        assertThat(scene.decide().create())
+                .singleElement()
+                .matches(repair -> !repair.resource().equals(before));
+    }
+
     @Test
     void templateWithAnotherKindMakesAnotherAttempt() {
         RepairKind ticket = use("CONTACT_SUPPORT");

@@ -1,0 +1,70 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.client.ApiException;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.client.ResourceKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The resources of attempts in progress whose template is no longer configured. No watch delivers them, and their end is unknown,
+ * since the template names its condition. Each is in progress until it is deleted, or its template is configured again.
+ */
+final class UnwatchedResources {
+
+    private final KubeClient api;
+
+    UnwatchedResources(KubeClient api) {
+        this.api = api;
+    }
+
+    /** Returns the attempts of a record that may have such a resource. */
+    static List<Repair> of(RepairRecord record, RepairTemplates templates) {
+        return record.locking().stream()
+                .filter(repair -> templates.of(repair.group()).isEmpty())
+                .toList();
+    }
+
+    /**
+     * Returns the resources that exist. One that this program may not read counts as existing. Blocks for the API server.
+     *
+     * @throws ApiException if the API server gives no answer
+     */
+    List<MaintenanceResource> read(CachedNode node, List<Repair> attempts) throws ApiException, InterruptedException {
+        List<MaintenanceResource> there = new ArrayList<>();
+        for (Repair repair : attempts) {
+            ResourceKind kind = repair.group().kind().resources();
+            try {
+                Optional<Map<String, Object>> found = api.find(kind.path(repair.resource()));
+                if (found.filter(tree -> RepairRequests.isOf(node, tree)).isPresent()) {
+                    there.add(resource(node, repair, ""));
+                }
+            } catch (ApiException e) {
+                if (!e.forbidden()) {
+                    throw e;
+                }
+                there.add(resource(node, repair, "this program may not read it: " + e.answer()));
+            }
+        }
+        return there;
+    }
+
+    /** @param why reason why its state is unknown; empty if it exists */
+    static MaintenanceResource resource(CachedNode node, Repair repair, String why) {
+        return new MaintenanceResource(
+                repair.group().kind(),
+                repair.resource(),
+                node.name(),
+                node.uid(),
+                Set.of(),
+                List.of(),
+                true,
+                Optional.empty(),
+                false,
+                why);
+    }
+}
