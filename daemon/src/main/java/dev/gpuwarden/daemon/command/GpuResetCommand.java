@@ -149,11 +149,25 @@ public final class GpuResetCommand extends CheckingCommand {
             show(plan.tree(), plan::print);
             return ExitCode.OK;
         }
-        GpuReset.Outcome outcome = reset(new Parts(node, smi), targets);
-        ResetReport report = evidence(ResetReport.of(targets, outcome), outcome, driver);
-        show(report.tree(), report::print);
-        note(report.text());
-        return outcome.success() ? ExitCode.OK : ExitCode.NOT_FIT;
+        try (UndoOnSignal undo = UndoOnSignal.ofThisThread()) {
+            GpuReset.Outcome outcome;
+            try {
+                outcome = reset(new Parts(node, smi), targets);
+            } catch (InterruptedException e) {
+                if (!undo.isStopped()) {
+                    throw e;
+                }
+                note("stopped by a signal before the reset: nothing was reset, and persistence mode is as before");
+                return ExitCode.NOT_FIT;
+            }
+            ResetReport report = ResetReport.of(targets, outcome);
+            if (!undo.isStopped()) {
+                report = evidence(report, outcome, driver);
+            }
+            show(report.tree(), report::print);
+            note(report.text());
+            return outcome.success() ? ExitCode.OK : ExitCode.NOT_FIT;
+        }
     }
 
     /** Keeps the evidence of a failure. The result comes first: the process may be ended while it collects. */

@@ -12,14 +12,15 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The reset of GPUs, step by step. After a failure of any step persistence mode is restored, and the daemon may read the GPUs again. Blocks for
- * as long as the reset takes.
+ * The reset of GPUs, step by step. After a failure of any step, and after an interrupt, persistence mode is restored, and the
+ * daemon may read the GPUs again. Blocks for as long as the reset takes.
  */
 public final class GpuReset {
 
     /** The steps before anything was changed: a failure there is none of the hardware. */
     public static final Set<String> BEFORE = Set.of("release", "unused", "released");
 
+    private static final String STOPPED = "it was stopped in the middle";
     private static final long POLL_NANOS = 500_000_000;
 
     /** The parts of the node that the steps use. */
@@ -162,11 +163,11 @@ public final class GpuReset {
         long start = System.nanoTime();
         for (String uuid : uuids) {
             NvidiaSmi.Result off = smi.persistenceOff(uuid);
-            if (off.failure().isPresent()) {
-                return record("persistence-off", start, off.failure(), "");
-            }
             if (NvidiaSmi.wasOn(off)) {
                 restore.add(uuid);
+            }
+            if (off.failure().isPresent()) {
+                return record("persistence-off", start, off.failure(), "");
             }
         }
         return record(
@@ -183,25 +184,38 @@ public final class GpuReset {
             return smi.reset(uuids).failure();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Optional.of("interrupted");
+            return Optional.of(STOPPED);
         }
     }
 
     private boolean verified(List<String> uuids) {
         progress.accept("verify");
         long start = System.nanoTime();
-        Verified verified = node.verify(uuids);
+        Verified verified;
+        try {
+            verified = node.verify(uuids);
+        } catch (IllegalStateException e) {
+            if (!Thread.currentThread().isInterrupted()) {
+                throw e;
+            }
+            return record("verify", start, Optional.of(STOPPED), "");
+        }
         Optional<String> failure =
                 verified.defects().isEmpty() ? Optional.empty() : Optional.of(String.join("; ", verified.defects()));
         return record("verify", start, failure, verified.text());
     }
 
+    /** Restores persistence mode, also in a thread that was interrupted. */
     private boolean restore(Set<String> uuids) throws InterruptedException {
+        boolean interrupted = Thread.interrupted();
         long start = System.nanoTime();
         boolean all = true;
         for (String uuid : uuids) {
             NvidiaSmi.Result on = smi.persistenceOn(uuid);
             all &= record("persistence-on", start, on.failure(), uuid);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
         return all;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.app.RunningDaemon;
+import dev.gpuwarden.testkit.Await;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -65,6 +66,10 @@ class GpuResetCommandTest {
     }
 
     private Ended reset(String... arguments) throws IOException, InterruptedException {
+        return ended(start(arguments));
+    }
+
+    private Process start(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("gpu-reset", "--output=json"));
         command.addAll(List.of(arguments));
         if (command.stream().noneMatch(argument -> argument.startsWith("--check.only"))) {
@@ -74,8 +79,11 @@ class GpuResetCommandTest {
         ProcessBuilder builder = ChildJvm.gpuwarden(command);
         builder.environment().putAll(node.environment());
         builder.environment().put("GPUWARDEN_SIM_ROOT", "1");
+        return builder.redirectError(folder.resolve("err").toFile()).start();
+    }
+
+    private Ended ended(Process process) throws IOException, InterruptedException {
         Path err = folder.resolve("err");
-        Process process = builder.redirectError(err.toFile()).start();
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int code = process.waitFor();
         return new Ended(
@@ -179,6 +187,32 @@ class GpuResetCommandTest {
         } finally {
             holder.destroy();
         }
+    }
+
+    @Test
+    void resetThatASignalStopsTurnsPersistenceModeOnAgain() throws Exception {
+        RunningDaemon daemon = daemon();
+        node.set("gpu.1.smi.reset", "hang");
+        Process reset = start("1", "--arm", "--reset.bundle=" + folder.resolve("bundles"));
+        Await.until(
+                () -> ProcessHandle.allProcesses()
+                        .anyMatch(process -> process.info()
+                                .commandLine()
+                                .filter(line -> line.contains(uuid(1) + " --gpu-reset"))
+                                .isPresent()),
+                "nvidia-smi resets");
+        assertThat(node.control().table().number("gpu[1].persistence")).isZero();
+        // Process.destroy would close the output too.
+        reset.toHandle().destroy();
+        Ended ended = ended(reset);
+        assertThat(ended.err()).endsWith("the reset failed at the step reset: it was stopped in the middle\n");
+        assertThat(ended.code()).isEqualTo(1);
+        assertThat(ended.step("persistence-on")).isEqualTo("done: " + uuid(1));
+        assertThat(ended.step("acknowledge")).isEqualTo("done: GPU reset executed: " + uuid(1) + ", success: false");
+        assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+        assertThat(folder.resolve("bundles")).as("no time for evidence").doesNotExist();
+        awaitState(daemon, 1, "answering");
+        daemon.stop();
     }
 
     /** The process gets the cgroup of the scenario's pod. */
