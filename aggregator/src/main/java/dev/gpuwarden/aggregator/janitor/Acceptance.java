@@ -148,8 +148,13 @@ final class Acceptance {
         return pod.pod().wantsGpu()
                 && pod.pod()
                         .devices()
-                        .map(devices -> devices.isEmpty() || devices.stream().anyMatch(gpus::contains))
+                        .map(devices -> devices.isEmpty() || devices.stream().anyMatch(device -> mayBe(device, gpus)))
                         .orElse(true);
+    }
+
+    /** A device of a shared GPU, or of a claim, has the UUID in its name. One without a UUID, as of MIG, may be of any GPU. */
+    private static boolean mayBe(String device, List<String> gpus) {
+        return !device.contains("GPU-") || gpus.stream().anyMatch(device::contains);
     }
 
     static String names(List<String> names) {

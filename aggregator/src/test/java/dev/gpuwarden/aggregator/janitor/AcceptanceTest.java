@@ -2,12 +2,18 @@ package dev.gpuwarden.aggregator.janitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.janitor.Acceptance.Verdict;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.core.node.ResetUnits;
+import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AcceptanceTest {
 
@@ -41,5 +47,109 @@ class AcceptanceTest {
                 });
         assertThat(verdict(MaintenanceKind.REBOOT_NODE)).isNotInstanceOf(Verdict.Refused.class);
         assertThat(verdict(MaintenanceKind.GPU_RESET)).as("GPU-r2").isNotInstanceOf(Verdict.Refused.class);
+    }
+
+    /** Returns the refusal of a resource that an operator made. */
+    private String refused(MaintenanceKind kind, String node, String annotations, String selector) throws IOException {
+        Maintenance resource = Maintenance.of(kind, Json.readObject("""
+                        {"metadata": {"name": "by-hand", "uid": "u", "generation": 1, "annotations": {%s}},
+                        "spec": {"nodeName": "%s", "selector": {%s}}}
+                        """.formatted(annotations, node, selector)));
+        Scene facts = world.scene(world.resources.get(0), true);
+        return Acceptance.of(new Scene(
+                                resource,
+                                facts.node(),
+                                Scene.Lock.FREE,
+                                Optional.empty(),
+                                facts.pods(),
+                                world.resources.stream()
+                                        .map(JanitorWorld.Resource::read)
+                                        .toList(),
+                                facts.units(),
+                                facts.settings(),
+                                facts.now()))
+                        instanceof Verdict.Refused refused
+                ? refused.reason() + ": " + refused.message()
+                : "accepted";
+    }
+
+    @Test
+    void resourceByHandIsRefusedWithWhatWasExpectedAndSeen() throws Exception {
+        String gpu = "\"uuids\": [\"GPU-a\"]";
+        world.add(MaintenanceKind.REBOOT_NODE);
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", gpu)).isEqualTo("accepted");
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", ""))
+                .isEqualTo("SelectorNotSupported: spec.selector: expected the UUID of each GPU in uuids, seen none");
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", gpu + ", \"pciBusIDs\": [\"0000:03:00.0\"]"))
+                .isEqualTo("SelectorNotSupported: spec.selector: expected the UUID of each GPU in uuids, seen PCI"
+                        + " addresses [0000:03:00.0]");
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "\"gpuwarden.dev/node-uid\": \"before\"", gpu))
+                .isEqualTo(
+                        "NodeReplaced: Node node-1: expected UID before, seen node-uid-1: the Node was created again");
+        assertThat(refused(MaintenanceKind.REBOOT_NODE, "node-1", "", ""))
+                .isEqualTo(
+                        "AlreadyInProgress: expected one action at a time, seen RebootNode maintenance-r0 in progress");
+        world.resources.clear();
+        world.add(MaintenanceKind.GPU_RESET);
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", "\"uuids\": [\"GPU-b\", \"GPU-r1\"]"))
+                .isEqualTo("AlreadyInProgress: expected one action at a time, seen GPUReset maintenance-r1 in progress"
+                        + " for GPU-r1");
+        world.cordoned = false;
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", gpu))
+                .isEqualTo(
+                        "NodeInService: Node node-1: expected a cordoned and drained Node, seen one without a cordon");
+        world.node = false;
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", gpu))
+                .isEqualTo("NodeNotFound: expected a Node node-1, seen none");
+        assertThat(refused(MaintenanceKind.TERMINATE_NODE, "node-1", "", "")).isEqualTo("accepted");
+    }
+
+    /** @param device name of the pod's device; empty for a pod whose status names none */
+    private boolean blocks(MaintenanceKind kind, String device, String owner, String namespace, String phase)
+            throws IOException {
+        String devices = device.isEmpty()
+                ? ""
+                : ", \"allocatedResourcesStatus\": [{\"name\": \"nvidia.com/gpu\", \"resources\": [{\"resourceID\": \""
+                        + device + "\"}]}]";
+        Map<String, Object> pod = Json.readObject("""
+                {"metadata": {"name": "pod", "namespace": "%s", "uid": "p",
+                "ownerReferences": [{"kind": "%s", "name": "o", "uid": "o", "controller": true}]},
+                "spec": {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]},
+                "status": {"phase": "%s", "containerStatuses": [{"name": "main"%s}]}}
+                """.formatted(namespace, owner, phase, devices));
+        Scene facts = world.scene(world.add(kind), false);
+        Verdict verdict = Acceptance.of(facts.with(List.of(Scene.NodePod.of(pod))));
+        world.resources.clear();
+        if (verdict instanceof Verdict.Refused refused) {
+            assertThat(refused)
+                    .isEqualTo(new Verdict.Refused(
+                            "NodeNotDrained",
+                            "Node node-1: expected no pods"
+                                    + (kind == MaintenanceKind.GPU_RESET ? " with these GPUs" : "") + ", seen "
+                                    + namespace + "/pod"));
+        }
+        return verdict instanceof Verdict.Refused;
+    }
+
+    @ParameterizedTest(name = "{0}, device {1}")
+    @CsvSource({
+        "GPU_RESET, %, Job, team, Running, true",
+        "GPU_RESET, '', Job, team, Running, true",
+        "GPU_RESET, %::1, Job, team, Running, true",
+        "GPU_RESET, gpu.nvidia.com/node/%, Job, team, Running, true",
+        "GPU_RESET, MIG-7, Job, team, Running, true",
+        "GPU_RESET, GPU-other, Job, team, Running, false",
+        "GPU_RESET, %, DaemonSet, team, Running, false",
+        "GPU_RESET, %, Job, kube-system, Running, false",
+        "GPU_RESET, %, Job, team, Succeeded, false",
+        "REBOOT_NODE, GPU-other, Job, team, Running, true",
+        "REBOOT_NODE, GPU-other, DaemonSet, team, Running, false",
+    })
+    void podThatADrainWouldEndIsNamed(
+            MaintenanceKind kind, String device, String owner, String namespace, String phase, boolean blocks)
+            throws Exception {
+        // The world gives its first resource the GPU of this name.
+        assertThat(blocks(kind, device.replace("%", "GPU-r0"), owner, namespace, phase))
+                .isEqualTo(blocks);
     }
 }
