@@ -159,6 +159,13 @@ class JanitorClusterTest {
         fleet.client.apply(
                 "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: locked, namespace: locks}}");
         shop.reboot("locked");
+        shop.node("nvsentinels");
+        fleet.client.apply("""
+                {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: nvsentinels, namespace: locks,
+                ownerReferences: [{apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, name: maintenance-theirs,
+                uid: "%s"}]}}
+                """.formatted(shop.of("rebootnode/theirs", ".metadata.uid")));
+        shop.reset("nvsentinels");
         shop.node("template");
         fleet.client.apply("""
                 {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: template, namespace: locks,
@@ -169,13 +176,14 @@ class JanitorClusterTest {
         until(
                 () -> shop.of("rebootnode/template", ".status").contains("maintenance-1, the resource of a template"),
                 "it waits for the user's template");
-        until(() -> running.janitor().janitor().foreign() == 2, "both are left alone");
+        until(() -> running.janitor().janitor().foreign() == 3, "all of them are left alone");
         assertThat(shop.of("rebootnode/theirs", ".status")).isEmpty();
         assertThat(shop.of("rebootnode/locked", ".status")).isEmpty();
+        assertThat(shop.of("gpureset/nvsentinels", ".status")).isEmpty();
         fleet.client.patch("rebootnode/maintenance-theirs/status", """
                 {"status": {"completionTime": "2026-11-28T06:00:00Z", "conditions": [{"type": "NodeReady", "status": "True",
                 "reason": "Rebooted", "message": "", "lastTransitionTime": "2026-11-28T06:00:00Z"}]}}""");
-        until(() -> running.janitor().janitor().foreign() == 1, "an ended one counts no more");
+        until(() -> running.janitor().janitor().foreign() == 2, "an ended one counts no more");
         fleet.client.delete("lease/locks/locked");
         fleet.client.patch("node/locked", "{\"metadata\": {\"labels\": {\"changed\": \"1\"}}}");
         over("rebootnode/locked", "locked");
