@@ -111,8 +111,8 @@ class JanitorClusterTest {
         String other = "GPU-55555555-2051-db6c-0430-ffc457bff834";
         fleet.gpus.put(
                 "part",
-                new ReportedGpus(List.of(
-                        RepairClusterTest.gpu(0, Workshop.GPU, other), RepairClusterTest.gpu(1, other, Workshop.GPU))));
+                new ReportedGpus(
+                        List.of(RepairFixture.gpu(0, Workshop.GPU, other), RepairFixture.gpu(1, other, Workshop.GPU))));
         fleet.node("part");
         shop.node("part");
         until(() -> running.nodes().health("part").isPresent(), "the report is there");

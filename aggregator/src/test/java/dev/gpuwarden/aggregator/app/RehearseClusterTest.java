@@ -157,8 +157,7 @@ class RehearseClusterTest extends DrainCommandFixture {
     @Test
     void resetIsValidatedAndNothingChanges() throws Exception {
         fleet.gpus.put(
-                "reset",
-                new ReportedGpus(List.of(RepairClusterTest.gpu(0, GPU, OTHER), RepairClusterTest.gpu(1, OTHER, GPU))));
+                "reset", new ReportedGpus(List.of(RepairFixture.gpu(0, GPU, OTHER), RepairFixture.gpu(1, OTHER, GPU))));
         TestPods pods = pods("reset");
         fleet.client.patch("node/reset", "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}}}");
         runWithGpu(pods, "reset", "train", GPU);

@@ -2,133 +2,21 @@ package dev.gpuwarden.aggregator.app;
 
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
-import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
-import dev.gpuwarden.aggregator.remediation.RepairReconciler;
-import dev.gpuwarden.aggregator.remediation.RepairTemplates;
-import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ReportedGpus;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests of repairs on a real API server with the shipped rights. The tests end the resources like a janitor. */
 @Tag("api")
-class RepairClusterTest {
-
-    private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
-    private static final String OTHER = "GPU-55555555-2051-db6c-0430-ffc457bff834";
-
-    private final List<RepairAudit> audits = new CopyOnWriteArrayList<>();
-    private TestFleet fleet;
-    private TestPods pods;
-    private String bad;
-
-    @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        pods = new TestPods(fleet, fleet.named("repair"));
-        bad = fleet.named("broken");
-        fleet.node(bad);
-    }
-
-    @AfterEach
-    void end() {
-        if (fleet != null) {
-            fleet.close();
-        }
-    }
-
-    private static RepairReconciler.Settings settings(boolean armed, boolean manual) {
-        return new RepairReconciler.Settings(
-                armed, manual, 2, Duration.ofDays(7), Duration.ofSeconds(2), RepairTemplates.NONE, "gpuwarden");
-    }
-
-    private HealthEvent.Builder xid(String code, RecommendedAction action, String gpu) {
-        return HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
-                .nodeName(bad)
-                .id("event-" + code)
-                .fatal(true)
-                .action(action)
-                .message("<unknown> & worse")
-                .errorCodes(List.of(code))
-                .entities(List.of(Entity.gpu(gpu)));
-    }
-
-    private void fail48(String gpu) {
-        fleet.report(bad, xid("48", RecommendedAction.COMPONENT_RESET, gpu).build());
-    }
-
-    private void recover(String code, String gpu) {
-        fleet.report(
-                bad,
-                xid(code, RecommendedAction.NONE, gpu)
-                        .fatal(false)
-                        .healthy(true)
-                        .build());
-    }
-
-    private String annotation(String name) {
-        return fleet.get(bad, ".metadata.annotations." + name.replace(".", "\\."));
-    }
-
-    private String state() {
-        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
-    }
-
-    private List<Map<String, Object>> resources(String plural) {
-        return JsonTrees.objects(fleet.client.get(plural), "items").stream()
-                .filter(each -> JsonTrees.text(JsonTrees.object(each, "spec"), "nodeName")
-                        .equals(bad))
-                .toList();
-    }
-
-    private static String name(Map<String, Object> object) {
-        return JsonTrees.text(JsonTrees.object(object, "metadata"), "name");
-    }
-
-    /** Returns what decides about the repair, for the message of a wait that has failed. */
-    private String seen() {
-        return "seen " + fleet.client.get("node/" + bad) + ", " + resources("gpuresets") + " and " + audits;
-    }
-
-    private String only(String plural) {
-        until(() -> !resources(plural).isEmpty(), () -> "a resource is made, " + seen());
-        assertThat(resources(plural)).hasSize(1);
-        return name(resources(plural).get(0));
-    }
-
-    /** Ends a resource like its controller. */
-    private void finish(String plural, String name, String condition, boolean succeeded) {
-        String now = Instant.now().toString();
-        fleet.client.patch(
-                plural + "/" + name + "/status", """
-                {"status": {"startTime": "%s", "completionTime": "%s", "conditions": [{"type": "%s", "status": "%s",
-                "reason": "Test", "message": "the GPU is in use", "lastTransitionTime": "%s"}]}}
-                """.formatted(now, now, condition, succeeded ? "True" : "False", now));
-    }
-
-    private List<String> decisions() {
-        return audits.stream().map(RepairAudit::decision).distinct().toList();
-    }
+class RepairClusterTest extends RepairFixture {
 
     @Test
     void drainedNodeGetsItsResetAndReturnsAfterIt() throws Exception {
@@ -177,11 +65,6 @@ class RepairClusterTest {
             assertThat(decisions()).containsExactly("act", "succeeded");
             assertThat(controllers.failing()).isZero();
         }
-    }
-
-    static ReportedGpus.Gpu gpu(int index, String uuid, String... others) {
-        return new ReportedGpus.Gpu(
-                index, Optional.empty(), Optional.of(uuid), Optional.of(new TreeSet<>(Set.of(others))));
     }
 
     @Test
@@ -239,95 +122,6 @@ class RepairClusterTest {
     }
 
     @Test
-    void approvalIsAwaitedAndBoundToTheAttempt() {
-        try (KubeClient api = fleet.asAggregator();
-                Controllers controllers = TestPods.repairing(api, "one", settings(true, true), audits)) {
-            until(controllers::works, "it leads");
-            fail48(GPU);
-            until(() -> fleet.eventReasons(bad).contains("RepairAwaitsApproval"), "it stops");
-            assertThat(resources("gpuresets")).isEmpty();
-            String next = fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/repair");
-            String resource = next.replaceAll(".*\"resource\":\"([^\"]*)\".*", "$1");
-            approve("maintenance-of-another");
-            assertThat(resources("gpuresets")).isEmpty();
-            approve(resource);
-            assertThat(only("gpuresets")).isEqualTo(resource);
-            finish("gpuresets", resource, "Complete", false);
-            until(
-                    () -> annotation("gpuwarden.dev/repair").contains("RebootNode"),
-                    () -> "the reboot needs its own approval, " + seen());
-            assertThat(resources("rebootnodes")).isEmpty();
-        }
-    }
-
-    private void approve(String resource) {
-        fleet.client.patch(
-                "node/" + bad,
-                "{\"metadata\": {\"annotations\": {\"gpuwarden.dev/repair-approved\": \"" + resource + "\"}}}");
-    }
-
-    @Test
-    void dryRunMakesNothingAndReportsIt() throws Exception {
-        try (KubeClient api = fleet.asAggregator();
-                Controllers controllers = TestPods.repairing(api, "one", settings(false, false), audits)) {
-            until(controllers::works, "it leads");
-            fail48(GPU);
-            until(() -> fleet.eventReasons(bad).contains("RepairDryRun"), "its Event is written");
-            until(() -> state().equals("drain-succeeded"), "it is drained");
-            assertThat(resources("gpuresets")).isEmpty();
-            assertThat(annotation("latestFaultRemediationState")).isEmpty();
-            assertThat(audits).hasSize(1);
-            assertThat(audits.get(0).dryRun()).isTrue();
-            assertThat(audits.get(0).reason()).isEqualTo("reset of " + GPU + " for SysLogsXIDError 48");
-            assertThat(audits.get(0).faults().get(0)).startsWith("SysLogsXIDError 48 since ");
-        }
-        try (KubeClient api = fleet.asDryRun()) {
-            assertThatThrownBy(() -> ArmedRights.check(
-                            api,
-                            Optional.empty(),
-                            Optional.empty(),
-                            Optional.of(settings(true, false)),
-                            Optional.empty(),
-                            Optional.empty()))
-                    .isInstanceOf(UserError.class)
-                    .hasMessageContaining("--remediation.mode=armed needs rights")
-                    .hasMessageContaining("components/remediation-armed");
-        }
-    }
-
-    @Test
-    void otherProgramsRepairStopsThisOne() {
-        try (KubeClient api = fleet.asAggregator();
-                Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
-            until(controllers::works, "it leads");
-            fleet.client.patch(
-                    "node/" + bad, "{\"metadata\": {\"annotations\": {\"latestFaultRemediationState\": \"{}\"}}}");
-            fail48(GPU);
-            until(() -> decisions().contains("blocked"), "it stops");
-            assertThat(audits.get(0).reason()).contains("another program has written the annotation");
-            until(() -> state().equals("drain-succeeded"), "it is drained");
-            assertThat(resources("gpuresets")).isEmpty();
-            fleet.client.patch(
-                    "node/" + bad, "{\"metadata\": {\"annotations\": {\"latestFaultRemediationState\": null}}}");
-            String reset = only("gpuresets");
-            until(() -> state().equals("remediating"), "it is recorded");
-
-            fleet.client.apply("""
-                    {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: GPUReset,
-                    metadata: {name: %s, finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: elsewhere}}
-                    """.formatted(fleet.named("foreign")));
-            until(controllers::works, "it leads");
-            fail48(OTHER);
-            until(
-                    () -> audits.stream().anyMatch(audit -> audit.reason().contains("another janitor works")),
-                    "it stops");
-            finish("gpuresets", reset, "Complete", true);
-            until(() -> state().equals("remediation-succeeded"), "the result of its own resource is stored");
-            assertThat(resources("gpuresets")).hasSize(1);
-        }
-    }
-
-    @Test
     void nextLeaderContinuesWithTheSameResource() {
         String reset;
         try (KubeClient api = fleet.asAggregator();
@@ -341,8 +135,7 @@ class RepairClusterTest {
             until(controllers::works, "it leads");
             fail48(OTHER);
             until(() -> resources("gpuresets").size() == 2, "the other GPU gets its own");
-            assertThat(resources("gpuresets").stream().map(RepairClusterTest::name))
-                    .contains(reset);
+            assertThat(resources("gpuresets").stream().map(RepairFixture::name)).contains(reset);
             fleet.client.delete("gpuresets/" + reset);
             until(() -> annotation("gpuwarden.dev/repairs").contains("\"result\":\"deleted\""), "it is gone");
             assertThat(resources("gpuresets")).as("not made again").hasSize(1);
