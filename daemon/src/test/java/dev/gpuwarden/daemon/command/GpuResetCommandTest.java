@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.app.RunningDaemon;
+import dev.gpuwarden.daemon.holders.TestKubelet;
 import dev.gpuwarden.testkit.Await;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
@@ -186,6 +187,23 @@ class GpuResetCommandTest {
             assertThat(ended.err()).contains("the reset failed at the step unused");
         } finally {
             holder.destroy();
+        }
+    }
+
+    @Test
+    void daemonThatIsTooOldToLetGoKeepsItsGpus() throws Exception {
+        Path socket = node.root().resolve("gpuwarden.sock");
+        // A gRPC server without the service, as older daemons are.
+        try (TestKubelet older = new TestKubelet(socket)) {
+            Ended ended = reset("1", "--arm");
+            assertThat(ended.code()).isEqualTo(1);
+            assertThat(ended.steps()).extracting(step -> step.get("name")).containsExactly("release");
+            assertThat(ended.step("release"))
+                    .isEqualTo("failed: the daemon on " + socket
+                            + " is too old to let go of GPUs; update it, or stop it first");
+            assertThat(ended.err()).contains("the reset failed at the step release: the daemon on " + socket);
+            assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+            assertThat(older.asked).hasValue(0);
         }
     }
 
