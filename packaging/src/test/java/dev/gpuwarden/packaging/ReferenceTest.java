@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The generated part of docs/reference. {@code -Dgolden.update=true} writes it, to be read before committing. */
 class ReferenceTest {
@@ -30,6 +32,17 @@ class ReferenceTest {
     @Test
     void customResources() throws IOException {
         check("custom-resources.md", ResourceReference.text(REPOSITORY));
+    }
+
+    /** An operator reads them with kubectl explain when a node does not return. */
+    @ParameterizedTest
+    @ValueSource(strings = {"GPUReset", "RebootNode", "TerminateNode"})
+    void everyFieldOfMaintenanceIsExplained(String kind) throws IOException {
+        String text = ResourceReference.text(REPOSITORY)
+                .split("\n## " + kind + "\n", -1)[1]
+                .split("\n## ", -1)[0];
+        assertThat(text.lines().filter(line -> line.startsWith("| `"))).hasSizeGreaterThan(10);
+        assertThat(text.lines().filter(line -> line.endsWith("|  |"))).isEmpty();
     }
 
     private static void check(String name, String text) throws IOException {
