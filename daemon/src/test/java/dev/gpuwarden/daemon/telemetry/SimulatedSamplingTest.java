@@ -34,6 +34,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -205,8 +206,14 @@ class SimulatedSamplingTest {
                 NodeSampler sampler = sampler(node)) {
             await(sampler, answering(4));
             assertThat(openFiles(node)).containsExactlyInAnyOrder("nvidia0", "nvidia1", "nvidia2", "nvidia3");
+            long start = System.nanoTime();
             assertThat(sampler.release(Map.of(2, "a reset")).get(10, TimeUnit.SECONDS))
                     .isEmpty();
+            long released = System.nanoTime();
+            await(sampler, readSince(released, 0, 1, 3));
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .as("three ticks of the default settings")
+                    .isLessThan(new SamplingSettings().fastInterval.multipliedBy(3));
             NodeSnapshot during = await(sampler, state(2, GpuState.RELEASED).and(answering(3)));
             assertThat(during.gpus().get(2).detail()).isEqualTo("released for a reset");
             await(sampler, seen -> openFiles(node).equals(Set.of("nvidia0", "nvidia1", "nvidia3")));
@@ -222,6 +229,17 @@ class SimulatedSamplingTest {
             await(sampler, answering(4));
             assertThat(openFiles(node)).hasSize(4);
         }
+    }
+
+    /** Returns true once the driver has answered for these GPUs after a time. */
+    private static Predicate<NodeSnapshot> readSince(long nanoTime, int... gpus) {
+        return node -> IntStream.of(gpus)
+                .allMatch(gpu -> node.gpus()
+                        .get(gpu)
+                        .ageNanos()
+                        .asOptional()
+                        .filter(age -> age < System.nanoTime() - nanoTime)
+                        .isPresent());
     }
 
     /** Returns the files of GPUs of this node that this process holds open. */
