@@ -118,7 +118,7 @@ record DrainReport(
         return node + " "
                 + switch (result.outcome()) {
                     case DRAINED ->
-                        nobody()
+                        hadNoPods()
                                 ? "has no pod that must leave " + gpus()
                                 : (dryRun ? "would be drained" : "is drained") + of;
                     case LEFT -> (dryRun ? "would not be drained" : "is not drained") + of + ": " + kept();
@@ -135,7 +135,7 @@ record DrainReport(
     }
 
     /** Returns true if no pod had to end. The GPU may then belong to another node. */
-    private boolean nobody() {
+    private boolean hadNoPods() {
         return !scope.gpus().isEmpty() && result.pods().stream().allMatch(pod -> pod.state() == State.LEFT);
     }
 
