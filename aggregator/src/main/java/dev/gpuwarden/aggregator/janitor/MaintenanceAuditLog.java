@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -117,19 +118,21 @@ public final class MaintenanceAuditLog {
             tree.put("resourceUid", resourceUid);
             tree.put("createdBy", createdBy);
             tree.put("gpus", gpus);
-            tree.put("steps", steps.stream().map(MaintenanceAudit::tree).toList());
+            tree.put("steps", steps.stream().map(MaintenanceAudit::known).toList());
             return tree;
         }
 
-        private static Map<String, Object> tree(Stage stage) {
+        /** Returns a stage without its resource, which the record names, and without unknown times. */
+        private static Map<String, Object> known(Stage stage) {
             Map<String, Object> tree = new LinkedHashMap<>();
-            tree.put("stage", stage.name());
-            tree.put("state", stage.state().label());
-            // An unknown time has no field.
-            stage.begin().ifPresent(at -> tree.put("begin", at.toString()));
-            stage.end().ifPresent(at -> tree.put("end", at.toString()));
-            stage.took().ifPresent(time -> tree.put("seconds", time.toSeconds()));
-            tree.put("why", stage.why());
+            stage.tree().forEach((name, value) -> {
+                if (value instanceof Optional<?> time) {
+                    time.ifPresent(known -> tree.put(name, known));
+                } else {
+                    tree.put(name, value);
+                }
+            });
+            tree.remove("resource");
             return tree;
         }
     }
