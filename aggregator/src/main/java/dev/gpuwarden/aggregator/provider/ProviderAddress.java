@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.provider;
 
+import dev.gpuwarden.api.ClientFiles;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.netty.GrpcSslContexts;
@@ -7,7 +8,6 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -20,12 +20,8 @@ import java.util.Optional;
  */
 public record ProviderAddress(String host, int port, boolean plaintext, Optional<Path> ca, Optional<Path> token) {
 
-    private static final Metadata.Key<String> AUTHORIZATION =
-            Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
-
     private static final int MOST_MESSAGE_BYTES = 65_536;
     private static final int MOST_METADATA_BYTES = 8_192;
-    private static final int LONGEST_TOKEN = 16_384;
 
     /** Returns a channel, which connects on first use. */
     ManagedChannel channel() throws IOException {
@@ -41,7 +37,7 @@ public record ProviderAddress(String host, int port, boolean plaintext, Optional
     private SslContext tls() throws IOException {
         SslContextBuilder builder = GrpcSslContexts.forClient();
         if (ca.isPresent()) {
-            builder.trustManager(readable(ca.get()).toFile());
+            builder.trustManager(ClientFiles.readable(ca.get()).toFile());
         }
         try {
             return builder.build();
@@ -52,24 +48,7 @@ public record ProviderAddress(String host, int port, boolean plaintext, Optional
 
     /** Returns the headers with the current token. */
     Metadata credentials() throws IOException {
-        Metadata metadata = new Metadata();
-        if (token.isPresent()) {
-            Path file = readable(token.get());
-            if (Files.size(file) > LONGEST_TOKEN) {
-                throw new IOException(
-                        file + ": expected a token of at most " + LONGEST_TOKEN + " bytes, seen " + Files.size(file));
-            }
-            metadata.put(AUTHORIZATION, "Bearer " + Files.readString(file).trim());
-        }
-        return metadata;
-    }
-
-    /** Returns the file if it can be read: Netty's own message names no file. */
-    private static Path readable(Path file) throws IOException {
-        if (!Files.isReadable(file)) {
-            throw new IOException(file + " cannot be read");
-        }
-        return file;
+        return ClientFiles.credentials(token, "--janitor.provider-token-file");
     }
 
     @Override

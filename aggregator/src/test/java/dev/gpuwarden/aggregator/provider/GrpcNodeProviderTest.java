@@ -96,6 +96,10 @@ class GrpcNodeProviderTest {
                 .isInstanceOf(ApiException.class)
                 .hasMessageContaining("provider localhost:" + address.port() + ": no connection: ")
                 .hasMessageContaining("trust anchors");
+        Files.writeString(token, "one\nand another\n");
+        assertThatThrownBy(this::reboot)
+                .hasMessageContaining("--janitor.provider-token-file " + token + " has no token")
+                .hasMessageNotContaining("another");
         Files.delete(token);
         assertThatThrownBy(this::reboot).hasMessageContaining(token + " cannot be read");
         Files.writeString(token, "one");

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.uplink;
 
+import dev.gpuwarden.api.ClientFiles;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.ListenAddress;
 import io.grpc.ManagedChannel;
@@ -15,15 +16,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 
 /**
- * The aggregator's address and the node's credentials. Files are read for each connection: certificates and tokens
- * are valid for hours in many clusters.
+ * The aggregator's address and the node's credentials. Files are read for each connection.
  *
  * @param plainAddress a loopback address, resolved once; empty with TLS
  */
@@ -40,10 +38,6 @@ record UplinkAddress(
     private static final int MOST_MESSAGE_BYTES = 64 << 10;
     private static final int MOST_METADATA_BYTES = 8 << 10;
     private static final int WINDOW_BYTES = 64 << 10;
-    private static final int LONGEST_TOKEN = 16 << 10;
-    private static final Pattern TOKEN = Pattern.compile("[!-~]+");
-    private static final Metadata.Key<String> AUTHORIZATION =
-            Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
     /** A certificate that names the node, and its key. */
     record Identity(Path certificate, Path key) {}
@@ -127,45 +121,19 @@ record UplinkAddress(
     private SslContext tls() throws IOException {
         SslContextBuilder builder = GrpcSslContexts.configure(SslContextBuilder.forClient(), SslProvider.JDK);
         if (ca.isPresent()) {
-            builder.trustManager(readable(ca.get()).toFile());
+            builder.trustManager(ClientFiles.readable(ca.get()).toFile());
         }
         if (identity.isPresent()) {
             builder.keyManager(
-                    readable(identity.get().certificate()).toFile(),
-                    readable(identity.get().key()).toFile());
+                    ClientFiles.readable(identity.get().certificate()).toFile(),
+                    ClientFiles.readable(identity.get().key()).toFile());
         }
         return builder.build();
     }
 
-    /** Returns the file if it is readable: Netty's own message names no file. */
-    private static Path readable(Path file) throws IOException {
-        if (!Files.isReadable(file)) {
-            throw new IOException(file + " cannot be read");
-        }
-        return file;
-    }
-
     /** Returns the headers with the current token. */
     Metadata credentials() throws IOException {
-        Metadata metadata = new Metadata();
-        if (tokenFile.isPresent()) {
-            metadata.put(AUTHORIZATION, "Bearer " + token(tokenFile.get()));
-        }
-        return metadata;
-    }
-
-    private static String token(Path file) throws IOException {
-        if (!Files.isReadable(file) || Files.size(file) > LONGEST_TOKEN) {
-            throw new IOException(
-                    "--uplink.token-file " + file + " cannot be read or has more than " + LONGEST_TOKEN + " bytes");
-        }
-        String token = Files.readString(file, java.nio.charset.StandardCharsets.ISO_8859_1)
-                .trim();
-        if (!TOKEN.matcher(token).matches()) {
-            // Never the text itself.
-            throw new IOException("--uplink.token-file " + file + " has no token: expected one word of ASCII");
-        }
-        return token;
+        return ClientFiles.credentials(tokenFile, "--uplink.token-file");
     }
 
     @Override
