@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * One repair of this server, as its record has it.
@@ -96,8 +97,17 @@ record RepairAttempt(
 
     /** Returns the last such step that was done; empty if there is none. */
     Optional<Step> done(String step) {
+        return last(step, Step::done);
+    }
+
+    /** Returns the last such step, also one that failed; empty if there is none. */
+    Optional<Step> last(String step) {
+        return last(step, each -> true);
+    }
+
+    private Optional<Step> last(String step, Predicate<Step> condition) {
         return steps.stream()
-                .filter(each -> each.done() && each.name().equals(step))
+                .filter(each -> each.name().equals(step) && condition.test(each))
                 .reduce((first, second) -> second);
     }
 

@@ -303,9 +303,9 @@ final class RepairSteps {
 
     /** Returns the result of an attempt whose daemon has ended. A hook may have done its work in part, so it is not run again. */
     static Result interrupted(RepairAttempt attempt, String why) {
-        Optional<Step> done = attempt.done(RepairAttempt.RESET).or(() -> attempt.done(RepairAttempt.HOOK));
-        if (done.isPresent()) {
-            return new Result(Outcome.SUCCEEDED, done.get().detail());
+        Optional<Step> ran = attempt.last(RepairAttempt.RESET).or(() -> attempt.last(RepairAttempt.HOOK));
+        if (ran.isPresent()) {
+            return ResetRun.recorded(ran.get());
         }
         return new Result(attempt.done(RepairAttempt.BEGIN_HOOK).isPresent() ? Outcome.FAILED : Outcome.HELD, why);
     }

@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
+import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.script.ChildRun;
 import java.io.IOException;
@@ -32,6 +33,7 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     /** The reset itself takes 5 minutes at most, and the invasive checks after it some minutes. */
     private static final Duration LONGEST = Duration.ofMinutes(40);
 
+    private static final String STEP = "step ";
     private static final int DEEPEST = 16;
     private static final int LONGEST_ERROR = 400;
 
@@ -71,14 +73,26 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
                 return new Result(Outcome.SUCCEEDED, detail(report, "verify"));
             }
             String step = failedStep(report);
-            Outcome outcome = GpuReset.BEFORE.contains(step) ? Outcome.HELD : Outcome.FAILED;
+            Outcome outcome = isBefore(step) ? Outcome.HELD : Outcome.FAILED;
             String evidence = report.get("evidence") instanceof String text ? "; " + text : "";
-            return new Result(outcome, "step " + step + ": " + detail(report, step) + evidence);
+            return new Result(outcome, STEP + step + ": " + detail(report, step) + evidence);
         } catch (IOException e) {
             return new Result(
                     Outcome.FAILED,
                     "gpu-reset ended with code " + code + ", and its report is wrong: " + e.getMessage());
         }
+    }
+
+    /** Returns the result that the record has of a run, whose attempt no daemon has ended. */
+    static Result recorded(Step run) {
+        String detail = run.detail();
+        boolean before = detail.startsWith(STEP)
+                && isBefore(detail.substring(STEP.length()).split(":", 2)[0]);
+        return new Result(run.done() ? Outcome.SUCCEEDED : before ? Outcome.HELD : Outcome.FAILED, detail);
+    }
+
+    private static boolean isBefore(String step) {
+        return GpuReset.BEFORE.contains(step);
     }
 
     private static String failedStep(Map<String, @Nullable Object> report) {

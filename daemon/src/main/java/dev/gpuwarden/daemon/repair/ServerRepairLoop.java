@@ -184,7 +184,8 @@ final class ServerRepairLoop {
         if (reboot.isPresent()) {
             return verified(open);
         }
-        boolean resetting = open.done(RepairAttempt.BEGIN_RESET).isPresent();
+        boolean resetting = open.done(RepairAttempt.BEGIN_RESET).isPresent()
+                && open.last(RepairAttempt.RESET).isEmpty();
         if (resetting && booted) {
             return end(open, Outcome.FAILED, "the server booted during the reset");
         }
