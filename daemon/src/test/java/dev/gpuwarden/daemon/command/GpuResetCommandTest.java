@@ -208,6 +208,29 @@ class GpuResetCommandTest {
     }
 
     @Test
+    void daemonThatIsKilledInTheMiddleLeavesTheGpuAsItWas() throws Exception {
+        RunningDaemon daemon = daemon();
+        node.set("gpu.1.state", "reset-required");
+        Path begun = folder.resolve("begun");
+        Path smi = folder.resolve("nvidia-smi");
+        script(
+                smi,
+                node.nvidiaSmi() + " \"$@\"\ncode=$?\n[ \"$4\" != 0 ] || { touch " + begun
+                        + "; sleep 2; }\nexit $code");
+        Process reset = start("1", "--arm", "--reset.nvidia-smi=" + smi);
+        Await.until(() -> Files.exists(begun), "persistence mode is off");
+        daemon.process().destroyForcibly().waitFor();
+        Ended ended = ended(reset);
+        assertThat(ended.code()).as(ended.err()).isEqualTo(1);
+        assertThat(ended.steps())
+                .extracting(step -> step.get("name"))
+                .containsExactly("release", "unused", "persistence-off", "released", "persistence-on");
+        assertThat(ended.step("released")).startsWith("failed: the daemon reads the GPUs again: ");
+        assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+        assertThat(node.control().gpus().get(1).fit()).as("not reset").isFalse();
+    }
+
+    @Test
     void resetThatASignalStopsTurnsPersistenceModeOnAgain() throws Exception {
         RunningDaemon daemon = daemon();
         node.set("gpu.1.smi.reset", "hang");
