@@ -263,12 +263,15 @@ final class RepairSteps {
                         .or(() -> Optional.of(repair)));
                 add(texts, Kind.APPROVAL, what + " waits for gpuwarden approve " + facts.node());
             } else {
-                Repair begun = facts.policy().manual()
-                        ? repair.approvedBy(facts.approval().by())
-                        : repair;
+                Optional<String> approver =
+                        facts.policy().manual() ? Optional.of(facts.approval().by()) : Optional.empty();
+                Repair begun = approver.map(repair::approvedBy).orElse(repair);
                 next = next.with(begun);
                 create.add(begun);
-                add(texts, Kind.ACT, what + reasons(acts));
+                add(
+                        texts,
+                        Kind.ACT,
+                        what + approver.map(by -> ", approved by " + by).orElse("") + reasons(acts));
             }
         }
         Kind kind = Stream.of(Kind.ACT, Kind.APPROVAL, Kind.DRAIN, Kind.WAIT)
