@@ -1,10 +1,13 @@
 package dev.gpuwarden.aggregator.client;
 
+import java.time.DateTimeException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +58,16 @@ public final class JsonTrees {
                         .map(String.class::cast)
                         .toList()
                 : List.of();
+    }
+
+    /** Returns the time of a field, RFC 3339; empty if it has none. */
+    public static Optional<Instant> time(Map<String, Object> tree, String name) {
+        String text = text(tree, name);
+        try {
+            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
     }
 
     public static boolean isTrue(Map<?, ?> tree, String name) {

@@ -33,7 +33,7 @@ final class JobReader {
     /** Reads the Job of a resource. Only the reason of a failure needs the API server. */
     JobFacts of(Maintenance resource, Map<String, Object> job) throws ApiException, InterruptedException {
         Map<String, Object> metadata = JsonTrees.object(job, "metadata");
-        Instant created = Maintenance.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
+        Instant created = JsonTrees.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
         String uid = JsonTrees.text(metadata, "uid");
         boolean suspended = JsonTrees.isTrue(JsonTrees.object(job, "spec"), "suspend");
         List<Map<String, Object>> conditions = JsonTrees.objects(JsonTrees.object(job, "status"), "conditions").stream()

@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -65,7 +64,7 @@ record Maintenance(
                 JsonTrees.text(metadata, "uid"),
                 JsonTrees.text(metadata, "resourceVersion"),
                 JsonTrees.longNumber(metadata, "generation"),
-                time(metadata, "creationTimestamp").orElse(Instant.EPOCH),
+                JsonTrees.time(metadata, "creationTimestamp").orElse(Instant.EPOCH),
                 metadata.containsKey("deletionTimestamp"),
                 JsonTrees.textList(metadata, "finalizers"),
                 JsonTrees.objects(metadata, "managedFields").stream()
@@ -79,15 +78,6 @@ record Maintenance(
                 JsonTrees.isTrue(spec, "force"),
                 Progress.of(JsonTrees.object(tree, "status")),
                 MaintenanceRecord.creator(metadata));
-    }
-
-    static Optional<Instant> time(Map<String, Object> tree, String name) {
-        String text = JsonTrees.text(tree, name);
-        try {
-            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 
     String path() {

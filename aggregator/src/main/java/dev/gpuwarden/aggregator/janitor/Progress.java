@@ -71,8 +71,8 @@ record Progress(
     static Progress of(Map<String, Object> status) {
         Map<String, Object> job = JsonTrees.object(status, "jobRef");
         return new Progress(
-                Maintenance.time(status, "startTime"),
-                Maintenance.time(status, "completionTime"),
+                JsonTrees.time(status, "startTime"),
+                JsonTrees.time(status, "completionTime"),
                 JsonTrees.text(status, "phase"),
                 JsonTrees.longNumber(status, "observedGeneration"),
                 JsonTrees.text(status, "nodeUID"),
@@ -95,7 +95,7 @@ record Progress(
                                 JsonTrees.text(each, "status"),
                                 JsonTrees.text(each, "reason"),
                                 JsonTrees.text(each, "message"),
-                                Maintenance.time(each, "lastTransitionTime").orElse(Instant.EPOCH)))
+                                JsonTrees.time(each, "lastTransitionTime").orElse(Instant.EPOCH)))
                         .toList());
     }
 

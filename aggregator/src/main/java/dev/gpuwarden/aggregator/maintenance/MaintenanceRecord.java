@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.maintenance;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -44,7 +43,7 @@ public record MaintenanceRecord(
         Map<String, Object> metadata = JsonTrees.object(tree, "metadata");
         Map<String, String> annotations = JsonTrees.texts(metadata, "annotations");
         String name = JsonTrees.text(metadata, "name");
-        Instant created = time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
+        Instant created = JsonTrees.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
         Map<String, Object> status = JsonTrees.object(tree, "status");
         return new MaintenanceRecord(
                 kind,
@@ -54,7 +53,7 @@ public record MaintenanceRecord(
                 creator(metadata),
                 annotations.getOrDefault(FAULT, ""),
                 created,
-                time(status, "completionTime"),
+                JsonTrees.time(status, "completionTime"),
                 MaintenanceStages.of(kind, created, status).stream()
                         .map(stage -> stage.owned(kind.resources().kind() + " " + name))
                         .toList());
@@ -70,15 +69,6 @@ public record MaintenanceRecord(
                 .min(Comparator.comparing(fields -> JsonTrees.text(fields, "time")))
                 .map(fields -> JsonTrees.text(fields, "manager"))
                 .orElse("");
-    }
-
-    static Optional<Instant> time(Map<String, Object> tree, String name) {
-        String text = JsonTrees.text(tree, name);
-        try {
-            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 
     /** Returns true if it has ended and none of its stages failed. */

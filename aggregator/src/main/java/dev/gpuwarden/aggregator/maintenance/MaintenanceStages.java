@@ -29,8 +29,8 @@ final class MaintenanceStages {
     private MaintenanceStages(MaintenanceKind kind, Instant created, Map<String, Object> status) {
         this.kind = kind;
         this.created = created;
-        this.started = MaintenanceRecord.time(status, "startTime");
-        this.ended = MaintenanceRecord.time(status, "completionTime");
+        this.started = JsonTrees.time(status, "startTime");
+        this.ended = JsonTrees.time(status, "completionTime");
         for (Map<String, Object> each : JsonTrees.objects(status, "conditions")) {
             conditions.put(
                     JsonTrees.text(each, "type"),
@@ -38,7 +38,7 @@ final class MaintenanceStages {
                             JsonTrees.text(each, "status").equals("True"),
                             JsonTrees.text(each, "reason"),
                             JsonTrees.text(each, "message"),
-                            MaintenanceRecord.time(each, "lastTransitionTime")));
+                            JsonTrees.time(each, "lastTransitionTime")));
         }
     }
 
