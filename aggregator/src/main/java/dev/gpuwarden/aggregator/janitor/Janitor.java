@@ -8,12 +8,18 @@ import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
+import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
+import dev.gpuwarden.api.kube.EventObject;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.util.Text;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -27,10 +33,14 @@ public final class Janitor implements Reconciler {
 
     private static final System.Logger LOG = System.getLogger(Janitor.class.getName());
 
+    /** The API server refuses a longer message of an Event. */
+    private static final int LONGEST = 1024;
+
     private final MaintenanceCache cache;
     private final NodeLock locks;
     private final SceneReader reader;
     private final StepWriter writer;
+    private final NodeEventRecorder events;
     private final Clock clock;
     private final BiConsumer<String, Duration> later;
     private final MaintenanceAuditLog audits;
@@ -64,6 +74,7 @@ public final class Janitor implements Reconciler {
         JobReader jobs = new JobReader(api, settings.namespace());
         this.reader = new SceneReader(api, cache, settings, locks, jobs, units, clock);
         this.writer = new StepWriter(api, locks, jobs, settings, provider, clock, System::nanoTime);
+        this.events = new NodeEventRecorder(api);
         this.clock = clock;
         this.later = later;
         this.audits = new MaintenanceAuditLog(audits);
@@ -203,11 +214,25 @@ public final class Janitor implements Reconciler {
         return Optional.of(Steps.next(now)).filter(Step.Wait.class::isInstance).map(Step.Wait.class::cast);
     }
 
-    private void leave(Maintenance resource, String reason) {
-        if (!reason.equals(left.put(resource.uid(), reason))) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    resource.title() + ": nothing is done, because another janitor acts: " + reason);
+    /** Reports, once for each reason, that nothing is done. Its reader may not have the leader's log. */
+    private void leave(Maintenance resource, String reason) throws ApiException, InterruptedException {
+        if (!reason.equals(left.get(resource.uid()))) {
+            String text = resource.title() + ": nothing is done, because another janitor acts: " + reason;
+            Instant now = clock.instant();
+            UUID unique = UUID.nameUUIDFromBytes((resource.uid() + text).getBytes(StandardCharsets.UTF_8));
+            events.write(
+                    resource.node(),
+                    List.of(new EventObject(
+                            EventObject.name(resource.node(), unique.getMostSignificantBits()),
+                            "Warning",
+                            "MaintenanceLeftToOthers",
+                            Text.truncate(text, LONGEST),
+                            1,
+                            false,
+                            now,
+                            now)));
+            LOG.log(System.Logger.Level.WARNING, text);
+            left.put(resource.uid(), reason);
         }
     }
 }

@@ -177,6 +177,9 @@ class JanitorClusterTest {
                 () -> shop.of("rebootnode/template", ".status").contains("maintenance-1, the resource of a template"),
                 "it waits for the user's template");
         until(() -> running.janitor().janitor().foreign() == 3, "all of them are left alone");
+        for (String node : List.of("theirs", "locked", "nvsentinels")) {
+            assertThat(fleet.eventReasons(node)).containsExactly("MaintenanceLeftToOthers");
+        }
         assertThat(shop.of("rebootnode/theirs", ".status")).isEmpty();
         assertThat(shop.of("rebootnode/locked", ".status")).isEmpty();
         assertThat(shop.of("gpureset/nvsentinels", ".status")).isEmpty();
