@@ -102,7 +102,17 @@ record AggregatorMetrics(
         all.seconds(
                 "gpuwarden_aggregator_decision_seconds", controllers.metrics().micros());
         controllers.drains().ifPresent(drains -> addDrains(all, drains));
-        controllers.repairs().ifPresent(repairs -> addRepairs(all, repairs.metrics()));
+        controllers.repairs().ifPresent(repairs -> {
+            addRepairs(all, repairs.metrics());
+            Instant now = Instant.now();
+            long ofJanitor = controllers
+                    .janitor()
+                    .map(janitor -> janitor.resources().oldestLockSeconds(now))
+                    .orElse(0L);
+            all.gauge(
+                    "gpuwarden_aggregator_maintenance_oldest_lock_seconds",
+                    Math.max(ofJanitor, repairs.oldestLockSeconds(now)));
+        });
     }
 
     private static void addDrains(MetricFamilies all, DrainReconciler drains) {
@@ -190,9 +200,6 @@ record AggregatorMetrics(
                 "gpuwarden_aggregator_maintenance_completed",
                 "result",
                 janitor.janitor().metrics().completed());
-        all.gauge(
-                "gpuwarden_aggregator_maintenance_oldest_lock_seconds",
-                janitor.resources().oldestLockSeconds(Instant.now()));
         all.gauge(
                 "gpuwarden_aggregator_maintenance_services_not_restored",
                 janitor.resources().servicesNotRestored());

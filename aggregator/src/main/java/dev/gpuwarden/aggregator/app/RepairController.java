@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.remediation.RepairEvents;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -68,6 +69,10 @@ public final class RepairController {
 
     MaintenanceView maintenance() {
         return repairs.maintenance();
+    }
+
+    long oldestLockSeconds(Instant now) {
+        return repairs.oldestLockSeconds(now);
     }
 
     RepairMetrics metrics() {

@@ -114,7 +114,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         this.policy = settings.policy();
         this.clock = clock;
         this.log = new RepairAuditLog(audits);
-        this.lock = new TemplateLock(api, settings.lockNamespace());
+        this.lock = new TemplateLock(api, settings.lockNamespace(), clock);
         this.unwatched = new UnwatchedResources(api);
         this.againAfter = againAfter;
         this.written = written;
@@ -148,6 +148,11 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     public RepairMetrics metrics() {
         return metrics;
+    }
+
+    /** Returns the age of the oldest lock of a user's template, in seconds; 0 if there is none. */
+    public long oldestLockSeconds(Instant now) {
+        return lock.oldestSeconds(now);
     }
 
     /** Returns the maintenance resources, for readers that change nothing. */

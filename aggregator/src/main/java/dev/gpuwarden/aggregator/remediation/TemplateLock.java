@@ -6,6 +6,9 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,17 +24,22 @@ final class TemplateLock {
 
     private static final System.Logger LOG = System.getLogger(TemplateLock.class.getName());
 
+    /** @param since time at which the lock was taken, by the API server's clock if its Lease was read */
+    private record Locked(String resource, Instant since) {}
+
     private final KubeClient api;
     private final ResourceKind leases;
+    private final Clock clock;
     /** The resource for which each node is locked, as this leader has seen it last. */
-    private final Map<String, String> locked = new ConcurrentHashMap<>();
+    private final Map<String, Locked> locked = new ConcurrentHashMap<>();
 
     private boolean listed;
     /** The holder for which a resource waits, as the log has it. */
     private final Map<String, String> holders = new ConcurrentHashMap<>();
 
-    TemplateLock(KubeClient api, String namespace) {
+    TemplateLock(KubeClient api, String namespace, Clock clock) {
         this.api = api;
+        this.clock = clock;
         this.leases = MaintenanceKind.locks(namespace);
     }
 
@@ -67,7 +75,7 @@ final class TemplateLock {
                     lease -> {
                         Map<String, Object> metadata = metadata(lease);
                         if (!holder(metadata).isEmpty()) {
-                            locked.put(JsonTrees.text(metadata, "name"), holder(metadata));
+                            locked.put(JsonTrees.text(metadata, "name"), locked(metadata));
                         }
                     });
         } catch (ApiException e) {
@@ -106,7 +114,10 @@ final class TemplateLock {
     /** Returns the present holder; empty if the attempt has the lock now. */
     private Optional<String> other(CachedNode node, Repair repair) throws ApiException, InterruptedException {
         // Before the request, since its answer can be lost.
-        locked.put(node.name(), repair.resource());
+        Locked before = locked.get(node.name());
+        if (before == null || !before.resource().equals(repair.resource())) {
+            locked.put(node.name(), new Locked(repair.resource(), clock.instant()));
+        }
         try {
             var unused = api.create(leases.path(), lease(node, repair));
             return Optional.empty();
@@ -120,7 +131,7 @@ final class TemplateLock {
         if (holder(metadata).equals(repair.resource()) && !metadata.containsKey("deletionTimestamp")) {
             return Optional.empty();
         }
-        locked.put(node.name(), holder(metadata));
+        locked.put(node.name(), locked(metadata));
         return Optional.of(JsonTrees.objects(metadata, "ownerReferences").stream()
                 .map(owner -> JsonTrees.text(owner, "kind") + " " + JsonTrees.text(owner, "name"))
                 .findFirst()
@@ -132,8 +143,8 @@ final class TemplateLock {
      * is one of them.
      */
     void releaseUnlessFor(Set<String> resources, String node) throws ApiException, InterruptedException {
-        String last = locked.get(node);
-        if (last == null || resources.contains(last)) {
+        Locked last = locked.get(node);
+        if (last == null || resources.contains(last.resource())) {
             return;
         }
         Map<String, Object> metadata =
@@ -148,8 +159,23 @@ final class TemplateLock {
                 }
             }
         }
-        holders.remove(last);
+        holders.remove(last.resource());
         locked.remove(node);
+    }
+
+    /** Returns the age of the oldest lock of a template, in seconds; 0 if there is none. */
+    long oldestSeconds(Instant now) {
+        return locked.values().stream()
+                .filter(each -> !each.resource().isEmpty())
+                .mapToLong(
+                        each -> Math.max(0, Duration.between(each.since(), now).toSeconds()))
+                .max()
+                .orElse(0);
+    }
+
+    private Locked locked(Map<String, Object> metadata) {
+        return new Locked(
+                holder(metadata), JsonTrees.time(metadata, "creationTimestamp").orElse(clock.instant()));
     }
 
     private static Map<String, Object> metadata(Map<String, Object> lease) {

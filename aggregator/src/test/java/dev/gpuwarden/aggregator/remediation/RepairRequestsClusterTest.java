@@ -69,8 +69,8 @@ class RepairRequestsClusterTest {
         try (KubeClient api = KubeClient.connect(config);
                 MaintenanceResources resources =
                         new MaintenanceResources(api, List.of(), Optional.empty(), any -> {}, () -> {})) {
-            RepairRequests requests =
-                    new RepairRequests(api, resources, templates, new TemplateLock(api, "default"), clock);
+            TemplateLock lock = new TemplateLock(api, "default", clock);
+            RepairRequests requests = new RepairRequests(api, resources, templates, lock, clock);
             long decided = requests.decisionNanos();
             clock.advance(Duration.ofSeconds(9));
             assertThat(requests.make(node, repair, List.of(demand), decided))
@@ -84,7 +84,10 @@ class RepairRequestsClusterTest {
                     .isInstanceOfSatisfying(
                             ApiException.class, e -> assertThat(e.notFound()).isTrue());
             assertThat(api.find(lease)).isPresent();
-            api.delete(lease);
+            assertThat(lock.oldestSeconds(clock.instant().plusSeconds(4_000))).isEqualTo(4_000);
+            lock.releaseUnlessFor(Set.of(), NODE);
+            assertThat(lock.oldestSeconds(clock.instant())).isZero();
+            assertThat(api.find(lease)).isEmpty();
         }
     }
 }
