@@ -33,7 +33,7 @@ record ProcessorTimes(Map<String, Double> seconds) {
                 .orElse(0.0);
     }
 
-    /** Returns the milliseconds since then for each of a number of things, for people. */
+    /** Returns the milliseconds since then, for each of a number of things, as text. */
     String sinceForEach(ProcessorTimes before, int things) {
         return seconds.entrySet().stream()
                 .map(each -> String.format(
