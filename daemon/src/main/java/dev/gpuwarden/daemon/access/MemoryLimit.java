@@ -1,15 +1,23 @@
 package dev.gpuwarden.daemon.access;
 
+import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Supplier;
 
-/** The memory that the cgroup of this process may still take. Reads the limits of cgroup version 2 on each call. */
+/**
+ * The memory that the cgroup of this process may still take; the kernel gives back what the cache of files takes. Reads the
+ * limits of cgroup version 2 on each call.
+ */
 public final class MemoryLimit implements Supplier<Reading<Long>> {
+
+    private static final Set<String> CACHE = Set.of("inactive_file", "active_file");
 
     private final Path ownCgroup;
     private final Path tree;
@@ -32,7 +40,7 @@ public final class MemoryLimit implements Supplier<Reading<Long>> {
             OptionalLong limit = number(folder.resolve("memory.max"));
             OptionalLong used = number(folder.resolve("memory.current"));
             if (limit.isPresent() && used.isPresent()) {
-                long left = limit.getAsLong() - used.getAsLong();
+                long left = limit.getAsLong() - used.getAsLong() + cache(folder);
                 least = OptionalLong.of(Math.min(left, least.orElse(Long.MAX_VALUE)));
             }
             folder = folder.getParent();
@@ -51,6 +59,29 @@ public final class MemoryLimit implements Supplier<Reading<Long>> {
                     .orElse(tree);
         } catch (IOException e) {
             return tree;
+        }
+    }
+
+    /** Returns why no check may work on GPUs; empty where the limit leaves what CUDA needs, and where there is none. */
+    public Optional<GpuAccess.Refusal> refusal() {
+        return get().asOptional()
+                .filter(left -> left < Isolation.LEAST_BYTES)
+                .map(left -> new GpuAccess.Refusal(
+                        "memory-limit",
+                        "the memory limit of the daemon leaves " + (left >> 20) + " MiB, and CUDA needs "
+                                + (Isolation.LEAST_BYTES >> 20)));
+    }
+
+    /** Returns the bytes of pages of files, without those of memory file systems; 0 where the kernel reports none. */
+    private static long cache(Path folder) {
+        try {
+            return Files.readAllLines(folder.resolve("memory.stat")).stream()
+                    .map(line -> line.split(" ", 2))
+                    .filter(pair -> pair.length == 2 && CACHE.contains(pair[0]))
+                    .mapToLong(pair -> Long.parseLong(pair[1].trim()))
+                    .sum();
+        } catch (IOException | NumberFormatException e) {
+            return 0;
         }
     }
 

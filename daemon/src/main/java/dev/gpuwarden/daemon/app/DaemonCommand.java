@@ -66,14 +66,13 @@ import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.uplink.TokenReviewRequests;
 import dev.gpuwarden.daemon.uplink.UplinkNode;
 import dev.gpuwarden.daemon.uplink.UplinkOptions;
-import dev.gpuwarden.daemon.verify.RepairVerifier;
+import dev.gpuwarden.daemon.verify.VerifyOptions;
 import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramMonitor;
 import dev.gpuwarden.daemon.vram.VramOptions;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.daemon.vram.kube.VramRequests;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,9 +95,6 @@ import picocli.CommandLine.Spec;
 public final class DaemonCommand implements Callable<Integer> {
 
     private static final System.Logger LOG = System.getLogger(DaemonCommand.class.getName());
-
-    /** The interval of most passive checks. */
-    private static final Duration VERIFICATION = Duration.ofSeconds(15);
 
     private final Supplier<DriverProvider> provider;
     private final ShutdownSignal stop;
@@ -152,6 +148,9 @@ public final class DaemonCommand implements Callable<Integer> {
     RepairOptions repair = new RepairOptions();
 
     @Mixin
+    VerifyOptions verify = new VerifyOptions();
+
+    @Mixin
     GrpcOptions grpc = new GrpcOptions();
 
     @Mixin
@@ -181,7 +180,7 @@ public final class DaemonCommand implements Callable<Integer> {
         Optional<TokenReviewer> review = uplink.isEncrypted() ? Optional.of(access) : Optional.empty();
         Optional<PageGuard> door = web.pages() ? Optional.of(pages.door(review)) : Optional.empty();
         Optional<KubernetesNode> cluster = kubernetes.connect(node.get(), uplink.wanted(), budgets.wantsAccount());
-        NodeChecks wanted = NodeChecks.of(checks, node.get(), spec);
+        NodeChecks wanted = NodeChecks.of(checks, verify, node.get(), spec);
         RecordRules logRules = checks.logRules();
         kernelLog.validate();
         budgets.validate(paths);
@@ -224,8 +223,7 @@ public final class DaemonCommand implements Callable<Integer> {
             GpuReservations gpus = parts.add(wanted.access(sampler, store, events.path(), paths));
             GpuReleases releases = parts.add(new GpuReleases(gpus, sampler, paths.devices()));
             WorkDrivers work = new WorkDrivers(sampling, collective, events);
-            CheckRunner runner = parts.add(wanted.start(sampler, history, store, follower::status, work, gpus, paths));
-            parts.add(RepairVerifier.start(runner, store, store, Clock.systemUTC(), VERIFICATION));
+            CheckRunner runner = wanted.start(sampler, history, store, follower::status, work, gpus, paths, parts);
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             Optional<ServerRepair> repairs =
                     repair.start(managed, RepairWiring.of(store, events, sampler, runner, paths, spec), parts);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
@@ -21,26 +22,43 @@ import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CheckSetOptions;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.verify.LoadChecks;
+import dev.gpuwarden.daemon.verify.RepairVerifier;
+import dev.gpuwarden.daemon.verify.VerifyOptions;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The wiring of the daemon's checks to sampler, store and kernel log. */
+/**
+ * The wiring of the daemon's checks to sampler, store and kernel log.
+ *
+ * @param verification checks with a load on GPUs that run for the verification of a repair alone
+ */
 record NodeChecks(
         CheckPlan plan,
+        CheckPlan verification,
         CheckSetOptions sets,
         Limits limits,
         Expectations expectations,
         String nodeName,
         ChildCheck child) {
 
+    /** The interval of most passive checks. */
+    private static final Duration VERIFICATION = Duration.ofSeconds(15);
+
     /** @throws dev.gpuwarden.cli.UserError if an option or a file that it names is wrong */
-    static NodeChecks of(CheckOptions options, String nodeName, CommandSpec command) {
+    static NodeChecks of(CheckOptions options, VerifyOptions verify, String nodeName, CommandSpec command) {
+        CheckPlan all = options.all(nodeName);
+        CheckPlan plan = options.daemonPlan(all);
+        List<String> own = plan.ids();
         return new NodeChecks(
-                options.daemonPlan(options.all(nodeName)),
+                plan,
+                options.plan(all, verify.checks().most()).withLoad().only(id -> !own.contains(id)),
                 options.sets(),
                 options.limits(),
                 options.expectations(),
@@ -68,7 +86,7 @@ record NodeChecks(
                 new Isolation(sets.isolation(), crashed::isCurrent, new MemoryLimit()));
     }
 
-    /** Starts the checks; the store receives their events. */
+    /** Starts the checks, and the verification of repairs by them; the store receives their events. */
     CheckRunner start(
             NodeSampler sampler,
             NodeHistory history,
@@ -76,7 +94,8 @@ record NodeChecks(
             Supplier<Reading<KernelLogStatus>> kernelLog,
             WorkDrivers drivers,
             GpuReservations access,
-            NodePaths paths) {
+            NodePaths paths,
+            Closer parts) {
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
                 sampler::snapshot,
@@ -92,7 +111,7 @@ record NodeChecks(
         emitter.begin(clock);
         CheckPlan run = plan.withLoadRunBy(check -> access.isolated(check, child));
         TimeGrid grid = TimeGrid.ofNode(nodeName, sampler.epochNanos(), clock.instant(), System.nanoTime());
-        CheckRunner runner = new CheckRunner(run, around, emitter::accept, grid);
+        CheckRunner runner = parts.add(new CheckRunner(run, around, emitter::accept, grid));
         sampler.whenStatesChange(runner::runSoon);
         AtomicBoolean complete = new AtomicBoolean(store.leftOut().isEmpty());
         // Until the store is closed. Events without room affect the verdict, so do not wait for the next round.
@@ -104,6 +123,9 @@ record NodeChecks(
         });
         runner.dampingFrom(emitter::damping);
         runner.start();
+        LoadChecks work = new LoadChecks(
+                verification.withLoadRunBy(check -> access.isolated(check, child)), around, new MemoryLimit()::refusal);
+        parts.add(RepairVerifier.start(runner, work, store, store, clock, VERIFICATION));
         return runner;
     }
 }

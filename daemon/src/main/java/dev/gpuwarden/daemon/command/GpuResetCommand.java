@@ -4,11 +4,10 @@ import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.GpuAccess;
-import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.access.LimitedAccess;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.kernlog.KernelLogTail;
 import dev.gpuwarden.daemon.process.ProcessOwners;
@@ -18,11 +17,11 @@ import dev.gpuwarden.daemon.reset.NvidiaSmi;
 import dev.gpuwarden.daemon.reset.ResetEvidence;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.verify.RepairChecks;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -55,14 +54,8 @@ public final class GpuResetCommand extends CheckingCommand {
     /** The kernel log still has the fault that the reset repairs, and the reset itself has turned persistence mode off. */
     private static final Set<String> NOT_VERIFIED = Set.of("kernel-log", "gpu-persistence-mode");
 
-    private static final GpuAccess.Answer OTHERS =
+    private static final GpuAccess.Refusal OTHERS =
             new GpuAccess.Refusal("not-reset", "the GPU was not reset, so it gets no work");
-
-    /** The checks after a reset, as they are written on the command line. */
-    enum Verify {
-        passive,
-        invasive
-    }
 
     @Parameters(arity = "1..64", paramLabel = "GPU", description = "Index, UUID or PCI address; one or more.")
     List<String> names = List.of();
@@ -99,7 +92,7 @@ public final class GpuResetCommand extends CheckingCommand {
             description =
                     "Checks of the GPUs after the reset: passive, or invasive (those and the ones that give work to"
                             + " these GPUs alone, up to some minutes) (default: ${DEFAULT-VALUE}).")
-    Verify verify = Verify.invasive;
+    RepairChecks verify = RepairChecks.invasive;
 
     @Option(
             names = "--reset.bundle",
@@ -215,8 +208,7 @@ public final class GpuResetCommand extends CheckingCommand {
 
     /** Runs the checks, which the specification puts before persistence mode is turned on again. */
     private GpuReset.Verified verify(List<String> uuids) {
-        GpuLoad most = verify == Verify.invasive ? GpuLoad.INVASIVE : GpuLoad.NONE;
-        Run run = runChecks(checks.plan(checks.all(node.get()), most).only(id -> !NOT_VERIFIED.contains(id)));
+        Run run = runChecks(checks.plan(checks.all(node.get()), verify.most()).only(id -> !NOT_VERIFIED.contains(id)));
         return ResetVerification.of(run.node().gpus(), run.results(), uuids);
     }
 
@@ -229,15 +221,6 @@ public final class GpuResetCommand extends CheckingCommand {
     @Override
     GpuAccess access(GpuAccess usual) {
         Set<String> own = Set.copyOf(resetting);
-        return (check, load, gpus) -> {
-            List<GpuSnapshot> mine = gpus.stream()
-                    .filter(gpu -> own.contains(gpu.identity().selector()))
-                    .toList();
-            Iterator<GpuAccess.Answer> answers =
-                    usual.request(check, load, mine).iterator();
-            return gpus.stream()
-                    .map(gpu -> mine.contains(gpu) ? answers.next() : OTHERS)
-                    .toList();
-        };
+        return new LimitedAccess(usual, gpu -> own.contains(gpu.identity().selector()), OTHERS);
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.verify;
 
+import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.EventReader;
@@ -7,11 +8,13 @@ import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.verify.Verification.Verdict;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,37 +23,59 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that runs all checks while a part waits for its verification, and ends the fault of each part that is verified. It
- * sleeps while there is none.
+ * The thread that runs all checks while a part waits for its verification, and ends the fault of each part that is verified. A
+ * GPU gets work once its other checks have passed. The thread sleeps while no part waits.
  */
 public final class RepairVerifier implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(RepairVerifier.class.getName());
     private static final long CLOSE_MILLIS = 500;
 
+    /** The time until a GPU gets work again that did not pass with it: the shortest interval of these checks. */
+    private static final Duration AFTER_WORK = Duration.ofMinutes(10);
+
     private final CheckRegistry checks;
+    private final LoadChecks work;
     private final EventReader faults;
     private final EventWriter writer;
     private final Clock clock;
     private final Duration pause;
     private final Semaphore wake = new Semaphore(1);
     private final Map<List<?>, List<String>> logged = new HashMap<>();
+    private final Map<List<?>, Attempt> attempts = new HashMap<>();
     private final EventReader.Subscription subscription;
     private final Thread thread;
     private volatile boolean stopped;
 
-    private RepairVerifier(CheckRegistry checks, EventReader faults, EventWriter writer, Clock clock, Duration pause) {
+    /**
+     * The last run of the checks with a load on one part.
+     *
+     * @param next time of the next run, in {@code System.nanoTime}
+     */
+    private record Attempt(List<CheckResult> results, long next) {}
+
+    private RepairVerifier(
+            CheckRegistry checks,
+            LoadChecks work,
+            EventReader faults,
+            EventWriter writer,
+            Clock clock,
+            Duration pause) {
         this.checks = checks;
+        this.work = work;
         this.faults = faults;
         this.writer = writer;
         this.clock = clock;
         this.pause = pause;
         subscription = faults.listen(change -> {
             // A fault of a check that is over may have been the last obstacle.
-            if (change.stored().event().checkName().equals(Verification.EVENT)
-                    || change.change().effect() == FaultTable.Effect.CLEARED) {
+            HealthEvent event = change.stored().event();
+            if (event.checkName().equals(Verification.EVENT)
+                    ? Verification.isCause(event)
+                    : change.change().effect() == FaultTable.Effect.CLEARED) {
                 wake.release();
             }
         });
@@ -60,11 +85,18 @@ public final class RepairVerifier implements AutoCloseable {
     /**
      * Starts the thread.
      *
+     * @param checks those that the daemon runs
+     * @param work those that run for the verification of GPUs alone
      * @param pause time between two runs of the checks while a part is not verified
      */
     public static RepairVerifier start(
-            CheckRegistry checks, EventReader faults, EventWriter writer, Clock clock, Duration pause) {
-        RepairVerifier verifier = new RepairVerifier(checks, faults, writer, clock, pause);
+            CheckRegistry checks,
+            LoadChecks work,
+            EventReader faults,
+            EventWriter writer,
+            Clock clock,
+            Duration pause) {
+        RepairVerifier verifier = new RepairVerifier(checks, work, faults, writer, clock, pause);
         verifier.thread.start();
         return verifier;
     }
@@ -74,6 +106,8 @@ public final class RepairVerifier implements AutoCloseable {
             while (!stopped) {
                 if (pending().isEmpty()) {
                     logged.clear();
+                    attempts.clear();
+                    store(OpenChecks.withoutPart(List.of(), faults.faults(), clock.instant()));
                     wake.acquire();
                 } else {
                     look();
@@ -93,6 +127,7 @@ public final class RepairVerifier implements AutoCloseable {
         faults.faults().stream()
                 .filter(Verification::isPending)
                 .map(Fault::cause)
+                .filter(Verification::isCause)
                 .forEach(causes::add);
         return causes;
     }
@@ -100,22 +135,72 @@ public final class RepairVerifier implements AutoCloseable {
     private void look() {
         try {
             List<CheckResult> results = checks.run(List.of());
-            for (HealthEvent cause : pending()) {
-                Verdict verdict = Verification.verdict(cause, checks.checks(), results);
-                if (verdict.open().isEmpty()) {
-                    writer.accept(List.of(Verification.end(cause, verdict.text(), clock.instant())), Optional.empty());
-                    LOG.log(Level.INFO, "verified: " + cause.entities() + ": " + verdict.text());
-                } else if (!verdict.open().equals(logged.put(cause.entities(), verdict.open()))) {
-                    LOG.log(
-                            Level.WARNING,
-                            "not verified since the repair: " + cause.entities() + ": "
-                                    + String.join(", ", verdict.open()));
-                }
-            }
+            runWork(results);
+            Set<HealthEvent> pending = pending();
+            store(OpenChecks.withoutPart(pending, faults.faults(), clock.instant()));
+            pending.forEach(cause -> decide(cause, results));
         } catch (RuntimeException e) {
             if (!stopped) {
                 LOG.log(Level.ERROR, "a repair could not be verified", e);
             }
+        }
+    }
+
+    /** Runs the checks with a load on the GPUs that are ready for them. */
+    private void runWork(List<CheckResult> results) {
+        List<HealthEvent> ready = pending().stream()
+                .filter(this::mustCompute)
+                .filter(cause -> isDue(attempts.get(cause.entities())))
+                .filter(cause -> Verification.verdict(cause, checks.checks(), results)
+                        .open()
+                        .isEmpty())
+                .toList();
+        if (ready.isEmpty()) {
+            return;
+        }
+        List<CheckResult> worked = work.run(gpu -> ready.stream()
+                .anyMatch(cause ->
+                        Verification.concerns(Subject.of(gpu.identity()).entities(), cause)));
+        long now = System.nanoTime();
+        for (HealthEvent cause : ready) {
+            long rest = Verification.hadWork(cause, worked) ? AFTER_WORK.toNanos() : 0;
+            attempts.put(cause.entities(), new Attempt(worked, now + rest));
+        }
+    }
+
+    private boolean mustCompute(HealthEvent cause) {
+        return !work.checks().isEmpty() && Verification.mustCompute(cause);
+    }
+
+    private static boolean isDue(@Nullable Attempt last) {
+        return last == null || System.nanoTime() - last.next() >= 0;
+    }
+
+    private void decide(HealthEvent cause, List<CheckResult> results) {
+        List<CheckInfo> all = new ArrayList<>(checks.checks());
+        List<CheckResult> ended = new ArrayList<>(results);
+        if (mustCompute(cause)) {
+            Attempt last = attempts.get(cause.entities());
+            List<CheckResult> worked = last == null ? List.of() : last.results();
+            all.addAll(work.checks());
+            ended.addAll(worked);
+            store(OpenChecks.changes(cause, faults.faults(), worked, clock.instant()));
+        }
+        Verdict verdict = Verification.verdict(cause, all, ended);
+        if (verdict.open().isEmpty()) {
+            store(List.of(Verification.verified(cause, verdict.text(), clock.instant())));
+            attempts.remove(cause.entities());
+            LOG.log(Level.INFO, "verified: " + cause.entities() + ": " + verdict.text());
+        } else if (!verdict.open().equals(logged.put(cause.entities(), verdict.open()))) {
+            LOG.log(
+                    Level.WARNING,
+                    "not verified since the repair: " + cause.entities() + ": " + String.join(", ", verdict.open()));
+        }
+    }
+
+    private void store(List<HealthEvent> events) {
+        if (!events.isEmpty()) {
+            writer.accept(events, Optional.empty());
         }
     }
 

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,6 +45,8 @@ public final class Verification {
             "gpu-held",
             "holder-unknown",
             "gpu-released",
+            "gpu-in-check",
+            "crashed-before",
             "gpu-busy",
             "gpu-in-exclusive-use",
             "gpu-memory-full",
@@ -95,10 +98,23 @@ public final class Verification {
         return List.copyOf(events.values());
     }
 
-    /** Returns true for a fault of this class. */
+    /** Returns true for a fault of this class, and for one that names an open check of its part. */
     public static boolean isPending(Fault fault) {
         return fault.key().agent().equals(FindingEvents.AGENT)
                 && fault.key().checkName().equals(EVENT);
+    }
+
+    /** Returns true for an event of {@link #after}. */
+    static boolean isCause(HealthEvent event) {
+        return event.checkName().equals(EVENT)
+                && Arrays.stream(Repair.values())
+                        .anyMatch(repair -> event.errorCodes().contains(repair.code()));
+    }
+
+    /** Returns true for the cause of a pending fault whose part must compute right: a GPU after a boot. A reset includes that. */
+    static boolean mustCompute(HealthEvent pending) {
+        return pending.errorCodes().contains(Repair.BOOT.code())
+                && pending.entities().stream().anyMatch(Entity::namesGpu);
     }
 
     /**
@@ -121,18 +137,31 @@ public final class Verification {
                 if (!concerns(finding, pending)) {
                     continue;
                 }
-                Outcome outcome = finding.outcome();
-                String name = result.check().id() + " (" + finding.code() + ")";
-                if (outcome == Outcome.PASS || outcome == Outcome.WARN) {
-                    passed++;
-                } else if (outcome == Outcome.SKIPPED && !TEMPORARY.contains(finding.code())) {
+                String name = name(result.check(), finding);
+                if (isOpen(finding)) {
+                    open.add(name);
+                } else if (finding.outcome() == Outcome.SKIPPED) {
                     skipped.add(name);
                 } else {
-                    open.add(name);
+                    passed++;
                 }
             }
         }
         return new Verdict(passed, open, skipped);
+    }
+
+    /** Returns whether the check must run again: it has failed, or another run can have another result. */
+    static boolean isOpen(Finding finding) {
+        return switch (finding.outcome()) {
+            case PASS, WARN -> false;
+            case SKIPPED -> TEMPORARY.contains(finding.code());
+            case FAIL, UNKNOWN -> true;
+        };
+    }
+
+    /** Returns the name of a finding in texts, such as "gpu-results (gpu-held)". */
+    static String name(CheckInfo check, Finding finding) {
+        return check.id() + " (" + finding.code() + ")";
     }
 
     /**
@@ -150,6 +179,19 @@ public final class Verification {
                 };
     }
 
+    /** Returns whether the part got work and has not passed, so that a repetition would be work again. */
+    static boolean hadWork(HealthEvent pending, List<CheckResult> results) {
+        return results.stream()
+                .flatMap(result -> result.findings().stream())
+                .filter(finding -> concerns(finding, pending))
+                .anyMatch(finding -> finding.outcome() != Outcome.SKIPPED && isOpen(finding));
+    }
+
+    /** Returns the event that ends a pending fault, and those that name the open checks of its part. */
+    static HealthEvent verified(HealthEvent pending, String text, Instant now) {
+        return end(pending, text, now).toBuilder().errorCodes(List.of()).build();
+    }
+
     /** Returns the event that ends a fault, pending or not. */
     public static HealthEvent end(HealthEvent cause, String message, Instant now) {
         return HealthEvent.of(cause.agent(), cause.componentClass(), cause.checkName())
@@ -162,8 +204,12 @@ public final class Verification {
                 .build();
     }
 
-    private static boolean concerns(Finding finding, HealthEvent pending) {
-        List<Entity> parts = finding.subject().entities();
+    static boolean concerns(Finding finding, HealthEvent pending) {
+        return concerns(finding.subject().entities(), pending);
+    }
+
+    /** Returns whether a part with these names is that of a pending fault. */
+    static boolean concerns(List<Entity> parts, HealthEvent pending) {
         return pending.entities().isEmpty()
                 ? parts.isEmpty()
                 : parts.stream()

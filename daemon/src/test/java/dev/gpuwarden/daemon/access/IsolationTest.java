@@ -59,5 +59,19 @@ class IsolationTest {
         Files.writeString(folder.resolve("../memory.max"), "100\n");
         Files.writeString(folder.resolve("../memory.current"), "70\n");
         assertThat(limit.get()).isEqualTo(Reading.of(30L));
+        assertThat(limit.refusal().orElseThrow().code()).isEqualTo("memory-limit");
+    }
+
+    @Test
+    void cacheOfFilesLeavesItsMemory() throws IOException {
+        Path own = Files.writeString(root.resolve("cgroup"), "0::/own\n");
+        Path folder = Files.createDirectories(root.resolve("tree/own"));
+        Files.writeString(folder.resolve("memory.max"), (1L << 30) + "\n");
+        Files.writeString(folder.resolve("memory.current"), (1L << 30) + "\n");
+        Files.writeString(
+                folder.resolve("memory.stat"), "anon 5\ninactive_file 400000000\nactive_file 200000000\nshmem 7\n");
+        MemoryLimit limit = new MemoryLimit(own, root.resolve("tree"));
+        assertThat(limit.get()).isEqualTo(Reading.of(600_000_000L));
+        assertThat(limit.refusal()).isEmpty();
     }
 }
