@@ -181,8 +181,11 @@ class StepsWalkTest {
             Scene begin = world.scene(resource, known, false);
             Step first = Steps.next(begin);
             if (first.testsVersion() && !(first instanceof Step.Wait)) {
+                boolean refused = !known.version().equals(resource.read().version());
                 decided(resource, begin, first);
-                return;
+                if (!refused || resource.gone) {
+                    return;
+                }
             }
             Scene scene = world.scene(resource, false);
             Step step = Steps.next(scene);
@@ -276,7 +279,9 @@ class StepsWalkTest {
                         .as(() -> "actions on the node" + show())
                         .containsExactly(resource);
             }
-            if (resource.kind == MaintenanceKind.GPU_RESET && !meddled) {
+            // A start that is late for a Node that was created again finds the services of the new one.
+            boolean sameNode = world.nodeUid.equals(resource.read().progress().nodeUid());
+            if (resource.kind == MaintenanceKind.GPU_RESET && !meddled && sameNode) {
                 assertThat(world.podReady.keySet())
                         .as(() -> "services during a reset" + show())
                         .isEmpty();
