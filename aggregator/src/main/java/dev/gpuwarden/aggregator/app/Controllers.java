@@ -219,7 +219,8 @@ public final class Controllers implements AutoCloseable {
      *
      * @param draining the settings of drains; empty if nodes are not drained
      * @param repairing the settings of repairs; empty if nodes are not repaired
-     * @param maintaining the settings of the janitor; empty if another program carries out the resources of repairs
+     * @param maintaining the settings of the janitor, which follows the resources by the watches of repairs; empty if another
+     *     program carries them out
      */
     public static Controllers start(
             KubeClient api,
