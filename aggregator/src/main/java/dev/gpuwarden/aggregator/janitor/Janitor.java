@@ -9,17 +9,13 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
-import dev.gpuwarden.api.kube.EventObject;
+import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder.NodeEvent;
 import dev.gpuwarden.core.node.ResetUnits;
-import dev.gpuwarden.core.util.Text;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -32,9 +28,6 @@ import java.util.function.Function;
 public final class Janitor implements Reconciler {
 
     private static final System.Logger LOG = System.getLogger(Janitor.class.getName());
-
-    /** The API server refuses a longer message of an Event. */
-    private static final int LONGEST = 1024;
 
     private final MaintenanceCache cache;
     private final NodeLock locks;
@@ -218,19 +211,11 @@ public final class Janitor implements Reconciler {
     private void leave(Maintenance resource, String reason) throws ApiException, InterruptedException {
         if (!reason.equals(left.get(resource.uid()))) {
             String text = resource.title() + ": nothing is done, because another janitor acts: " + reason;
-            Instant now = clock.instant();
-            UUID unique = UUID.nameUUIDFromBytes((resource.uid() + text).getBytes(StandardCharsets.UTF_8));
+            String node = resource.node();
             events.write(
-                    resource.node(),
-                    List.of(new EventObject(
-                            EventObject.name(resource.node(), unique.getMostSignificantBits()),
-                            "Warning",
-                            "MaintenanceLeftToOthers",
-                            Text.truncate(text, LONGEST),
-                            1,
-                            false,
-                            now,
-                            now)));
+                    node,
+                    List.of(NodeEvent.of(
+                            node, resource.uid(), false, "MaintenanceLeftToOthers", text, resource.created())));
             LOG.log(System.Logger.Level.WARNING, text);
             left.put(resource.uid(), reason);
         }

@@ -114,13 +114,23 @@ public final class NodeEventRecorder {
         }
 
         private static EventObject of(CachedNode node, QuarantineEvents event) {
-            String text = Text.truncate(event.text(), LONGEST);
-            String what =
-                    String.join("\n", node.uid(), event.reason(), event.at().toString(), event.text());
+            return of(node.name(), node.uid(), event.good(), event.reason(), event.text(), event.at());
+        }
+
+        /** @param subject UID of the object whose news it is */
+        public static EventObject of(
+                String node, String subject, boolean good, String reason, String text, Instant at) {
+            String what = String.join("\n", subject, reason, at.toString(), text);
             UUID unique = UUID.nameUUIDFromBytes(what.getBytes(StandardCharsets.UTF_8));
-            String name = EventObject.name(node.name(), unique.getMostSignificantBits());
             return new EventObject(
-                    name, event.good() ? "Normal" : "Warning", event.reason(), text, 1, false, event.at(), event.at());
+                    EventObject.name(node, unique.getMostSignificantBits()),
+                    good ? "Normal" : "Warning",
+                    reason,
+                    Text.truncate(text, LONGEST),
+                    1,
+                    false,
+                    at,
+                    at);
         }
 
         private static boolean young(Instant at, Instant now) {
