@@ -60,7 +60,8 @@ def passed(report, simulated):
     rates = simulated or all(row["state"] != "failed" for row in report["compute"] + report["vram"])
     # Its rows are all "not run" where its programs do not work at all.
     rates = rates and any(row["state"] != "not run" for row in report["vram"])
-    return report["contract"]["passed"] and report["comparison"]["passed"] and measured and rates
+    repaired = all(row["state"] != "failed" for row in report["repair"]) and any(row["state"] != "not run" for row in report["repair"])
+    return report["contract"]["passed"] and report["comparison"]["passed"] and measured and rates and repaired
 
 
 # ---- text ---------------------------------------------------------------------------------------
@@ -144,6 +145,8 @@ def markdown(report):
     lines += table(["", "", ""], compute(report["compute"]))
     lines += ["## Cost of sampling for the VRAM watchdog, and attribution", ""]
     lines += table(["", "", ""], compute(report["vram"]))
+    lines += ["## Repair of a GPU, with an nvidia-smi that records and resets nothing", ""]
+    lines += table(["", "", ""], compute(report["repair"]))
     lines += ["## Sampler, one tick over all GPUs: %s (limit: JNI at most %.1f times C)" % (word[ticks["passed"]], JNI_LIMIT), ""]
     lines += table(
         ["cadence", "C us", "JNI us", "JNA us", "JNI / C", "JNA / C", "bytes per JNI tick"],
@@ -183,6 +186,8 @@ def summary(report):
         yield "compute         %s  %s: %s" % (state, what, why)
     for what, state, why in compute(report["vram"]):
         yield "vram            %s  %s: %s" % (state, what, why)
+    for what, state, why in compute(report["repair"]):
+        yield "repair          %s  %s: %s" % (state, what, why)
     ratios = ", ".join("%s JNI %.2f x C" % (cadence, ratio) for cadence, ratio in sorted(report["sampler"]["jniToC"].items()))
     yield "sampler         %s  %s" % (word[report["sampler"]["passed"]], ratios or "not measured: see the log")
     yield "acceptance      %s" % word[report["passed"]]
@@ -232,6 +237,7 @@ def main(arguments):
         or [{"what": "all rates", "state": "not run", "why": "the comparison left no result"}],
         "vram": read_json(os.path.join(options.work, "vram.json"))
         or [{"what": "cost of sampling for the VRAM watchdog", "state": "not run", "why": "the measurement left no result"}],
+        "repair": read_json(os.path.join(options.work, "repair.json")) or [{"what": "repair of a GPU", "state": "not run", "why": "the test left no result"}],
     }
     report["passed"] = passed(report, bool(options.simulated))
     driver = comparison["node"]["driver"].get("driverVersion") or "no-driver"
