@@ -11,11 +11,12 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+import urllib.request
 import uuid
 
 from vram import Loop, MIB, collected, not_run, row
@@ -24,6 +25,7 @@ MEMORY_LIMIT = 768 * MIB  # MemoryMax of the unit, and the limit of the DaemonSe
 REPAIR_SECONDS = 240
 START_SECONDS = 30
 POLL_SECONDS = 0.05
+ASK_SECONDS = 0.2
 # Roots of the memory controller, version 2 and 1, with the files of a group.
 MEMORY_GROUPS = (("/sys/fs/cgroup", "memory.max", "memory.peak"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"))
 BOOT_ID = "sys/kernel/random/boot_id"
@@ -64,6 +66,8 @@ class Server:
         self.environment = dict(
             os.environ, GPUWARDEN_KERNEL_LOG_SOURCE="kmsg", GPUWARDEN_KERNEL_LOG_PATH=str(self.kernel_log), GPUWARDEN_STORE_PATH=str(self.folder / "events.db"),
             GPUWARDEN_RESET_NVIDIA_SMI=str(self.smi), GPUWARDEN_RESET_KERNEL_LOG=str(self.acknowledgement), GPUWARDEN_GRPC_SOCKET=str(self.folder / "socket"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
         self.records = 0
         self.peak_bytes = 0
         self.group = self.peak_file = None
@@ -91,7 +95,7 @@ class Server:
 
     def start(self, boot_id=None):
         """Starts the daemon, in a boot of this ID if there is one, and waits for its first readings."""
-        command = [self.program, "daemon", "--web.listen-address=127.0.0.1:0", "--events.socket=none", "--repair.mode=armed", "--repair.settle=1s",
+        command = [self.program, "daemon", "--web.listen-address=127.0.0.1:%d" % self.port, "--events.socket=none", "--repair.mode=armed", "--repair.settle=1s",
                    "--repair.patience=2s", "--repair.reboot=always", "--repair.reboot-command=%s,reboot" % self.smi]
         if boot_id and self.simulated:
             pathlib.Path(os.environ["GPUWARDEN_PATH_PROCFS"], BOOT_ID).write_text(boot_id + "\n")
@@ -104,7 +108,7 @@ class Server:
             command = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.group)] + command
         with open(self.log, "a") as log:
             self.daemon = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
-        self.await_true("a daemon with readings of its GPUs", START_SECONDS, lambda: self.gpus() and all(gpu["state"] == "answering" for gpu in self.gpus()))
+        self.await_true("a daemon with readings of its GPUs", START_SECONDS, self.reads_all)
 
     def stop(self):
         if self.daemon:
@@ -123,14 +127,28 @@ class Server:
         except ValueError:
             return {}
 
-    def status(self):
-        return self.read("status")
+    def page(self):
+        """Returns the JSON of the node's page, which takes far less than a command; empty while it is not served."""
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/node" % self.port, timeout=10) as answer:
+                return json.load(answer)
+        except (OSError, ValueError):
+            return {}
 
-    def gpus(self):
-        return self.status().get("gpus")
+    def reads_all(self):
+        gpus = self.page().get("gpus")
+        return bool(gpus) and all(gpu["state"] == "answering" for gpu in gpus)
 
-    def repairs(self):
-        return self.read("repairs").get("repairs", [])
+    def fit(self):
+        return self.page().get("verdict") == "fit"
+
+    def ended(self):
+        """Returns the number of repairs that the record states as ended."""
+        record = self.folder / "events-repairs.jsonl"
+        return sum(json.loads(line)["event"] == "end" for line in record.read_text().splitlines(True) if line.endswith("\n")) if record.exists() else 0
+
+    def last_repair(self):
+        return self.read("repairs")["repairs"][-1]
 
     def kernel_line(self, text, facility=0):
         self.records += 1
@@ -153,7 +171,7 @@ class Server:
             self.note_memory()
             if time.monotonic() > end or (self.daemon and self.daemon.poll() is not None):
                 raise RuntimeError("expected %s within %d s; the daemon's log: %s" % (what, seconds, self.log.read_text()[-2000:]))
-            if time.monotonic() - asked > 0.5:
+            if time.monotonic() - asked > ASK_SECONDS:
                 ready, asked = condition(), time.monotonic()
             time.sleep(POLL_SECONDS)
 
@@ -230,9 +248,9 @@ def held(options, server, gpu):
 def by_reset(server, gpu):
     before, begun = driver_files(server.daemon.pid), time.monotonic()
     server.kernel_line("NVRM: Xid (PCI:%s): 48, pid=1, name=none, An uncorrectable double bit error (DBE) has been detected on GPU." % gpu["pci"].rsplit(".", 1)[0])
-    server.await_true("a repair that ends", REPAIR_SECONDS, lambda: any(repair["outcome"] != "in-progress" for repair in server.repairs()))
-    repair = server.repairs()[-1]
-    server.await_true("a node without a fault", 30, lambda: server.status().get("verdict") == "fit")
+    server.await_true("a repair that ends", REPAIR_SECONDS, lambda: server.ended() == 1)
+    repair = server.last_repair()
+    server.await_true("a node without a fault", 30, server.fit)
     seconds = time.monotonic() - begun
     resets = server.recorded("--gpu-reset")
     yield row("XID 48 to the end of its fault, with a reset that is only recorded", repair["outcome"] == "succeeded" and len(resets) == 1,
@@ -254,9 +272,9 @@ def by_boot(server, gpu):
     server.records = 0
     begun = time.monotonic()
     server.start(boot_id=str(uuid.uuid4()))
-    server.await_true("a reboot that succeeds", REPAIR_SECONDS, lambda: server.repairs()[-1]["outcome"] != "in-progress")
-    repair = server.repairs()[-1]
-    server.await_true("a node without a fault", 30, lambda: server.status().get("verdict") == "fit")
+    server.await_true("a reboot that succeeds", REPAIR_SECONDS, lambda: server.ended() == 2)
+    repair = server.last_repair()
+    server.await_true("a node without a fault", 30, server.fit)
     yield row("the daemon's start after a boot to the end of the fault, checks on that GPU included", repair["outcome"] == "succeeded",
               "%.1f s, %s: %s" % (time.monotonic() - begun, repair["outcome"], repair["detail"]))
     yield server.memory_row("in the checks after a boot")
@@ -267,7 +285,7 @@ def released(server):
     look = 'grep -c "lib\\(nvidia-ml\\|cuda\\|nvidia-ptxjitcompiler\\)[.]" /proc/%d/maps; ls -l /proc/%d/fd | grep -c "/nvidia[0-9cu-]"' % ((server.daemon.pid,) * 2)
     begun = time.monotonic()
     run = server.run("release-driver", "--", "sh", "-c", look)
-    server.await_true("a daemon that reads its GPUs", 30, lambda: all(gpu["state"] == "answering" for gpu in server.gpus()))
+    server.await_true("a daemon that reads its GPUs", 30, server.reads_all)
     seconds = time.monotonic() - begun
     mapped, opened = (run.stdout.split() + ["?", "?"])[:2]
     yield row("files of the driver that the daemon has open while it is released", opened == "0", "%s open, %s parts of its libraries mapped; %.1f s with the way back" % (
