@@ -226,7 +226,7 @@ public final class DaemonCommand implements Callable<Integer> {
             CheckRunner runner = wanted.start(sampler, history, store, follower::status, work, gpus, paths, parts);
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             Optional<ServerRepair> repairs =
-                    repair.start(managed, RepairWiring.of(store, events, sampler, runner, paths, spec), parts);
+                    repair.start(managed, RepairWiring.of(store, events, sampler, runner, paths, verify, spec), parts);
             NodeMemory memory = new NodeMemory(new ProcessOwners(paths));
             Optional<VramMonitor> vram = budgets.start(
                     sampler,

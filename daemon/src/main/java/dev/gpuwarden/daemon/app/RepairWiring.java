@@ -1,11 +1,13 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.repair.RepairOptions;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.verify.VerifyOptions;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,6 +23,7 @@ final class RepairWiring {
             NodeSampler sampler,
             CheckRunner runner,
             NodePaths paths,
+            VerifyOptions verify,
             CommandSpec command) {
         return new RepairOptions.Surroundings(
                 store,
@@ -31,6 +34,7 @@ final class RepairWiring {
                 ChildSettings.ofReset(command),
                 ChildSettings.ofBundle(command),
                 () -> runner.run(List.of()),
+                verify.checks().most() != GpuLoad.NONE,
                 () -> incomplete(store, sampler, runner));
     }
 

@@ -145,6 +145,7 @@ public final class RepairOptions {
      * @param resetSettings options of the daemon that gpu-reset gets too
      * @param bundleSettings those that bundle gets too
      * @param checks runs all checks of this daemon once, and returns when they have ended
+     * @param load true if checks after a boot give work to a GPU, which no other process may hold then
      * @param incomplete the reason for which the faults are not all found yet; empty once they are
      */
     public record Surroundings(
@@ -156,6 +157,7 @@ public final class RepairOptions {
             List<String> resetSettings,
             List<String> bundleSettings,
             Runnable checks,
+            boolean load,
             Supplier<Optional<String>> incomplete) {}
 
     /**
@@ -254,6 +256,7 @@ public final class RepairOptions {
                         around.faults(),
                         around.damping(),
                         () -> units(around),
+                        around.load(),
                         around.incomplete()),
                 server,
                 log,

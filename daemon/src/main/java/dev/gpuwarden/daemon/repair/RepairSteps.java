@@ -189,17 +189,37 @@ final class RepairSteps {
     private Optional<Result> stopUnits(RepairAttempt attempt) throws IOException, InterruptedException {
         for (String unit : server.units().names()) {
             if (server.units().isActive(unit)) {
-                progress.accept("stop of the unit " + unit);
-                long start = System.nanoTime();
-                // Before the stop, so that a daemon that ends in the middle starts the unit again.
-                record(attempt, RepairAttempt.STOP, unit, true, "requested", start);
-                ManagerProgram stop = server.units().stop(unit);
-                if (!stop.succeeded()) {
-                    return held(attempt, RepairAttempt.STOP, unit, start, stop.text());
+                Optional<Result> refused = stop(attempt, unit);
+                if (refused.isPresent()) {
+                    return refused;
                 }
             }
         }
         return Optional.empty();
+    }
+
+    /**
+     * Stops the units that the boot has started, since the checks give work to a free GPU alone. A unit that does not stop is in the
+     * record, and the checks wait for it.
+     *
+     * @param stopped the units that were stopped in this boot, and so are not stopped again; takes those of this call
+     */
+    void stopStartedUnits(RepairAttempt attempt, Set<String> stopped) throws IOException, InterruptedException {
+        for (String unit : server.units().names()) {
+            if (!stopped.contains(unit) && server.units().isActive(unit)) {
+                stopped.add(unit);
+                var unused = stop(attempt, unit);
+            }
+        }
+    }
+
+    private Optional<Result> stop(RepairAttempt attempt, String unit) throws IOException, InterruptedException {
+        progress.accept("stop of the unit " + unit);
+        long start = System.nanoTime();
+        // Before the stop, so that a daemon that ends in the middle starts the unit again.
+        record(attempt, RepairAttempt.STOP, unit, true, "requested", start);
+        ManagerProgram stop = server.units().stop(unit);
+        return stop.succeeded() ? Optional.empty() : held(attempt, RepairAttempt.STOP, unit, start, stop.text());
     }
 
     private Result reset(RepairAttempt attempt) throws IOException, InterruptedException {

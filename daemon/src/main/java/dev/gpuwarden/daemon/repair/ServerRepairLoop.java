@@ -21,9 +21,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /** One turn after the other of the repair of this server. One thread calls it, except for {@link #status()}. */
@@ -47,6 +49,7 @@ final class ServerRepairLoop {
      * @param bootId of this boot
      * @param damping parts whose faults recover, among others
      * @param units GPUs that can only be reset together
+     * @param load true if checks after a boot give work to a GPU
      * @param incomplete the reason for which the faults are not all found yet; empty once they are
      */
     record Setup(
@@ -56,6 +59,7 @@ final class ServerRepairLoop {
             EventReader faults,
             Supplier<List<Damping>> damping,
             Supplier<ResetUnits> units,
+            boolean load,
             Supplier<Optional<String>> incomplete) {
 
         /** Returns the faults whose parts are bad now: those that recover have passed since, and must not be repaired again. */
@@ -73,6 +77,9 @@ final class ServerRepairLoop {
     private final RepairSteps steps;
     private final Clock clock;
     private final Instant started;
+    /** The units that were stopped for the checks after the boot. One that an operator starts then is left alone. */
+    private final Set<String> stoppedForChecks = new HashSet<>();
+
     private volatile RepairStatus status = new RepairStatus(State.WAITING, "the daemon starts", List.of(), Map.of());
 
     ServerRepairLoop(Setup setup, RepairSteps.Server server, RepairLog log, Clock clock) {
@@ -209,6 +216,9 @@ final class ServerRepairLoop {
         boolean early = setup.incomplete().get().isPresent()
                 || now.isBefore(started.plus(setup.rules().settle()));
         if (!late && (early || !pending.isEmpty())) {
+            if (setup.load() && !pending.isEmpty()) {
+                steps.stopStartedUnits(open, stoppedForChecks);
+            }
             report(State.WORKING, open.text() + ": booted, and its checks have not all passed", List.of());
             return false;
         }

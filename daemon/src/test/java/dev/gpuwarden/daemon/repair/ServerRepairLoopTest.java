@@ -67,6 +67,7 @@ class ServerRepairLoopTest {
                 new NoFaults(),
                 List::of,
                 () -> ResetUnits.UNKNOWN,
+                true,
                 Optional::empty);
         EvidenceRun evidence =
                 new EvidenceRun(RepairProcess.child, List.of(), folder.resolve("bundles"), EvidenceRun.LONGEST);

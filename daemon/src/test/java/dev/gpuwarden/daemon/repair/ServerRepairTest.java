@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.app.RunningDaemon;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class ServerRepairTest {
 
     private SimulatedNode node;
+    private @Nullable Unit unit;
 
     @BeforeEach
     void begin() {
@@ -32,12 +36,20 @@ class ServerRepairTest {
     }
 
     @AfterEach
-    void end() {
+    void end() throws Exception {
+        if (unit != null) {
+            unit.run("stop");
+        }
         node.close();
     }
 
     private RunningDaemon daemon(String mode, String... more) throws IOException {
+        return daemon(mode, Map.of(), more);
+    }
+
+    private RunningDaemon daemon(String mode, Map<String, String> variables, String... more) throws IOException {
         Map<String, String> environment = new HashMap<>(node.environment());
+        environment.putAll(variables);
         environment.put("GPUWARDEN_SIM_ROOT", "1");
         environment.put("GPUWARDEN_CHECK_ONLY", "gpu-state");
         // The drop-in arms it in this way, and gpu-reset gets the same environment.
@@ -104,13 +116,71 @@ class ServerRepairTest {
         });
     }
 
+    /** A unit that holds a GPU, and a systemctl for it in a folder of PATH. */
+    private final class Unit {
+
+        private final Path folder = node.root().resolve("units");
+        private final Path calls = folder.resolve("calls");
+
+        Unit(int gpu) throws IOException {
+            Files.createDirectory(folder);
+            StringBuilder script = new StringBuilder("#!/bin/sh\ncd " + folder + "\n");
+            // The processes of a service have the environment of the manager.
+            node.environment().forEach((name, value) -> script.append("export " + name + "='" + value + "'\n"));
+            script.append("unset GPUWARDEN_RUN\n");
+            script.append("runs() { [ -e pid ] && kill -0 $(cat pid) 2>/dev/null; }\n");
+            String holder = ChildJvm.gpuwarden(
+                            List.of("sim", "use", "--gpu", String.valueOf(gpu), "--mib", "100", "--name", "llama"))
+                    .command()
+                    .stream()
+                    .map(word -> "'" + word + "'")
+                    .collect(Collectors.joining(" "));
+            script.append("""
+                    case $1 in
+                        is-active) runs && echo active || echo inactive ;;
+                        stop)
+                            echo stop >>calls
+                            runs && kill $(cat pid)
+                            while runs; do sleep 0.05; done
+                            ;;
+                        start)
+                            runs && exit
+                            echo start >>calls
+                            setsid %s >/dev/null 2>&1 </dev/null &
+                            echo $! >pid
+                            ;;
+                    esac
+                    """.formatted(holder));
+            Path program = Files.writeString(folder.resolve("systemctl"), script);
+            assertThat(program.toFile().setExecutable(true)).isTrue();
+        }
+
+        Map<String, String> path() {
+            return Map.of("PATH", folder + ":" + System.getenv("PATH"));
+        }
+
+        void run(String word) throws IOException, InterruptedException {
+            Process systemctl = new ProcessBuilder(folder.resolve("systemctl").toString(), word, "--", "llama.service")
+                    .inheritIO()
+                    .start();
+            assertThat(systemctl.waitFor()).isZero();
+        }
+    }
+
     @Test
     void rebootByAProgramKeepsEvidenceBeforeAndIsProvenByAnotherBoot() throws Exception {
+        unit = new Unit(3);
+        unit.run("start");
         Path calls = node.root().resolve("calls");
         Path program = Files.writeString(node.root().resolve("power-cycle"), "#!/bin/sh\necho \"$@\" >>" + calls);
         assertThat(program.toFile().setExecutable(true)).isTrue();
-        String[] options = {"--repair.reboot=always", "--repair.reboot-command=" + program + ",--now"};
-        RunningDaemon armed = daemon("armed", options);
+        String[] options = {
+            "--repair.reboot=always",
+            "--repair.reboot-command=" + program + ",--now",
+            "--repair.stop-units=llama.service",
+            "--check.only=gpu-state,gpumem"
+        };
+        RunningDaemon armed = daemon("armed", unit.path(), options);
         node.logKernel("NVRM: Xid (PCI:" + address(3) + "): 79, GPU has fallen off the bus.");
         String line = armed.err().readLine();
         while (!line.contains("repair: begins: reboot of this server")) {
@@ -131,11 +201,15 @@ class ServerRepairTest {
                 .hasParent(node.root().resolve("bundles"));
 
         node.reboot();
-        RunningDaemon next = daemon("armed", options);
+        unit.run("start");
+        RunningDaemon next = daemon("armed", unit.path(), options);
         next.awaitMetrics(
                 metrics -> metrics.contains("gpuwarden_repairs_recorded{kind=\"reboot\",outcome=\"succeeded\"} 1.0"));
         next.stop();
         assertThat(Files.readAllLines(calls)).containsExactly("--now");
+        assertThat(Files.readAllLines(unit.calls))
+                .as("the unit that the boot starts holds the GPU of the checks")
+                .containsExactly("start", "stop", "start", "stop", "start");
         assertThat(RepairHistory.read(record()).get(0).detail()).matches("boot [0-9a-f-]+; \\Q" + evidence + "\\E");
     }
 
