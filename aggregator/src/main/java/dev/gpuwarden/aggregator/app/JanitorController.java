@@ -15,7 +15,7 @@ import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.Map;
@@ -46,7 +46,7 @@ public final class JanitorController {
                 resources,
                 set.settings(),
                 set.provider(),
-                node -> nodes.health(node).map(NodeHealth::units).orElse(ResetUnits.UNKNOWN),
+                node -> nodes.health(node).map(NodeHealth::gpus).orElse(ReportedGpus.NONE),
                 clock,
                 (node, delay) -> JanitorController.this.queue.addAfter(node, delay),
                 set.audits());

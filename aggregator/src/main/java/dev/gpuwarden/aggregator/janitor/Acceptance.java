@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.node.ResetUnits;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -43,6 +44,7 @@ final class Acceptance {
                             + ": the Node was created again");
         }
         return selection(scene)
+                .or(() -> elsewhere(scene))
                 .or(() -> part(scene))
                 .or(() -> twice(scene))
                 .or(() -> node.unschedulable()
@@ -54,8 +56,8 @@ final class Acceptance {
                 .orElseGet(() -> pods(scene, node));
     }
 
-    /** Returns true if the check needs the reset units of the node. */
-    static boolean needsUnits(Maintenance resource) {
+    /** Returns true if the check needs the GPUs of the node. */
+    static boolean needsGpus(Maintenance resource) {
         return resource.kind() == MaintenanceKind.GPU_RESET
                 && resource.progress().started().isEmpty();
     }
@@ -75,10 +77,26 @@ final class Acceptance {
                 refused("SelectorNotSupported", "spec.selector: expected the UUID of each GPU in uuids, seen " + seen));
     }
 
+    /** Refuses a GPU that the node does not have. The Job would refuse it only after the services were stopped. */
+    private static Optional<Verdict> elsewhere(Scene scene) {
+        Maintenance resource = scene.resource();
+        Set<String> missing = scene.gpus().missing(resource.uuids());
+        if (resource.kind() != MaintenanceKind.GPU_RESET || missing.isEmpty()) {
+            return Optional.empty();
+        }
+        List<String> there =
+                scene.gpus().gpus().stream().flatMap(gpu -> gpu.uuid().stream()).toList();
+        return Optional.of(refused(
+                "GPUNotOnNode",
+                "spec.selector.uuids: expected GPUs of Node " + resource.node() + ", " + names(there) + ", seen "
+                        + names(List.copyOf(missing)) + ": use a UUID of status.gpus of its NodeHealth"));
+    }
+
     /** Refuses a part of the GPUs that can only be reset together. nvidia-smi would refuse it after all preparation. */
     private static Optional<Verdict> part(Scene scene) {
         Maintenance resource = scene.resource();
-        if (resource.kind() == MaintenanceKind.GPU_RESET && scene.units().mayMiss(resource.uuids())) {
+        ResetUnits units = scene.gpus().units();
+        if (resource.kind() == MaintenanceKind.GPU_RESET && units.mayMiss(resource.uuids())) {
             return Optional.of(refused(
                     "ResetUnitUnknown",
                     "spec.selector.uuids: expected GPUs with a reset unit in the NodeHealth of " + resource.node()
@@ -86,7 +104,7 @@ final class Acceptance {
                             + ", and a list without room for all (status.unlistedGpuCount): use gpuwarden gpu-reset"
                             + " on the node"));
         }
-        Set<String> whole = scene.units().widened(resource.uuids());
+        Set<String> whole = units.widened(resource.uuids());
         if (resource.kind() != MaintenanceKind.GPU_RESET || resource.uuids().containsAll(whole)) {
             return Optional.empty();
         }

@@ -10,7 +10,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder.NodeEvent;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +49,7 @@ public final class Janitor implements Reconciler {
      * Creates a janitor.
      *
      * @param provider carries out reboots and terminations if the settings refer to one
-     * @param units returns the GPUs of a node that can only be reset together
+     * @param gpus returns the GPUs that a node reports
      * @param later adds a node to the work queue after a delay
      * @param audits receives each action before it begins, and after its end; an action that it cannot record does not begin
      */
@@ -58,14 +58,14 @@ public final class Janitor implements Reconciler {
             MaintenanceCache cache,
             JanitorSettings settings,
             NodeProvider provider,
-            Function<String, ResetUnits> units,
+            Function<String, ReportedGpus> gpus,
             Clock clock,
             BiConsumer<String, Duration> later,
             Consumer<MaintenanceAudit> audits) {
         this.cache = cache;
         this.locks = new NodeLock(api, settings.lockNamespace());
         JobReader jobs = new JobReader(api, settings.namespace());
-        this.reader = new SceneReader(api, cache, settings, locks, jobs, units, clock);
+        this.reader = new SceneReader(api, cache, settings, locks, jobs, gpus, clock);
         this.writer = new StepWriter(api, locks, jobs, settings, provider, clock, System::nanoTime);
         this.events = new NodeEventRecorder(api);
         this.clock = clock;

@@ -12,7 +12,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ public final class JanitorRehearsal {
     private final JanitorSettings settings;
     private final List<Maintenance> ahead;
     private final List<Map<String, Object>> podTrees;
-    private final ResetUnits units;
+    private final ReportedGpus gpus;
     private final List<Walked> steps = new ArrayList<>();
     private Instant now;
     private Maintenance resource;
@@ -50,7 +50,7 @@ public final class JanitorRehearsal {
             Lock lock,
             List<Maintenance> ahead,
             List<Map<String, Object>> pods,
-            ResetUnits units,
+            ReportedGpus gpus,
             JanitorSettings settings,
             Instant now) {
         this.resource = resource;
@@ -58,7 +58,7 @@ public final class JanitorRehearsal {
         this.lock = lock;
         this.ahead = ahead;
         this.podTrees = pods;
-        this.units = units;
+        this.gpus = gpus;
         this.settings = settings;
         this.now = now;
     }
@@ -70,7 +70,7 @@ public final class JanitorRehearsal {
      * @param node the Node when the drain has ended
      * @param existing the other resources by kind, as the API server returned them
      * @param pods all pods of the node, as the API server returned them
-     * @param units GPUs of the node that can only be reset together
+     * @param gpus the GPUs that the node reports
      */
     public static JanitorWalk of(
             KubeClient api,
@@ -79,7 +79,7 @@ public final class JanitorRehearsal {
             Map<String, Object> node,
             Map<MaintenanceKind, List<Map<String, Object>>> existing,
             List<Map<String, Object>> pods,
-            ResetUnits units,
+            ReportedGpus gpus,
             JanitorSettings settings,
             Instant now)
             throws ApiException, InterruptedException {
@@ -92,7 +92,7 @@ public final class JanitorRehearsal {
                 .filter(Maintenance::inProgress)
                 .filter(other -> other.foreign().isEmpty())
                 .forEach(ahead::add));
-        return of(resource, NodeFacts.of(node), lock, ahead, pods, units, settings, now);
+        return of(resource, NodeFacts.of(node), lock, ahead, pods, gpus, settings, now);
     }
 
     /** @param ahead the other resources of the node that are in progress */
@@ -102,10 +102,10 @@ public final class JanitorRehearsal {
             Lock lock,
             List<Maintenance> ahead,
             List<Map<String, Object>> pods,
-            ResetUnits units,
+            ReportedGpus gpus,
             JanitorSettings settings,
             Instant now) {
-        return new JanitorRehearsal(resource, node, lock, ahead, pods, units, settings, now).walk();
+        return new JanitorRehearsal(resource, node, lock, ahead, pods, gpus, settings, now).walk();
     }
 
     private JanitorWalk walk() {
@@ -145,7 +145,7 @@ public final class JanitorRehearsal {
     }
 
     private Scene scene(Optional<List<NodePod>> pods) {
-        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, units, settings, now);
+        return new Scene(resource, Optional.of(node), lock, job, pods, ahead, gpus, settings, now);
     }
 
     /** Returns the pods; those of stopped services have ended. */

@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.PodView;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -19,7 +19,7 @@ import java.util.Set;
  * @param job the Job of the resource; empty if there is none
  * @param pods the pods of the node; empty if they have not been read
  * @param ahead the other resources of the node that are in progress, and older or begun
- * @param units GPUs of the node that can only be reset together
+ * @param gpus the GPUs of the node; none if no step needs them
  */
 record Scene(
         Maintenance resource,
@@ -28,7 +28,7 @@ record Scene(
         Optional<JobFacts> job,
         Optional<List<NodePod>> pods,
         List<Maintenance> ahead,
-        ResetUnits units,
+        ReportedGpus gpus,
         JanitorSettings settings,
         Instant now) {
 
@@ -167,11 +167,11 @@ record Scene(
     }
 
     Scene with(Optional<NodeFacts> read) {
-        return new Scene(resource, read, lock, job, pods, ahead, units, settings, now);
+        return new Scene(resource, read, lock, job, pods, ahead, gpus, settings, now);
     }
 
     Scene with(List<NodePod> read) {
-        return new Scene(resource, node, lock, job, Optional.of(read), ahead, units, settings, now);
+        return new Scene(resource, node, lock, job, Optional.of(read), ahead, gpus, settings, now);
     }
 
     /** Returns the facts after a write; empty if they must be read again. The pods are read again if a step needs them. */
@@ -184,7 +184,7 @@ record Scene(
                         written.job().or(() -> job),
                         Optional.empty(),
                         others,
-                        units,
+                        gpus,
                         settings,
                         time))
                 : Optional.empty();

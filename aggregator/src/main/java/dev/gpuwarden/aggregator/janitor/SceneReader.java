@@ -10,7 +10,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,24 +28,24 @@ final class SceneReader {
     private final JanitorSettings settings;
     private final NodeLock locks;
     private final JobReader jobs;
-    private final Function<String, ResetUnits> units;
+    private final Function<String, ReportedGpus> gpus;
     private final Clock clock;
 
-    /** @param units returns the GPUs of a node that can only be reset together */
+    /** @param gpus returns the GPUs that a node reports */
     SceneReader(
             KubeClient api,
             MaintenanceCache cache,
             JanitorSettings settings,
             NodeLock locks,
             JobReader jobs,
-            Function<String, ResetUnits> units,
+            Function<String, ReportedGpus> gpus,
             Clock clock) {
         this.api = api;
         this.cache = cache;
         this.settings = settings;
         this.locks = locks;
         this.jobs = jobs;
-        this.units = units;
+        this.gpus = gpus;
         this.clock = clock;
     }
 
@@ -99,9 +99,9 @@ final class SceneReader {
 
     /** Returns facts without a request. */
     Scene scene(Maintenance resource, Optional<NodeFacts> node, Lock lock, Optional<JobFacts> job) {
-        ResetUnits together = Acceptance.needsUnits(resource) ? units.apply(resource.node()) : ResetUnits.UNKNOWN;
+        ReportedGpus there = Acceptance.needsGpus(resource) ? gpus.apply(resource.node()) : ReportedGpus.NONE;
         return new Scene(
-                resource, node, lock, job, Optional.empty(), ahead(resource), together, settings, clock.instant());
+                resource, node, lock, job, Optional.empty(), ahead(resource), there, settings, clock.instant());
     }
 
     /** Returns the facts after a write, without a request; empty if they must be read. */

@@ -105,16 +105,19 @@ public record NodeHealth(
         return Optional.empty();
     }
 
-    /** Returns the GPUs that can only be reset together; unknown if the resource cannot be read. */
-    public static ResetUnits units(Map<?, ?> resource) {
+    /** Returns the GPUs that the node reports; none if the resource cannot be read. */
+    public static ReportedGpus gpus(Map<?, ?> resource) {
         try {
             Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
-            return status.isEmpty()
-                    ? ResetUnits.UNKNOWN
-                    : GpusJson.read(status.get()).units();
+            return status.isEmpty() ? ReportedGpus.NONE : GpusJson.read(status.get());
         } catch (UnreadableNodeHealth e) {
-            return ResetUnits.UNKNOWN;
+            return ReportedGpus.NONE;
         }
+    }
+
+    /** Returns the GPUs that can only be reset together; unknown if the resource cannot be read. */
+    public static ResetUnits units(Map<?, ?> resource) {
+        return gpus(resource).units();
     }
 
     /** Returns all faults, the worst first. If the node and a monitor report the same fault, the worse one counts. */

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHea
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.node.ResetUnits;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -29,7 +30,7 @@ import java.util.stream.Collectors;
  * @param ofMonitors the keys of the faults that only monitors report
  * @param names the display names of the parts in the faults
  * @param unlisted the number of further faults that were not kept; above 0, the node cannot be judged healthy
- * @param units the node's GPUs that can only be reset together; unknown for an older node
+ * @param gpus the GPUs that the node reports; none for an older node
  */
 public record FaultReport(
         String node,
@@ -40,7 +41,7 @@ public record FaultReport(
         Set<FaultKey> ofMonitors,
         PartNames names,
         int unlisted,
-        ResetUnits units) {
+        ReportedGpus gpus) {
 
     public enum Standing {
         TRUSTED,
@@ -82,11 +83,16 @@ public record FaultReport(
             List<Fault> faults,
             Set<FaultKey> ofMonitors,
             int unlisted) {
-        this(node, nodeUid, standing, why, faults, ofMonitors, PartNames.NONE, unlisted, ResetUnits.UNKNOWN);
+        this(node, nodeUid, standing, why, faults, ofMonitors, PartNames.NONE, unlisted, ReportedGpus.NONE);
     }
 
     public static FaultReport trusted(String node, List<Fault> faults) {
         return new FaultReport(node, "", Standing.TRUSTED, "", faults, Set.of(), 0);
+    }
+
+    /** Returns the node's GPUs that can only be reset together; unknown for an older node. */
+    public ResetUnits units() {
+        return gpus.units();
     }
 
     /** Returns the time at which the youngest fault was raised; empty without faults. */
@@ -167,22 +173,14 @@ public record FaultReport(
                 ofMonitors,
                 read.names(),
                 (int) Math.min(read.unlistedCount(), 1_000_000),
-                read.gpus().units());
+                read.gpus());
     }
 
     /** Returns a report of the monitors' faults alone; empty if no monitor reports on the node. */
     private static Optional<FaultReport> monitored(NodeHealth read, String uid, Standing standing, String why) {
         return read.ofMonitors()
                 .map(faults -> new FaultReport(
-                        read.node(),
-                        uid,
-                        standing,
-                        why,
-                        faults,
-                        keys(faults),
-                        read.names(),
-                        0,
-                        read.gpus().units()));
+                        read.node(), uid, standing, why, faults, keys(faults), read.names(), 0, read.gpus()));
     }
 
     private static Set<FaultKey> keys(List<Fault> faults) {

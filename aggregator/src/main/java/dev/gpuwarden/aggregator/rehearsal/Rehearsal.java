@@ -180,7 +180,7 @@ public final class Rehearsal {
                         before.ofMonitors(),
                         before.names(),
                         before.unlisted(),
-                        before.units()))
+                        before.gpus()))
                 : Optional.empty();
     }
 
@@ -275,7 +275,7 @@ public final class Rehearsal {
             return;
         }
         entries.mode(Stage.REPAIR, settings.repair(), "--remediation.mode");
-        RepairStage stage = new RepairStage(api, settings, pods, report.units(), now, entries);
+        RepairStage stage = new RepairStage(api, settings, pods, report.gpus(), now, entries);
         if (!stage.read()) {
             return;
         }

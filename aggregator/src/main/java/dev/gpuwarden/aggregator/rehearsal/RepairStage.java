@@ -18,7 +18,7 @@ import dev.gpuwarden.aggregator.rehearsal.Timeline.Stage;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Verdict;
 import dev.gpuwarden.aggregator.remediation.RepairRehearsal;
 import dev.gpuwarden.aggregator.remediation.RepairRehearsal.Request;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ final class RepairStage {
     private final DryRunWrites writes;
     private final PipelineSettings settings;
     private final List<Map<String, Object>> pods;
-    private final ResetUnits units;
+    private final ReportedGpus gpus;
     private final Instant now;
     private final Entries entries;
     private final Map<MaintenanceKind, List<Map<String, Object>>> existing = new EnumMap<>(MaintenanceKind.class);
@@ -46,14 +46,14 @@ final class RepairStage {
             KubeClient api,
             PipelineSettings settings,
             List<Map<String, Object>> pods,
-            ResetUnits units,
+            ReportedGpus gpus,
             Instant now,
             Entries entries) {
         this.api = api;
         this.writes = new DryRunWrites(api);
         this.settings = settings;
         this.pods = pods;
-        this.units = units;
+        this.gpus = gpus;
         this.now = now;
         this.entries = entries;
     }
@@ -171,7 +171,7 @@ final class RepairStage {
         String name = CachedNode.of(node).name();
         JanitorWalk walk;
         try {
-            walk = JanitorRehearsal.of(api, kind, made, node, existing, pods, units, janitor, now);
+            walk = JanitorRehearsal.of(api, kind, made, node, existing, pods, gpus, janitor, now);
         } catch (ApiException e) {
             entries.add(
                     Stage.MAINTENANCE, Verdict.UNKNOWN, "read the lock of the node", String.valueOf(e.getMessage()));

@@ -7,16 +7,15 @@ import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -79,11 +78,7 @@ class DrainHoldersClusterTest extends DrainCommandFixture {
 
     @Test
     void podsOfTheWholeResetUnitAndThoseOfProcessesLeave() throws Exception {
-        fleet.gpus.put(
-                "paired",
-                new ReportedGpus(List.of(
-                        new ReportedGpus.Gpu(0, Optional.empty(), Optional.of(GPU), Optional.of(sorted(OTHER))),
-                        new ReportedGpus.Gpu(1, Optional.empty(), Optional.of(OTHER), Optional.of(sorted(GPU))))));
+        fleet.gpus.put("paired", TestGpus.units(List.of(GPU, OTHER)));
         TestPods pods = pods("paired");
         runWithGpu(pods, "paired", "holds", GPU);
         runWithGpu(pods, "paired", "other", OTHER);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.app.Workshop.Running;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -109,10 +109,7 @@ class JanitorClusterTest {
     @Test
     void aPartOfTheGpusThatCanOnlyBeResetTogetherIsRefused() {
         String other = "GPU-55555555-2051-db6c-0430-ffc457bff834";
-        fleet.gpus.put(
-                "part",
-                new ReportedGpus(
-                        List.of(RepairFixture.gpu(0, Workshop.GPU, other), RepairFixture.gpu(1, other, Workshop.GPU))));
+        fleet.gpus.put("part", TestGpus.units(List.of(Workshop.GPU, other)));
         fleet.node("part");
         shop.node("part");
         until(() -> running.nodes().health("part").isPresent(), "the report is there");
@@ -123,6 +120,25 @@ class JanitorClusterTest {
                 .endsWith("expected all GPUs that can only be reset together, " + Workshop.GPU + ", " + other
                         + ", seen " + Workshop.GPU);
         assertThat(shop.actions).doesNotContainKey("part");
+    }
+
+    @Test
+    void aGpuThatTheNodeDoesNotHaveIsRefusedBeforeServicesAreStopped() {
+        String there = "GPU-55555555-2051-db6c-0430-ffc457bff834";
+        fleet.gpus.put("elsewhere", TestGpus.units(List.of(there)));
+        fleet.node("elsewhere");
+        shop.node("elsewhere");
+        shop.services("elsewhere");
+        var labels = shop.labels("elsewhere");
+        until(() -> running.nodes().health("elsewhere").isPresent(), "the report is there");
+        shop.reset("elsewhere");
+        // Nothing plays the GPU Operator and the kubelet, so a resource that stops services or makes a Job would not
+        // end.
+        until(
+                () -> shop.condition("gpureset/elsewhere", "Complete").equals("False GPUNotOnNode"),
+                () -> "it is refused, seen " + shop.of("gpureset/elsewhere", ".status"));
+        assertThat(shop.message("gpureset/elsewhere", "Complete")).contains(there, "seen " + Workshop.GPU);
+        assertThat(shop.labels("elsewhere")).isEqualTo(labels);
     }
 
     @Test

@@ -10,7 +10,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.MaintenanceCache;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ final class JanitorReplica implements AutoCloseable {
                 cache,
                 Workshop.settings(RebootProvider.JOB, Workshop.times(Duration.ofMinutes(1))),
                 NodeProvider.none(),
-                node -> ResetUnits.UNKNOWN,
+                node -> ReportedGpus.NONE,
                 Clock.systemUTC(),
                 (node, delay) -> {},
                 audit -> {});

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.command.RehearseCommand;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
-import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
@@ -156,8 +156,7 @@ class RehearseClusterTest extends DrainCommandFixture {
 
     @Test
     void resetIsValidatedAndNothingChanges() throws Exception {
-        fleet.gpus.put(
-                "reset", new ReportedGpus(List.of(RepairFixture.gpu(0, GPU, OTHER), RepairFixture.gpu(1, OTHER, GPU))));
+        fleet.gpus.put("reset", TestGpus.units(List.of(GPU, OTHER)));
         TestPods pods = pods("reset");
         fleet.client.patch("node/reset", "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}}}");
         runWithGpu(pods, "reset", "train", GPU);

@@ -7,8 +7,8 @@ import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.RepairMetrics;
-import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -79,7 +79,7 @@ class RepairClusterTest extends RepairFixture {
             fail48(OTHER);
             until(() -> pods.asked("faulty"), "an older daemon reports no units");
             assertThat(pods.untouched()).containsExactly("apart", "linked");
-            fleet.gpus.put(bad, new ReportedGpus(List.of(gpu(0, GPU, OTHER), gpu(1, OTHER, GPU), gpu(2, apart))));
+            fleet.gpus.put(bad, TestGpus.units(List.of(GPU, OTHER), List.of(apart)));
             fail48(OTHER);
             until(() -> pods.asked("linked"), "the pod of the other GPU is evicted");
             pods.end("faulty");

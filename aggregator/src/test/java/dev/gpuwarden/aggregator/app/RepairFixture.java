@@ -10,14 +10,10 @@ import dev.gpuwarden.aggregator.remediation.RepairTemplates;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,10 +115,5 @@ abstract class RepairFixture {
 
     List<String> decisions() {
         return audits.stream().map(RepairAudit::decision).distinct().toList();
-    }
-
-    static ReportedGpus.Gpu gpu(int index, String uuid, String... others) {
-        return new ReportedGpus.Gpu(
-                index, Optional.empty(), Optional.of(uuid), Optional.of(new TreeSet<>(Set.of(others))));
     }
 }

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.janitor.Acceptance.Verdict;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,7 +27,7 @@ class AcceptanceTest {
 
     @Test
     void aPartOfTheGpusThatCanOnlyBeResetTogetherIsRefused() {
-        world.units = new ResetUnits(Map.of("GPU-r0", Set.of("GPU-r0", "GPU-r1"), "GPU-r2", Set.of("GPU-r2")));
+        world.gpus = TestGpus.units(List.of("GPU-r0", "GPU-r1"), List.of("GPU-r2"));
         assertThat(verdict(MaintenanceKind.GPU_RESET))
                 .isEqualTo(new Verdict.Refused(
                         "PartOfResetUnit",
@@ -33,12 +35,13 @@ class AcceptanceTest {
                                 + " GPU-r0"));
         assertThat(verdict(MaintenanceKind.REBOOT_NODE)).isNotInstanceOf(Verdict.Refused.class);
         assertThat(verdict(MaintenanceKind.GPU_RESET)).as("GPU-r2").isNotInstanceOf(Verdict.Refused.class);
+        world.gpus = ReportedGpus.NONE;
         assertThat(verdict(MaintenanceKind.GPU_RESET)).as("of unknown unit").isNotInstanceOf(Verdict.Refused.class);
     }
 
     @Test
     void aGpuWhoseUnitMayBeMissingInACutListIsRefused() {
-        world.units = new ResetUnits(Map.of("GPU-r2", Set.of("GPU-r2")), false);
+        world.gpus = TestGpus.cut(TestGpus.units(List.of("GPU-r2")));
         assertThat(verdict(MaintenanceKind.GPU_RESET))
                 .as("GPU-r0")
                 .isInstanceOfSatisfying(Verdict.Refused.class, refused -> {
@@ -47,6 +50,37 @@ class AcceptanceTest {
                 });
         assertThat(verdict(MaintenanceKind.REBOOT_NODE)).isNotInstanceOf(Verdict.Refused.class);
         assertThat(verdict(MaintenanceKind.GPU_RESET)).as("GPU-r2").isNotInstanceOf(Verdict.Refused.class);
+    }
+
+    @Test
+    void aGpuThatACompleteListLacksIsRefusedAndNoOther() {
+        world.gpus = TestGpus.units(List.of("GPU-a"), List.of("GPU-b"));
+        assertThat(verdict(MaintenanceKind.GPU_RESET))
+                .isEqualTo(new Verdict.Refused(
+                        "GPUNotOnNode",
+                        "spec.selector.uuids: expected GPUs of Node node-1, GPU-a, GPU-b, seen GPU-r0: use a UUID of"
+                                + " status.gpus of its NodeHealth"));
+        assertThat(verdict(MaintenanceKind.REBOOT_NODE)).isNotInstanceOf(Verdict.Refused.class);
+        world.gpus = TestGpus.units(List.of("GPU-a"), List.of("gpu-R2"));
+        assertThat(verdict(MaintenanceKind.GPU_RESET)).as("other case").isNotInstanceOf(Verdict.Refused.class);
+    }
+
+    @Test
+    void aListThatDoesNotProveTheAbsenceOfAGpuRefusesNothing() {
+        ReportedGpus listed = TestGpus.units(List.of("GPU-a"));
+        List<ReportedGpus.Gpu> andOneThatDoesNotReportItsUuid = new ArrayList<>(listed.gpus());
+        andOneThatDoesNotReportItsUuid.add(
+                new ReportedGpus.Gpu(1, Optional.empty(), Optional.empty(), Optional.empty()));
+        world.gpus = ReportedGpus.NONE;
+        assertThat(verdict(MaintenanceKind.GPU_RESET)).isEqualTo(new Verdict.Accepted());
+        world.gpus = new ReportedGpus(andOneThatDoesNotReportItsUuid);
+        assertThat(verdict(MaintenanceKind.GPU_RESET)).isEqualTo(new Verdict.Accepted());
+        world.gpus = new ReportedGpus(listed.gpus(), OptionalLong.empty());
+        assertThat(verdict(MaintenanceKind.GPU_RESET))
+                .as("its unit is another matter")
+                .isInstanceOfSatisfying(
+                        Verdict.Refused.class,
+                        refused -> assertThat(refused.reason()).isEqualTo("ResetUnitUnknown"));
     }
 
     /** Returns the refusal of a resource that an operator made. */
@@ -65,7 +99,7 @@ class AcceptanceTest {
                                 world.resources.stream()
                                         .map(JanitorWorld.Resource::read)
                                         .toList(),
-                                facts.units(),
+                                facts.gpus(),
                                 facts.settings(),
                                 facts.now()))
                         instanceof Verdict.Refused refused

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorWalk.Walked;
 import dev.gpuwarden.aggregator.janitor.JanitorWalk.Write;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +47,7 @@ class JanitorRehearsalTest {
                 lock,
                 scene.ahead(),
                 List.of(SERVICE),
-                scene.units(),
+                scene.gpus(),
                 new JanitorSettings(
                         usual.namespace(), usual.lockNamespace(), usual.image(), reboot, usual.system(), usual.times()),
                 world.now);
@@ -128,6 +129,15 @@ class JanitorRehearsalTest {
         JanitorWalk walk = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
         assertThat(walk.result()).isEqualTo(Result.FAILS);
         assertThat(walk.why()).startsWith("NodeInService: ");
+        assertThat(walk.steps()).isEmpty();
+    }
+
+    @Test
+    void aGpuThatTheNodeDoesNotHaveIsRefused() {
+        world.gpus = TestGpus.units(List.of("GPU-a"));
+        JanitorWalk walk = walk(MaintenanceKind.GPU_RESET, Lock.FREE, RebootProvider.JOB);
+        assertThat(walk.result()).isEqualTo(Result.FAILS);
+        assertThat(walk.why()).startsWith("GPUNotOnNode: ");
         assertThat(walk.steps()).isEmpty();
     }
 }

@@ -11,7 +11,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -177,7 +177,7 @@ final class JanitorWorld {
     boolean node = true;
     boolean cordoned = true;
     boolean ready = true;
-    ResetUnits units = ResetUnits.UNKNOWN;
+    ReportedGpus gpus = ReportedGpus.NONE;
     private Optional<Lease> lease = Optional.empty();
     private int ids;
 
@@ -202,7 +202,7 @@ final class JanitorWorld {
                         .filter(any -> read.progress().started().isPresent()),
                 pods ? Optional.of(pods()) : Optional.empty(),
                 ahead(resource),
-                units,
+                gpus,
                 settings,
                 now);
     }

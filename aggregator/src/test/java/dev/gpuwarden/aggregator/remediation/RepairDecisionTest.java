@@ -5,14 +5,13 @@ import static dev.gpuwarden.aggregator.remediation.RepairScene.GPU_B;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.node.ResetUnits;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -121,7 +120,7 @@ class RepairDecisionTest {
     @ParameterizedTest
     @ValueSource(strings = {GPU_A, GPU_B, GPU_A + " " + GPU_B})
     void gpusThatCanOnlyBeResetTogetherAreOneReset(String atFault) {
-        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A, GPU_B), GPU_B, Set.of(GPU_A, GPU_B)));
+        scene.gpus = TestGpus.units(List.of(GPU_A, GPU_B));
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", atFault.split(" "))
                 .fault(RecommendedAction.COMPONENT_RESET, "Ecc", GPU_B);
         scene.drain = new RepairFacts.DrainStanding(true, false, Set.of(GPU_B));
@@ -132,7 +131,7 @@ class RepairDecisionTest {
 
     @Test
     void gpusOfSeveralUnitsAreLeftToAnOperator() {
-        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A), GPU_B, Set.of(GPU_B)));
+        scene.gpus = TestGpus.units(List.of(GPU_A), List.of(GPU_B));
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A, GPU_B);
         assertThat(scene.decide().why()).contains("its 2 GPUs by hand");
         assertThat(scene.act()).isEmpty();
@@ -140,7 +139,7 @@ class RepairDecisionTest {
 
     @Test
     void aGpuWhoseUnitMayBeMissingInACutListIsLeftToAnOperator() {
-        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A)), false);
+        scene.gpus = TestGpus.cut(TestGpus.units(List.of(GPU_A)));
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B);
         assertThat(scene.decide().why()).contains(GPU_B, "status.unlistedGpuCount", "gpuwarden gpu-reset");
         assertThat(scene.act()).isEmpty();

@@ -121,7 +121,7 @@ final class RepairNode {
                         Set.of(),
                         PartNames.NONE,
                         0,
-                        scene.units);
+                        scene.gpus);
         RepairFacts facts = RepairFacts.of(
                 read, report, watched(), RepairObstacle.of(read, report, theirs, breaker), scene.policy, scene.now);
         return facts.and(unwatched(read, UnwatchedResources.of(facts.record(), scene.policy.templates())));

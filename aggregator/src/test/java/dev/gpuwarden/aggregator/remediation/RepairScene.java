@@ -11,7 +11,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +32,7 @@ final class RepairScene {
     Policy policy = Policy.DEFAULT;
     String approved = "";
     Optional<RepairObstacle> obstacle = Optional.empty();
-    ResetUnits units = ResetUnits.UNKNOWN;
+    ReportedGpus gpus = ReportedGpus.NONE;
     final List<Fault> faults = new ArrayList<>();
     final List<MaintenanceResource> resources = new ArrayList<>();
 
@@ -69,7 +69,7 @@ final class RepairScene {
     }
 
     List<Demand> demands() {
-        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates(), units);
+        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates(), gpus.units());
     }
 
     RepairDecision decide() {

@@ -3,12 +3,12 @@ package dev.gpuwarden.aggregator.remediation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.ModelAction.State;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
-import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,8 +96,8 @@ final class RepairSequence {
     private void link() {
         if (random.nextInt(3) == 0) {
             model.linked = RandomEvent.GPUS.subList(0, 2);
-            Set<String> pair = model.linked.stream().map(RandomEvent::uuid).collect(Collectors.toSet());
-            scene.units = new ResetUnits(pair.stream().collect(Collectors.toMap(each -> each, each -> pair)));
+            scene.gpus =
+                    TestGpus.units(model.linked.stream().map(RandomEvent::uuid).toList());
         }
     }
 

@@ -8,14 +8,13 @@ import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.RepairDecision.Kind;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.node.ResetUnits;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -70,7 +69,7 @@ class TemplateDecisionTest {
     @Test
     void aGpuWhoseUnitMayBeMissingInACutListIsLeftToAnOperator() {
         use("COMPONENT_RESET", "drain: gpu");
-        scene.units = new ResetUnits(Map.of(GPU_A, Set.of(GPU_A)), false);
+        scene.gpus = TestGpus.cut(TestGpus.units(List.of(GPU_A)));
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B);
         assertThat(scene.act()).isEmpty();
         assertThat(scene.decide().why()).contains("status.unlistedGpuCount");

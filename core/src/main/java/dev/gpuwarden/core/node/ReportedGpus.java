@@ -2,6 +2,7 @@ package dev.gpuwarden.core.node;
 
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * The GPUs of a node as it reports them to its cluster, by index. Pure.
@@ -72,6 +74,21 @@ public record ReportedGpus(List<Gpu> gpus, OptionalLong unlisted) {
         return new PartNames(gpus.stream()
                 .map(gpu -> PartNames.Gpu.of(gpu.index(), gpu.pci(), gpu.uuid()))
                 .toList());
+    }
+
+    /**
+     * Returns those of these UUIDs that no GPU of the node has. Empty if the list proves nothing: it has no GPU, or no room for all,
+     * or a GPU without a UUID.
+     */
+    public SortedSet<String> missing(Collection<String> uuids) {
+        boolean proof = !gpus.isEmpty()
+                && unlisted.equals(OptionalLong.of(0))
+                && gpus.stream().allMatch(gpu -> gpu.uuid().isPresent());
+        return uuids.stream()
+                .filter(uuid -> proof
+                        && gpus.stream()
+                                .noneMatch(gpu -> gpu.uuid().orElseThrow().equalsIgnoreCase(uuid)))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     public ResetUnits units() {
