@@ -128,6 +128,7 @@ public final class MaintenanceCache {
     /** Returns the number of resources whose services did not return. */
     public long servicesNotRestored() {
         return all.values().stream()
+                .filter(each -> !each.inProgress())
                 .flatMap(each -> each.progress().condition("ServicesRestored").stream())
                 .filter(each -> !each.isTrue())
                 .count();

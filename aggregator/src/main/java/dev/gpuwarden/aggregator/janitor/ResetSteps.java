@@ -32,6 +32,7 @@ final class ResetSteps {
     private static final String CREATED = "ResetJobCreated";
     private static final String COMPLETED = "ResetJobCompleted";
     private static final String RESTORED = "ServicesRestored";
+    private static final String RESTORING = "RestoringServices";
     private static final String DONE = "Complete";
     private static final String SKIPPED = "Skipped";
 
@@ -134,13 +135,16 @@ final class ResetSteps {
                 .plus(scene.settings().times().teardown());
         return scene.now().isBefore(end)
                 ? new Step.Wait(scene.settings().times().poll())
-                : new Step.SetStatus(scene.change()
-                        .condition(
-                                TORN_DOWN,
-                                false,
-                                "ServiceTeardownTimeoutExceeded",
-                                "Node " + scene.resource().node() + ": expected the operator's pods to end by " + end
-                                        + ", seen " + Acceptance.names(left)));
+                : new Step.SetStatus(restoring(
+                        scene,
+                        scene.change()
+                                .condition(
+                                        TORN_DOWN,
+                                        false,
+                                        "ServiceTeardownTimeoutExceeded",
+                                        "Node " + scene.resource().node()
+                                                + ": expected the operator's pods to end by " + end + ", seen "
+                                                + Acceptance.names(left))));
     }
 
     private static boolean serves(NodePod pod, Progress progress) {
@@ -215,10 +219,17 @@ final class ResetSteps {
         // The end comes after the stop of a Job, because a late write of a replaced leader could still start it.
         return scene.progress().services().isEmpty() && Jobs.open(scene).isEmpty()
                 ? end(scene, change, success, reason, message)
-                : new Step.SetStatus(change);
+                : new Step.SetStatus(restoring(scene, change));
     }
 
     // ---- services up ----
+
+    /** Adds the condition of services that return from now on. */
+    private static Progress.Change restoring(Scene scene, Progress.Change change) {
+        return scene.progress().services().isEmpty()
+                ? change
+                : change.condition(RESTORED, false, RESTORING, "the services of the GPU Operator are started again");
+    }
 
     private record Failure(String reason, String message) {
 
@@ -282,7 +293,8 @@ final class ResetSteps {
                     failure.message());
         }
         Progress progress = scene.progress();
-        Instant since = progress.condition(COMPLETED)
+        Instant since = progress.condition(RESTORED)
+                .or(() -> progress.condition(COMPLETED))
                 .or(() -> progress.condition(TORN_DOWN))
                 .map(Condition::since)
                 .orElseThrow();

@@ -131,15 +131,17 @@ final class MaintenanceStages {
 
     private Stage restored() {
         Optional<Condition> completed = condition("ResetJobCompleted");
-        Optional<Instant> begin = completed.flatMap(Condition::since);
         Optional<Condition> restored = condition("ServicesRestored");
-        if (restored.isPresent()) {
+        Optional<Instant> begin =
+                completed.or(() -> restored.filter(each -> !each.isTrue())).flatMap(Condition::since);
+        // It is False while they return, so it is a failure only after the end of the resource.
+        if (restored.isPresent() && (restored.get().isTrue() || ended.isPresent())) {
             Condition now = restored.get();
             return now.reason().equals(SKIPPED)
                     ? Stage.of(RESTORED, State.NOT_NEEDED, now.message())
                     : Stage.of(RESTORED, now.isTrue() ? State.DONE : State.FAILED, now.isTrue() ? "" : now.message())
                             .from(begin)
-                            .until(now.since());
+                            .until(now.isTrue() ? now.since() : ended);
         }
         boolean over = completed.isPresent()
                 || condition("ServicesTornDown")

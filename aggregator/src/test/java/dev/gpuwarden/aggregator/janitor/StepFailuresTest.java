@@ -7,7 +7,10 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.Stage;
+import dev.gpuwarden.aggregator.maintenance.Stage.State;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -87,6 +90,11 @@ class StepFailuresTest {
             world.nodeUid = "node-uid-2";
             world.nodeVersion += 100;
             world.labels.replaceAll((label, value) -> "true");
+        }
+
+        /** Returns the last stage of a reset, as operators see it. */
+        Stage restored() {
+            return resource.shown().stages().get(3).owned("");
         }
 
         Condition condition(String type) {
@@ -315,6 +323,51 @@ class StepFailuresTest {
         assertThat(bench.resource.gone).isTrue();
         assertThat(bench.resource.starts).isZero();
         assertThat(bench.world.holder()).isEmpty();
+    }
+
+    @Test
+    void servicesThatReturnAreNoFailureBeforeTheirTimeIsOver() {
+        Bench bench = new Bench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
+        MaintenanceCache cache = new MaintenanceCache(node -> {});
+        bench.go();
+        bench.operates = false;
+        bench.endJob(true);
+        bench.go();
+        Optional<Instant> begin = Optional.of(bench.world.now);
+        assertThat(bench.condition("ServicesRestored").reason()).isEqualTo("RestoringServices");
+        assertThat(bench.restored())
+                .isEqualTo(Stage.of("services restored", State.IN_PROGRESS, "").from(begin));
+        cache.keep(bench.resource.read());
+        assertThat(cache.servicesNotRestored()).isZero();
+
+        bench.pass(Duration.ofMinutes(10));
+        bench.go();
+        Condition late = bench.condition("ServicesRestored");
+        assertThat(late.reason()).isEqualTo("RestoreTimeoutExceeded");
+        assertThat(bench.restored())
+                .isEqualTo(Stage.of("services restored", State.FAILED, late.message())
+                        .from(begin)
+                        .until(Optional.of(bench.world.now)));
+        cache.keep(bench.resource.read());
+        assertThat(cache.servicesNotRestored()).isOne();
+    }
+
+    @Test
+    void servicesThatDidNotStopHaveTheWholeTimeToReturn() {
+        Bench bench = new Bench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
+        bench.operates = false;
+        bench.go();
+        bench.pass(Duration.ofMinutes(5));
+        bench.world.write(bench.resource, bench.next(), bench.resource.version);
+        bench.world.podReady.clear();
+        bench.go();
+        assertThat(bench.condition("ServicesRestored").reason()).isEqualTo("RestoringServices");
+        bench.pass(Duration.ofMinutes(10).minusSeconds(1));
+        assertThat(bench.next()).isInstanceOf(Step.Wait.class);
+        bench.pass(Duration.ofSeconds(1));
+        bench.go();
+        assertThat(bench.condition("ServicesRestored").reason()).isEqualTo("RestoreTimeoutExceeded");
+        assertThat(bench.condition("Complete").reason()).isEqualTo("ServiceTeardownTimeoutExceeded");
     }
 
     @Test
