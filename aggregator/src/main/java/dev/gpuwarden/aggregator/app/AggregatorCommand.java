@@ -136,10 +136,12 @@ public final class AggregatorCommand implements Callable<Integer> {
                     api,
                     set,
                     audits,
-                    drains.map(drain -> new Controllers.Draining(drain, audits::drain)),
-                    repairs.map(repair -> new RepairController.Repairing(repair, audits::repair)),
-                    maintenance.map(
-                            janitor -> new JanitorController.Maintaining(janitor, provider, audits::maintenance)))));
+                    drains.map(drain -> new DrainController.Draining(drain, audits::drain)),
+                    repairs.map(repair -> new RepairController.Repairing(
+                            repair,
+                            audits::repair,
+                            maintenance.map(janitor ->
+                                    new JanitorController.Maintaining(janitor, provider, audits::maintenance)))))));
             Optional<ObjectMonitor> monitor = controllers.map(
                     each -> parts.add(ObjectMonitor.start(api, each.cache(), each::onLeading, monitors.orElseThrow())));
             NodeHealthCache memory = controllers.map(Controllers::memory).orElse(NodeHealthCache.NONE);

@@ -104,14 +104,7 @@ record AggregatorMetrics(
         controllers.drains().ifPresent(drains -> addDrains(all, drains));
         controllers.repairs().ifPresent(repairs -> {
             addRepairs(all, repairs.metrics());
-            Instant now = Instant.now();
-            long ofJanitor = controllers
-                    .janitor()
-                    .map(janitor -> janitor.resources().oldestLockSeconds(now))
-                    .orElse(0L);
-            all.gauge(
-                    "gpuwarden_aggregator_maintenance_oldest_lock_seconds",
-                    Math.max(ofJanitor, repairs.oldestLockSeconds(now)));
+            all.gauge("gpuwarden_aggregator_maintenance_oldest_lock_seconds", repairs.oldestLockSeconds(Instant.now()));
         });
     }
 

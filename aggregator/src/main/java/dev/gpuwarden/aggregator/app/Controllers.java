@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
+import dev.gpuwarden.aggregator.app.DrainController.Draining;
 import dev.gpuwarden.aggregator.app.RepairController.Repairing;
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap;
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
@@ -15,11 +15,7 @@ import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
-import dev.gpuwarden.aggregator.drain.DrainEvents;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
-import dev.gpuwarden.aggregator.drain.GpuHolderSource;
-import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodestatus.ConditionReconciler;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
@@ -35,7 +31,6 @@ import dev.gpuwarden.aggregator.ruleset.RuleSetStore;
 import dev.gpuwarden.aggregator.web.FleetView.ReplicaState;
 import dev.gpuwarden.core.util.Threads;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -59,15 +54,11 @@ public final class Controllers implements AutoCloseable {
     private static final int THREADS = 32;
 
     private static final int STATUS_THREADS = 8;
-    private static final int DRAINING_THREADS = 16;
 
     /** The interval at which nodes that the breaker refused are reconciled again without another cause. */
     private static final long ASK_AGAIN_SECONDS = 5;
 
     private static final String BREAKER = "breaker";
-
-    /** The settings of drains, and the receiver of their audit records. */
-    public record Draining(DrainReconciler.Settings settings, Consumer<DrainAudit> audits) {}
 
     private final Clock clock = Clock.systemUTC();
     private final Manager manager;
@@ -84,12 +75,8 @@ public final class Controllers implements AutoCloseable {
     /** A separate queue, so that a cordon never waits for the conditions and Events of a thousand other nodes. */
     private final WorkQueue statuses;
 
-    /** A separate queue too, so that a cordon never waits for pods. */
-    private final Optional<WorkQueue> drained;
-
-    private final Optional<DrainReconciler> drains;
+    private final Optional<DrainController> drains;
     private final Optional<RepairController> repairs;
-    private final Optional<JanitorController> janitor;
     private final WorkQueue chores;
     private final ResourceInformer healths;
 
@@ -98,8 +85,7 @@ public final class Controllers implements AutoCloseable {
             QuarantineSettings settings,
             Consumer<AuditRecord> audits,
             Optional<Draining> draining,
-            Optional<Repairing> repairing,
-            Optional<Maintaining> maintaining) {
+            Optional<Repairing> repairing) {
         this.settings = settings;
         this.manager = new Manager(api);
         BreakerPolicy policy = new BreakerPolicy(settings.pools());
@@ -134,28 +120,9 @@ public final class Controllers implements AutoCloseable {
                 () -> Controllers.this.chore(BREAKER));
         this.statuses = manager.controller(
                 "conditions and Events of node", STATUS_THREADS, name -> Controllers.this.work.updateStatus(name));
-        this.drains = draining.map(set -> manager.keep(new DrainReconciler(
-                api,
-                cache,
-                set.settings(),
-                manager.keep(new KubeletGpuHolders(
-                        new GpuHolderSource.FromPodStatus(clock),
-                        api,
-                        cache,
-                        clock,
-                        set.settings().times().holders(),
-                        set.settings().processes(),
-                        this::queueDrain)),
-                clock,
-                set.audits(),
-                this::queueDrain,
-                this::queueDrainAfter,
-                this::changed)));
-        drains.ifPresent(manager::onLeading);
-        this.drained = drains.map(all -> manager.controller("drain of node", DRAINING_THREADS, all));
-        this.janitor = maintaining.map(set -> new JanitorController(manager, api, cache, set, clock));
-        this.repairs = repairing.map(
-                set -> new RepairController(manager, api, cache, breaker, set, janitor, clock, this::changed));
+        this.drains = draining.map(set -> new DrainController(manager, api, cache, set, clock, this::changed));
+        this.repairs =
+                repairing.map(set -> new RepairController(manager, api, cache, breaker, set, clock, this::changed));
         this.work = new NodeReconciler(
                 api,
                 settings.mode(),
@@ -211,7 +178,7 @@ public final class Controllers implements AutoCloseable {
 
     /** Starts the controllers, without drains and repairs. Does not wait for the cluster. */
     public static Controllers start(KubeClient api, QuarantineSettings settings, Consumer<AuditRecord> audits) {
-        return start(api, settings, audits, Optional.empty(), Optional.empty(), Optional.empty());
+        return start(api, settings, audits, Optional.empty(), Optional.empty());
     }
 
     /**
@@ -219,17 +186,14 @@ public final class Controllers implements AutoCloseable {
      *
      * @param draining the settings of drains; empty if nodes are not drained
      * @param repairing the settings of repairs; empty if nodes are not repaired
-     * @param maintaining the settings of the janitor, which follows the resources by the watches of repairs; empty if another
-     *     program carries them out
      */
     public static Controllers start(
             KubeClient api,
             QuarantineSettings settings,
             Consumer<AuditRecord> audits,
             Optional<Draining> draining,
-            Optional<Repairing> repairing,
-            Optional<Maintaining> maintaining) {
-        return new Controllers(api, settings, audits, draining, repairing, maintaining);
+            Optional<Repairing> repairing) {
+        return new Controllers(api, settings, audits, draining, repairing);
     }
 
     /** Registers what runs whenever the controllers run. */
@@ -250,16 +214,12 @@ public final class Controllers implements AutoCloseable {
 
     /** Queues a node for its drain, for example after new facts about its GPUs. */
     public void queueDrain(String node) {
-        drained.ifPresent(rounds -> rounds.add(node));
-    }
-
-    private void queueDrainAfter(String node, Duration delay) {
-        drained.ifPresent(queue -> queue.addAfter(node, delay));
+        drains.ifPresent(all -> all.add(node));
     }
 
     private List<QuarantineEvents> rehearsals(String node) {
         return Stream.concat(
-                        DrainEvents.would(drains.flatMap(all -> all.rehearsal(node))).stream(),
+                        drains.map(all -> all.rehearsal(node)).orElse(List.of()).stream(),
                         repairs.map(all -> all.rehearsal(node)).orElse(List.of()).stream())
                 .toList();
     }
@@ -313,7 +273,7 @@ public final class Controllers implements AutoCloseable {
     public int queued() {
         return nodes.size()
                 + statuses.size()
-                + drained.map(WorkQueue::size).orElse(0)
+                + drains.map(DrainController::queued).orElse(0)
                 + repairs.map(RepairController::queued).orElse(0);
     }
 
@@ -321,13 +281,13 @@ public final class Controllers implements AutoCloseable {
         return nodes.failing()
                 + statuses.failing()
                 + chores.failing()
-                + drained.map(WorkQueue::failing).orElse(0)
+                + drains.map(DrainController::failing).orElse(0)
                 + repairs.map(RepairController::failing).orElse(0);
     }
 
     /** Returns the reconciler of drains; empty if nodes are not drained. */
     public Optional<DrainReconciler> drains() {
-        return drains;
+        return drains.map(DrainController::drains);
     }
 
     /** Returns the controller of repairs; empty if nodes are not repaired. */
@@ -337,7 +297,7 @@ public final class Controllers implements AutoCloseable {
 
     /** Returns the controller of maintenance; empty without a janitor. */
     Optional<JanitorController> janitor() {
-        return janitor;
+        return repairs.flatMap(RepairController::janitor);
     }
 
     public CircuitBreaker breaker() {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -22,27 +23,29 @@ public final class RepairController {
 
     private static final int THREADS = 16;
 
-    /** The settings of repairs, and the receiver of their audit records. */
-    public record Repairing(RepairReconciler.Settings settings, Consumer<RepairAudit> audits) {}
+    /**
+     * The settings of repairs, and the receiver of their audit records.
+     *
+     * @param maintaining the settings of the janitor, which follows the resources by the watches of repairs; empty if another
+     *     program carries them out
+     */
+    public record Repairing(
+            RepairReconciler.Settings settings, Consumer<RepairAudit> audits, Optional<Maintaining> maintaining) {}
 
+    private final Optional<JanitorController> janitor;
     private final RepairReconciler repairs;
     private final WorkQueue queue;
 
-    /**
-     * Creates the controller.
-     *
-     * @param janitor the controller of the resources that repairs make; empty if another program carries them out
-     * @param written receiver of the name of each node with news for operators
-     */
+    /** @param written receiver of the name of each node with news for operators */
     RepairController(
             Manager manager,
             KubeClient api,
             NodeCache cache,
             CircuitBreaker breaker,
             Repairing set,
-            Optional<JanitorController> janitor,
             Clock clock,
             Consumer<String> written) {
+        this.janitor = set.maintaining().map(each -> new JanitorController(manager, api, cache, each, clock));
         this.repairs = manager.keep(new RepairReconciler(
                 api,
                 cache,
@@ -71,8 +74,16 @@ public final class RepairController {
         return repairs.maintenance();
     }
 
+    /** Returns the age of the oldest action that has not ended, in seconds; 0 if there is none. */
     long oldestLockSeconds(Instant now) {
-        return repairs.oldestLockSeconds(now);
+        return Math.max(
+                repairs.oldestLockSeconds(now),
+                janitor.map(each -> each.resources().oldestLockSeconds(now)).orElse(0L));
+    }
+
+    /** Returns the controller of the resources that repairs make; empty if another program carries them out. */
+    Optional<JanitorController> janitor() {
+        return janitor;
     }
 
     RepairMetrics metrics() {

@@ -49,9 +49,8 @@ final class TestPods {
                 api,
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
-                Optional.of(new Controllers.Draining(
+                Optional.of(new DrainController.Draining(
                         new DrainReconciler.Settings(armed, policies, TIMES, false, false), audits::add)),
-                Optional.empty(),
                 Optional.empty());
     }
 
@@ -63,8 +62,7 @@ final class TestPods {
                 api,
                 TestFleet.settings("one", ActionMode.ARMED, 100),
                 audit -> {},
-                Optional.of(new Controllers.Draining(drains, audits::add)),
-                Optional.empty(),
+                Optional.of(new DrainController.Draining(drains, audits::add)),
                 Optional.empty());
     }
 
@@ -77,9 +75,8 @@ final class TestPods {
                 api,
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
-                Optional.of(new Controllers.Draining(drains, audit -> {})),
-                Optional.of(new RepairController.Repairing(repairs, audits::add)),
-                Optional.empty());
+                Optional.of(new DrainController.Draining(drains, audit -> {})),
+                Optional.of(new RepairController.Repairing(repairs, audits::add, Optional.empty())));
     }
 
     TestPods(TestFleet fleet, String namespace) {
