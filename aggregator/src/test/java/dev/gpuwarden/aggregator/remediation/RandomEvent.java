@@ -69,7 +69,7 @@ record RandomEvent(String check, List<String> gpus, RecommendedAction action, bo
         return !check.equals(UNHELD);
     }
 
-    RepairModel.Fault fault(long since) {
+    ModelFault fault(long since) {
         String requested = switch (action) {
             case COMPONENT_RESET -> "reset";
             case RESTART_BM, RESTART_VM -> "restart";
@@ -78,7 +78,7 @@ record RandomEvent(String check, List<String> gpus, RecommendedAction action, bo
             case CUSTOM -> "fix";
             default -> "person";
         };
-        return new RepairModel.Fault(check, Set.copyOf(gpus), requested, since, skip);
+        return new ModelFault(check, Set.copyOf(gpus), requested, since, skip);
     }
 
     @Override

@@ -20,45 +20,10 @@ final class RepairModel {
     static final long MEMORY = 7 * 24 * 3600;
     static final long SETTLE = 300;
 
-    /**
-     * The faults of one event that are reported now. The action is reset, restart, none, or a task of a person.
-     *
-     * @param gpus GPUs at fault; empty if the event names none
-     * @param skip true if no drain shows that its GPUs are free
-     */
-    record Fault(String check, Set<String> gpus, String action, long since, boolean skip) {
-
-        private String id() {
-            return check + " " + new TreeSet<>(gpus) + " " + since;
-        }
-
-        private Set<String> subjects() {
-            return gpus.isEmpty() ? Set.of(check) : gpus;
-        }
-
-        private boolean isOf(ModelAction action) {
-            return subjects().stream().anyMatch(action.subjects::contains);
-        }
-    }
-
-    /**
-     * A user's way of repair.
-     *
-     * @param name name, with the kind of its resources if that is another one
-     * @param drain all, gpu or none
-     * @param operator true if its success is checked by an operator
-     */
-    record Template(String name, Set<String> actions, String drain, boolean operator) {
-
-        private boolean makes(String group) {
-            return group.equals(name) || group.startsWith(name + "-");
-        }
-    }
-
     /** The faults of a group, the oldest first. */
-    private record Want(Fault first, Set<String> subjects) {}
+    private record Want(ModelFault first, Set<String> subjects) {}
 
-    final List<Fault> faults = new ArrayList<>();
+    final List<ModelFault> faults = new ArrayList<>();
     private final List<ModelAction> actions = new ArrayList<>();
     private int session;
     /** The pods that have left: none, those of the GPUs, or all. */
@@ -76,7 +41,7 @@ final class RepairModel {
     List<String> linked = List.of();
 
     /** The file of the operator. It changes with a restart of the program. */
-    List<Template> templates = List.of();
+    ModelTemplates templates = ModelTemplates.NONE;
     /** The program may not read resources of templates that are no longer in the file. */
     boolean unreadable;
     /** The action of a template that has the lock of the node. */
@@ -136,17 +101,9 @@ final class RepairModel {
         return true;
     }
 
-    boolean isTemplate(String group) {
-        return template(group).isPresent();
-    }
-
-    private Optional<Template> template(String group) {
-        return templates.stream().filter(each -> each.makes(group)).findFirst();
-    }
-
     /** Returns true if its template is no longer in the file. */
     private boolean isHidden(ModelAction action) {
-        return action.ofTemplate() && template(action.group).isEmpty();
+        return action.ofTemplate() && templates.of(action.group).isEmpty();
     }
 
     /** A resource is over. */
@@ -232,7 +189,8 @@ final class RepairModel {
     }
 
     private boolean drained(String group) {
-        String pods = template(group).map(Template::drain).orElse(group.equals("restart") ? "all" : "gpu");
+        String pods =
+                templates.of(group).map(ModelTemplates.Template::drain).orElse(group.equals("restart") ? "all" : "gpu");
         return switch (pods) {
             case "none" -> true;
             case "all" -> drainDone && drainAll;
@@ -240,7 +198,7 @@ final class RepairModel {
         };
     }
 
-    private String attempt(String group, Fault first) {
+    private String attempt(String group, ModelFault first) {
         return group + " " + first.id() + " "
                 + actions.stream()
                         .filter(each -> each.group.equals(group) && each.first.equals(first.id()))
@@ -253,59 +211,26 @@ final class RepairModel {
      */
     private Map<String, Want> wanted(long now) {
         Map<String, Want> wanted = new LinkedHashMap<>();
-        for (Fault fault : faults) {
-            requested(fault)
+        for (ModelFault fault : faults) {
+            templates
+                    .requested(fault, linked)
                     .flatMap(group -> group(fault, group, now))
                     .ifPresent(act -> wanted.computeIfAbsent(act, any -> new Want(fault, new TreeSet<>()))
                             .subjects()
                             .addAll(fault.subjects()));
         }
         Optional<String> first = wanted.keySet().stream().findFirst();
-        if (wanted.containsKey(restart())) {
-            wanted.keySet().retainAll(Set.of(restart()));
-        } else if (first.filter(this::isTemplate).isPresent()) {
+        if (wanted.containsKey(templates.restart())) {
+            wanted.keySet().retainAll(Set.of(templates.restart()));
+        } else if (first.filter(templates::isTemplate).isPresent()) {
             wanted.keySet().retainAll(Set.of(first.get()));
         } else {
-            wanted.keySet().removeIf(this::isTemplate);
+            wanted.keySet().removeIf(templates::isTemplate);
         }
         return wanted;
     }
 
-    /** Returns the group that restarts the node. */
-    private String restart() {
-        return templates.stream()
-                .filter(each -> each.actions().contains("restart"))
-                .map(Template::name)
-                .findFirst()
-                .orElse("restart");
-    }
-
-    /** Returns the group of a fault; empty if it requests nothing, or waits for an operator. */
-    private Optional<String> requested(Fault fault) {
-        Optional<Template> template = templates.stream()
-                .filter(each -> each.actions().contains(fault.action()))
-                .findFirst();
-        if (fault.skip() && template.filter(each -> each.drain().equals("none")).isEmpty()) {
-            return Optional.empty();
-        }
-        String gpus = String.join("+", new TreeSet<>(fault.gpus()));
-        if (template.isPresent()) {
-            String name = template.get().name();
-            if (!template.get().drain().equals("gpu")) {
-                return Optional.of(name);
-            }
-            return gpus.isEmpty() ? Optional.empty() : Optional.of(name + "-" + gpus);
-        }
-        if (fault.action().equals("reset")) {
-            boolean unit = !gpus.isEmpty() && linked.containsAll(fault.gpus());
-            return unit || fault.gpus().size() == 1
-                    ? Optional.of("reset-" + (unit ? String.join("+", linked) : gpus))
-                    : Optional.empty();
-        }
-        return Optional.of(fault.action()).filter("restart"::equals);
-    }
-
-    private Optional<String> ofTemplate(Fault fault, String group, Template template, long now) {
+    private Optional<String> ofTemplate(ModelFault fault, String group, ModelTemplates.Template template, long now) {
         if (actions.stream().anyMatch(this::isOpen)) {
             return Optional.empty();
         }
@@ -320,9 +245,9 @@ final class RepairModel {
         return times(fault, group, now) < ATTEMPTS ? Optional.of(group) : Optional.empty();
     }
 
-    private Optional<String> group(Fault fault, String group, long now) {
-        if (template(group).isPresent()) {
-            return ofTemplate(fault, group, template(group).get(), now);
+    private Optional<String> group(ModelFault fault, String group, long now) {
+        if (templates.of(group).isPresent()) {
+            return ofTemplate(fault, group, templates.of(group).get(), now);
         }
         boolean restart = group.equals("restart");
         // Cases 1 and 4: a reboot in progress answers all. Case 2: a reset in progress answers its own group.
@@ -334,11 +259,11 @@ final class RepairModel {
             return Optional.empty();
         }
         Optional<ModelAction> reset = restart ? Optional.empty() : last(group);
-        Optional<ModelAction> reboot = last(restart());
+        Optional<ModelAction> reboot = last(templates.restart());
         boolean reboots = reboot.isPresent() && reset.stream().allMatch(each -> reboot.get().at >= each.at);
         Optional<ModelAction> last = reboots ? reboot : reset;
         if (last.isPresent() && last.get().state == State.BAD && !reboots) {
-            return group(fault, restart(), now);
+            return group(fault, templates.restart(), now);
         }
         if (last.isPresent() && last.get().state != State.GOOD) {
             return Optional.empty();
@@ -351,11 +276,11 @@ final class RepairModel {
         if (times(fault, group, now) < ATTEMPTS) {
             return Optional.of(group);
         }
-        return restart ? Optional.empty() : group(fault, restart(), now);
+        return restart ? Optional.empty() : group(fault, templates.restart(), now);
     }
 
     /** Returns the number of attempts for the GPU that had most of them. */
-    private long times(Fault fault, String group, long now) {
+    private long times(ModelFault fault, String group, long now) {
         return fault.subjects().stream()
                 .mapToLong(subject -> actions.stream()
                         .filter(each -> each.recorded && each.group.equals(group) && each.at > now - MEMORY)

@@ -2,26 +2,14 @@ package dev.gpuwarden.aggregator.remediation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.ModelAction.State;
-import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
-import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.FaultKey;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 
-/** One random sequence: each step changes the node and the model alike, and both decide. */
+/** One random sequence: after each change of the node and the model, both decide. */
 final class RepairSequence {
 
     /** The waits for a person because of a template that is no longer in the file. */
@@ -31,311 +19,41 @@ final class RepairSequence {
 
     private static final int STEPS = 40;
 
-    private final long seed;
+    private final RandomChanges changes;
     private final Random random;
-    private final RepairModel model = new RepairModel();
-    private final RepairNode node = new RepairNode();
-    private final RepairScene scene = node.scene;
+    private final RepairModel model;
+    private final RepairNode node;
     private final RepairVendor vendor;
-    private final List<String> story = new ArrayList<>();
-    /** The model's action of each resource. */
-    private final Map<String, ModelAction> actions = new HashMap<>();
-
-    private boolean foreign;
-    /** The node is out of quarantine. */
-    private boolean rests;
-
-    private int hands;
 
     RepairSequence(long seed) {
-        this.seed = seed;
-        // Neighbouring seeds alone give related sequences.
-        this.random = new Random(seed * 0x9E3779B97F4A7C15L);
-        this.vendor = new RepairVendor(random);
+        this.changes = new RandomChanges(seed);
+        this.random = changes.random;
+        this.model = changes.model;
+        this.node = changes.node;
+        this.vendor = changes.vendor;
     }
 
     /** @param made number of resources of each group */
     void run(Map<String, Integer> made) {
-        model.manual = random.nextInt(3) == 0;
-        configure();
-        link();
         try {
-            drain();
+            changes.begin();
             for (int step = 0; step < STEPS; step++) {
-                if (rests) {
-                    changeAtRest();
-                } else {
-                    change();
-                }
-                if (rests) {
+                changes.next();
+                if (changes.rests) {
                     rest(made);
                 } else {
                     settle(made);
                 }
-                scene.later(1 + random.nextInt(3));
+                changes.scene.later(1 + random.nextInt(3));
             }
         } catch (IOException | RuntimeException e) {
-            throw new AssertionError(story(), e);
+            throw new AssertionError(changes.story(), e);
         }
     }
-
-    /** The program starts with a file of templates. */
-    private void configure() {
-        model.templates = vendor.chosen();
-        scene.policy = new Policy(
-                true,
-                model.manual,
-                RepairModel.ATTEMPTS,
-                Duration.ofSeconds(RepairModel.MEMORY),
-                Duration.ofSeconds(RepairModel.SETTLE),
-                vendor.templates());
-        story.add("templates " + model.templates);
-    }
-
-    /** Links the first two GPUs of some nodes. */
-    private void link() {
-        if (random.nextInt(3) == 0) {
-            model.linked = RandomEvent.GPUS.subList(0, 2);
-            scene.gpus =
-                    TestGpus.units(model.linked.stream().map(RandomEvent::uuid).toList());
-        }
-    }
-
-    private String story() {
-        return "seed " + seed + (model.manual ? ", with approvals" : "")
-                + (model.linked.isEmpty() ? "" : ", linked " + model.linked)
-                + "\n" + String.join("\n", story);
-    }
-
-    private long now() {
-        return scene.now.getEpochSecond();
-    }
-
-    private static String named(String text) {
-        for (String gpu : RandomEvent.GPUS) {
-            text = text.replace(RandomEvent.uuid(gpu), gpu);
-        }
-        return text;
-    }
-
-    private static String named(RepairGroup group) {
-        return named(RepairVendor.name(group));
-    }
-
-    private <T> T any(List<T> from) {
-        return from.get(random.nextInt(from.size()));
-    }
-
-    // ---- changes ----
-
-    private void change() {
-        switch (random.nextInt(model.manual ? 22 : 18)) {
-            case 0, 1, 2, 3 -> fault();
-            case 4 -> recover();
-            case 5, 6, 7 -> end();
-            case 8 -> pass();
-            case 9 -> delete();
-            case 10 -> byHand();
-            case 11 -> release();
-            case 12 -> block();
-            case 13 -> drain();
-            case 14 -> takeOver();
-            case 15 -> lock();
-            case 16 -> restart();
-            case 17 -> {
-                story.add("uncordoned");
-                rests = true;
-            }
-            case 18 -> {
-                story.add("approved another attempt");
-                node.approve("maintenance-of-another");
-                model.approveNothing();
-            }
-            default -> approve();
-        }
-    }
-
-    /** The changes while the node is out of quarantine. */
-    private void changeAtRest() {
-        switch (random.nextInt(8)) {
-            case 0, 1 -> end();
-            case 2 -> delete();
-            case 3 -> restart();
-            case 4 -> lock();
-            case 5 -> {
-                if (model.faults.isEmpty()) {
-                    story.add("the record of repairs is removed");
-                    node.forgetAttempts();
-                    model.forgetAttempts();
-                }
-            }
-            default -> {
-                story.add("in quarantine");
-                rests = false;
-            }
-        }
-    }
-
-    /** The program starts again, with another file of templates, and with other rights. */
-    private void restart() {
-        vendor.change();
-        node.unreadable = random.nextInt(4) == 0;
-        model.unreadable = node.unreadable;
-        configure();
-        story.add(node.unreadable ? "others are unreadable" : "others are readable");
-    }
-
-    private void fault() {
-        RandomEvent event = RandomEvent.of(random);
-        // A fault has one event at a time.
-        Set<FaultKey> there = scene.faults.stream().map(Fault::key).collect(Collectors.toSet());
-        if (event.cause().keys().stream().anyMatch(there::contains)) {
-            return;
-        }
-        story.add("fault " + event);
-        scene.fault(event.cause());
-        if (event.holds()) {
-            node.hold(event.cause());
-            model.faults.add(event.fault(now()));
-        }
-    }
-
-    private static RepairModel.Fault without(RepairModel.Fault fault, String gpu) {
-        Set<String> rest = new TreeSet<>(fault.gpus());
-        return rest.remove(gpu)
-                ? new RepairModel.Fault(fault.check(), rest, fault.action(), fault.since(), fault.skip())
-                : fault;
-    }
-
-    private void recover() {
-        if (!scene.faults.isEmpty()) {
-            var key = any(scene.faults).key();
-            String gpu = named(key.entity().value());
-            story.add("recovers " + key.checkName() + " " + gpu);
-            scene.faults.removeIf(each -> each.key().equals(key));
-            Set<String> over = key.entity().equals(Entity.WHOLE) ? Set.of() : Set.of(gpu);
-            model.faults.removeIf(
-                    each -> each.check().equals(key.checkName()) && each.gpus().equals(over));
-            model.faults.replaceAll(each -> each.check().equals(key.checkName()) ? without(each, gpu) : each);
-        }
-    }
-
-    private void end() {
-        List<MaintenanceResource> open =
-                scene.resources.stream().filter(MaintenanceResource::inProgress).toList();
-        if (!open.isEmpty()) {
-            MaintenanceResource resource = any(open);
-            boolean good = random.nextInt(3) > 0;
-            story.add("ends " + actions.get(resource.name()).group + (good ? " well" : " badly"));
-            MaintenanceResource ended =
-                    vendor.knows(resource) ? vendor.end(resource, good, scene.now) : scene.ended(resource, good);
-            scene.resources.replaceAll(each -> each.equals(resource) ? ended : each);
-            model.end(
-                    actions.get(resource.name()),
-                    good ? State.GOOD : State.BAD,
-                    ended.ended().orElseThrow().getEpochSecond());
-        }
-    }
-
-    private void drain() {
-        model.drainDone = random.nextInt(5) > 0;
-        model.drainAll = random.nextInt(3) > 0;
-        model.drainGpus = new TreeSet<>(RandomEvent.GPUS.subList(0, random.nextInt(RandomEvent.GPUS.size() + 1)));
-        story.add("drain of " + (model.drainAll ? "all" : model.drainGpus) + (model.drainDone ? " is done" : ""));
-        node.drained(
-                model.drainDone,
-                model.drainAll,
-                model.drainGpus.stream().map(RandomEvent::uuid).collect(Collectors.toSet()));
-    }
-
-    private void pass() {
-        int seconds = any(List.of(60, 299, 301, 3600, 24 * 3600, 8 * 24 * 3600));
-        story.add("passes " + seconds);
-        scene.later(seconds);
-    }
-
-    private void delete() {
-        if (!scene.resources.isEmpty()) {
-            MaintenanceResource gone = any(scene.resources);
-            scene.resources.remove(gone);
-            ModelAction action = actions.get(gone.name());
-            story.add("deleted " + action.group);
-            model.end(action, State.GONE, now());
-        }
-    }
-
-    private void byHand() {
-        String name = "hand-" + hands++;
-        String group = any(List.of("reset-" + any(RandomEvent.GPUS), "reset-all", "restart", "restart"));
-        story.add("by hand " + group);
-        switch (group) {
-            case "restart" ->
-                scene.byHand(any(List.of(MaintenanceKind.REBOOT_NODE, MaintenanceKind.TERMINATE_NODE)), name);
-            case "reset-all" -> scene.byHand(MaintenanceKind.GPU_RESET, name);
-            default ->
-                scene.byHand(MaintenanceKind.GPU_RESET, name, RandomEvent.uuid(group.substring("reset-".length())));
-        }
-        actions.put(name, model.byHand(group, now()));
-    }
-
-    private void release() {
-        story.add("released");
-        node.release();
-        model.release();
-        foreign = false;
-        drain();
-        blockedOrNot();
-        rests = random.nextBoolean();
-    }
-
-    private void block() {
-        node.breaker = random.nextInt(8) == 0 ? Optional.of("the breaker is open") : Optional.empty();
-        node.stale = random.nextInt(8) == 0;
-        blockedOrNot();
-    }
-
-    private void takeOver() {
-        foreign = !foreign && random.nextInt(6) == 0;
-        if (foreign) {
-            node.takeOver();
-        } else if (model.foreign) {
-            node.handBack();
-        }
-        blockedOrNot();
-    }
-
-    /** The janitor takes the lock for a resource, or releases it. */
-    private void lock() {
-        if (vendor.lease.equals(RepairVendor.JANITOR)) {
-            vendor.lease = "";
-        } else if (vendor.lease.isEmpty() && random.nextInt(3) == 0) {
-            vendor.lease = RepairVendor.JANITOR;
-        }
-        model.lockedByAnother = vendor.lease.equals(RepairVendor.JANITOR);
-        story.add("lock of " + vendor.lease);
-    }
-
-    private void blockedOrNot() {
-        if (foreign && !model.foreign) {
-            model.forget();
-        }
-        model.foreign = foreign;
-        model.blocked = foreign || node.stale || node.breaker.isPresent();
-        story.add("blocked " + model.blocked + (foreign ? " by another program" : ""));
-    }
-
-    private void approve() {
-        boolean waits = model.awaitedGroup.isPresent();
-        story.add("approved " + model.awaitedGroup.orElse("nothing"));
-        assertThat(node.approve()).as(this::story).isEqualTo(waits);
-        model.approve();
-    }
-
-    // ---- a decision ----
 
     private void lockIsLikeTheModels() {
         assertThat(vendor.lease.isEmpty() || vendor.lease.equals(RepairVendor.JANITOR))
-                .as(this::story)
+                .as(changes::story)
                 .isEqualTo(model.locker.isEmpty());
     }
 
@@ -357,58 +75,62 @@ final class RepairSequence {
                 vendor.releaseUnlessFor(node.locking);
             }
         }
-        List<ModelAction> due = model.decide(now());
+        List<ModelAction> due = model.decide(changes.now());
         RepairDecision decision = node.decide(false);
         vendor.releaseUnlessFor(node.locking);
         lockIsLikeTheModels();
         List<Repair> create = decision.create();
-        assertThat(create.stream().map(each -> named(each.group())).sorted())
-                .as(this::story)
+        assertThat(create.stream()
+                        .map(each -> RandomChanges.named(each.group()))
+                        .sorted())
+                .as(changes::story)
                 .isEqualTo(due.stream().map(each -> each.group).sorted().toList());
         if (!model.blocked) {
-            assertThat(decision.record().next().map(next -> named(next.group())))
-                    .as(this::story)
+            assertThat(decision.record().next().map(next -> RandomChanges.named(next.group())))
+                    .as(changes::story)
                     .isEqualTo(model.awaitedGroup);
             boolean asks = decision.record().person().stream()
                     .anyMatch(person -> person.task().contains("is no longer configured"));
-            assertThat(asks).as(this::story).isEqualTo(model.asksAboutHidden());
+            assertThat(asks).as(changes::story).isEqualTo(model.asksAboutHidden());
             if (asks) {
                 made.merge(ASKS, 1, Integer::sum);
             }
         }
         if (random.nextInt(10) == 0) {
-            story.add("killed before it makes "
+            changes.story.add("killed before it makes "
                     + due.stream().map(each -> each.group).toList());
             return;
         }
         List<Repair> locked = new ArrayList<>();
         for (Repair repair : create) {
-            String group = named(repair.group());
+            String group = RandomChanges.named(repair.group());
             ModelAction action = due.stream()
                     .filter(each -> each.group.equals(group))
                     .findFirst()
                     .orElseThrow();
-            boolean template = model.isTemplate(group);
-            assertThat(repair.group().template().isPresent()).as(this::story).isEqualTo(template);
+            boolean template = model.templates.isTemplate(group);
+            assertThat(repair.group().template().isPresent()).as(changes::story).isEqualTo(template);
             boolean free = !template || model.lock(action);
-            assertThat(!template || vendor.take(repair)).as(this::story).isEqualTo(free);
+            assertThat(!template || vendor.take(repair)).as(changes::story).isEqualTo(free);
             if (!free) {
                 locked.add(repair);
                 continue;
             }
             if (template && random.nextInt(10) == 0) {
-                story.add("killed with the lock for " + group);
+                changes.story.add("killed with the lock for " + group);
                 return;
             }
             action.state = State.RUNNING;
-            assertThat(actions.put(repair.resource(), action)).as(this::story).isNull();
+            assertThat(changes.actions.put(repair.resource(), action))
+                    .as(changes::story)
+                    .isNull();
             if (template) {
-                scene.resources.add(
+                changes.scene.resources.add(
                         vendor.make(node.read(), repair, node.facts().demands()));
             } else {
-                scene.make(repair);
+                changes.scene.make(repair);
             }
-            story.add("  makes " + group);
+            changes.story.add("  makes " + group);
             made.merge(
                     template
                             ? group.replace("@cases", "")
@@ -420,7 +142,7 @@ final class RepairSequence {
         }
         if (!create.isEmpty()) {
             // The watch has delivered the resources.
-            assertThat(node.decide(false).create()).as(this::story).isEqualTo(locked);
+            assertThat(node.decide(false).create()).as(changes::story).isEqualTo(locked);
         }
     }
 }

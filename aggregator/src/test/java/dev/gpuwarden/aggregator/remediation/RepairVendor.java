@@ -26,8 +26,8 @@ final class RepairVendor {
     /** A template of the file. Its resources are tickets, or cases. */
     private record Choice(String name, Map<String, String> actions, String drain, boolean operator, boolean cases) {
 
-        RepairModel.Template forModel() {
-            return new RepairModel.Template(
+        ModelTemplates.Template forModel() {
+            return new ModelTemplates.Template(
                     cases ? name + "@cases" : name, Set.copyOf(actions.keySet()), drain, operator);
         }
 
@@ -69,8 +69,8 @@ final class RepairVendor {
         }
     }
 
-    List<RepairModel.Template> chosen() {
-        return file.stream().map(Choice::forModel).toList();
+    ModelTemplates chosen() {
+        return new ModelTemplates(file.stream().map(Choice::forModel).toList());
     }
 
     RepairTemplates templates() {

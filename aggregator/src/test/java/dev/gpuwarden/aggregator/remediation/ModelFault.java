@@ -1,0 +1,25 @@
+package dev.gpuwarden.aggregator.remediation;
+
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The faults of one event that are reported now. The action is reset, restart, none, or a task of a person.
+ *
+ * @param gpus GPUs at fault; empty if the event names none
+ * @param skip true if no drain shows that its GPUs are free
+ */
+record ModelFault(String check, Set<String> gpus, String action, long since, boolean skip) {
+
+    String id() {
+        return check + " " + new TreeSet<>(gpus) + " " + since;
+    }
+
+    Set<String> subjects() {
+        return gpus.isEmpty() ? Set.of(check) : gpus;
+    }
+
+    boolean isOf(ModelAction action) {
+        return subjects().stream().anyMatch(action.subjects::contains);
+    }
+}
