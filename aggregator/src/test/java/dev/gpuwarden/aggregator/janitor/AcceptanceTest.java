@@ -97,7 +97,7 @@ class AcceptanceTest {
                                 Optional.empty(),
                                 facts.pods(),
                                 world.resources.stream()
-                                        .map(JanitorWorld.Resource::read)
+                                        .map(WorldResource::read)
                                         .toList(),
                                 facts.gpus(),
                                 facts.settings(),

@@ -38,7 +38,7 @@ class JanitorRehearsalTest {
             Map.of("conditions", List.of(Map.of("type", "Ready", "status", "True"))));
 
     private JanitorWalk walk(MaintenanceKind kind, Lock lock, RebootProvider reboot) {
-        JanitorWorld.Resource resource = world.add(kind);
+        WorldResource resource = world.add(kind);
         Scene scene = world.scene(resource, false);
         JanitorSettings usual = JanitorWorld.SETTINGS;
         return JanitorRehearsal.of(

@@ -4,18 +4,16 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
-import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
+import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,7 +49,7 @@ final class JanitorWorld {
 
     final JanitorSettings settings;
     /** Returns the answer of the provider; empty if the janitor is killed while it waits. */
-    private final Function<Resource, Optional<Answer>> provider;
+    private final Function<WorldResource, Optional<Answer>> provider;
 
     /** Creates a world in which Jobs reboot the node. */
     JanitorWorld() {
@@ -65,110 +63,15 @@ final class JanitorWorld {
     }
 
     /** Creates a world with a provider. */
-    JanitorWorld(Function<Resource, Optional<Answer>> provider) {
+    JanitorWorld(Function<WorldResource, Optional<Answer>> provider) {
         this.settings = settings(RebootProvider.PROVIDER);
         this.provider = provider;
-    }
-
-    /** A Job; it runs from its start to its result. */
-    static final class Job {
-        final String uid;
-        final Instant created;
-        boolean suspended = true;
-        Optional<Boolean> succeeded = Optional.empty();
-
-        Job(String uid, Instant created) {
-            this.uid = uid;
-            this.created = created;
-        }
-
-        JobFacts facts() {
-            return new JobFacts(
-                    uid,
-                    created,
-                    suspended,
-                    succeeded,
-                    succeeded.map(success -> success ? 0 : 1),
-                    succeeded.orElse(true) ? "" : "failed");
-        }
-
-        boolean runs() {
-            return !suspended && succeeded.isEmpty();
-        }
-    }
-
-    static final class Resource {
-        final MaintenanceKind kind;
-        final String uid;
-        final Instant created;
-        final List<String> finalizers = new ArrayList<>();
-        final Map<String, Object> status = new HashMap<>();
-        long version;
-        long generation = 1;
-        boolean deleted;
-        boolean gone;
-        Optional<Job> job = Optional.empty();
-        int starts;
-
-        Resource(MaintenanceKind kind, String uid, Instant created) {
-            this.kind = kind;
-            this.uid = uid;
-            this.created = created;
-        }
-
-        Maintenance read() {
-            return new Maintenance(
-                    kind,
-                    "maintenance-" + uid,
-                    uid,
-                    Long.toString(version),
-                    generation,
-                    created,
-                    deleted,
-                    List.copyOf(finalizers),
-                    List.of(Maintenance.MANAGER),
-                    Map.of(),
-                    NODE,
-                    kind == MaintenanceKind.GPU_RESET ? List.of("GPU-" + uid) : List.of(),
-                    List.of(),
-                    false,
-                    Progress.of(status),
-                    "kubectl-create");
-        }
-
-        /** Returns the resource as operators see it. */
-        MaintenanceRecord shown() {
-            return MaintenanceRecord.of(
-                    kind,
-                    Map.of(
-                            "metadata",
-                            Map.of("name", "maintenance-" + uid, "creationTimestamp", created.toString()),
-                            "status",
-                            status));
-        }
-
-        boolean ended() {
-            return status.containsKey("completionTime");
-        }
-
-        private Written answer() {
-            changed();
-            return gone ? Written.NOTHING : Written.of(read());
-        }
-
-        private void changed() {
-            version++;
-            gone = deleted && finalizers.isEmpty();
-            if (gone) {
-                job = Optional.empty();
-            }
-        }
     }
 
     private record Lease(String uid, String owner) {}
 
     Instant now = Instant.parse("2026-06-01T00:00:00Z");
-    final List<Resource> resources = new ArrayList<>();
+    final List<WorldResource> resources = new ArrayList<>();
     final Map<String, String> labels = new TreeMap<>();
     final Map<String, Boolean> podReady = new TreeMap<>();
     String nodeUid = "node-uid-1";
@@ -181,18 +84,18 @@ final class JanitorWorld {
     private Optional<Lease> lease = Optional.empty();
     private int ids;
 
-    Resource add(MaintenanceKind kind) {
-        Resource resource = new Resource(kind, "r" + ids++, now);
+    WorldResource add(MaintenanceKind kind) {
+        WorldResource resource = new WorldResource(kind, "r" + ids++, now);
         resources.add(resource);
         return resource;
     }
 
-    Scene scene(Resource resource, boolean pods) {
+    Scene scene(WorldResource resource, boolean pods) {
         return scene(resource, resource.read(), pods);
     }
 
     /** @param read the resource as a watch delivered it, perhaps long ago; all other facts are those of now */
-    Scene scene(Resource resource, Maintenance read, boolean pods) {
+    Scene scene(WorldResource resource, Maintenance read, boolean pods) {
         return new Scene(
                 read,
                 nodeFacts(),
@@ -220,18 +123,18 @@ final class JanitorWorld {
                 : Optional.empty();
     }
 
-    List<Maintenance> ahead(Resource resource) {
+    List<Maintenance> ahead(WorldResource resource) {
         Maintenance read = resource.read();
         return resources.stream()
                 .filter(other -> other != resource && !other.gone)
-                .map(Resource::read)
+                .map(WorldResource::read)
                 .filter(Maintenance::inProgress)
                 .filter(other -> Maintenance.ORDER.compare(other, read) < 0
                         || other.progress().started().isPresent())
                 .toList();
     }
 
-    private Lock lock(Resource resource) {
+    private Lock lock(WorldResource resource) {
         if (lease.isEmpty()) {
             return Lock.FREE;
         }
@@ -267,7 +170,7 @@ final class JanitorWorld {
      * Makes the write of a step that was decided for this version of the resource, perhaps long ago. Returns the facts of its
      * answer; nothing if they must be read.
      */
-    Written write(Resource resource, Step step, long version) {
+    Written write(WorldResource resource, Step step, long version) {
         boolean same = !resource.gone && resource.version == version;
         if (step instanceof Step.AddFinalizer && same && !resource.deleted) {
             resource.finalizers.add(Maintenance.FINALIZER);
@@ -327,26 +230,26 @@ final class JanitorWorld {
         lease = Optional.empty();
     }
 
-    Optional<Resource> holder() {
+    Optional<WorldResource> holder() {
         return lease.flatMap(held ->
                 resources.stream().filter(each -> each.uid.equals(held.owner())).findFirst());
     }
 
     /** Deletes the resource, which stays until its finalizer is gone. */
-    void delete(Resource resource) {
+    void delete(WorldResource resource) {
         resource.deleted = true;
         resource.changed();
     }
 
     /** Removes the finalizer of a deleted resource by hand. Its lock stays, until this program sees it or the API server collects it. */
-    void force(Resource resource) {
+    void force(WorldResource resource) {
         if (resource.deleted && !resource.gone) {
             resource.finalizers.clear();
             resource.changed();
         }
     }
 
-    void changeSpec(Resource resource) {
+    void changeSpec(WorldResource resource) {
         resource.generation++;
         resource.changed();
     }

@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.janitor.JanitorWorld.Job;
-import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
+import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,7 +22,7 @@ class MaintenanceAuditLogTest {
     private final MaintenanceAuditLog log = new MaintenanceAuditLog(audits::add);
 
     /** Carries out a resource; its Job, if it has one, ends after a minute with a failure. */
-    private void run(Resource resource) {
+    private void run(WorldResource resource) {
         for (int turn = 0; turn < 40 && !resource.ended(); turn++) {
             Step step = Steps.next(world.scene(resource, true));
             log.before(resource.read(), step, world.now);
@@ -43,7 +42,7 @@ class MaintenanceAuditLogTest {
 
     @Test
     void endHasCreatorReasonAndTheTimeOfEachStep() throws IOException {
-        Resource reset = world.add(MaintenanceKind.GPU_RESET);
+        WorldResource reset = world.add(MaintenanceKind.GPU_RESET);
         run(reset);
         assertThat(audits).extracting(MaintenanceAudit::decision).containsExactly("start", "failed");
         assertThat(Json.write(audits.get(0).toTree()))
@@ -80,7 +79,7 @@ class MaintenanceAuditLogTest {
         MaintenanceAuditLog full = new MaintenanceAuditLog(audit -> {
             throw new UncheckedIOException(new IOException("disk full"));
         });
-        Resource reset = world.add(MaintenanceKind.GPU_RESET);
+        WorldResource reset = world.add(MaintenanceKind.GPU_RESET);
         for (int i = 0; i < 2; i++) {
             world.write(reset, Steps.next(world.scene(reset, true)), reset.version);
         }

@@ -16,7 +16,7 @@ class RebootEvidenceTest {
     private static final String PLACE = "evidence from before it is in /var/lib/gpuwarden/bundles/bundle-reboot-r0.zip";
 
     private final JanitorWorld world = new JanitorWorld();
-    private final JanitorWorld.Resource resource = world.add(MaintenanceKind.REBOOT_NODE);
+    private final WorldResource resource = world.add(MaintenanceKind.REBOOT_NODE);
 
     private String end() {
         resource.status.putAll(Map.of(
@@ -30,7 +30,7 @@ class RebootEvidenceTest {
                 "boot-1",
                 "conditions",
                 List.of(Map.of("type", "SignalSent", "status", "True", "lastTransitionTime", world.now.toString()))));
-        JanitorWorld.Job job = new JanitorWorld.Job("j", world.now);
+        WorldResource.Job job = new WorldResource.Job("j", world.now);
         job.suspended = false;
         job.succeeded = Optional.of(true);
         resource.job = Optional.of(job);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.JanitorWorld.Resource;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
@@ -27,92 +26,17 @@ class StepFailuresTest {
 
     private static final String PAUSED = "paused-for-gpu-reset";
 
-    /** A node with the services of the GPU Operator and one resource. */
-    private static final class Bench {
-        final JanitorWorld world;
-        final Resource resource;
-        /** False once the GPU Operator neither starts nor ends pods. */
-        boolean operates = true;
-
-        Bench(MaintenanceKind kind, RebootProvider way) {
-            world = new JanitorWorld(way);
-            for (String service : ResetSteps.SERVICES) {
-                world.labels.put(service, "true");
-                world.podReady.put(service, true);
-            }
-            resource = world.add(kind);
-        }
-
-        /** Makes steps until one has to wait. */
-        void go() {
-            while (!resource.gone) {
-                Step step = next();
-                if (step instanceof Step.Wait || step instanceof Step.Leave) {
-                    return;
-                }
-                world.write(resource, step, resource.version);
-                operate();
-            }
-        }
-
-        Step next() {
-            Step step = Steps.next(world.scene(resource, false));
-            return step instanceof Step.ReadPods ? Steps.next(world.scene(resource, true)) : step;
-        }
-
-        private void operate() {
-            for (String service : ResetSteps.SERVICES) {
-                if (operates && "true".equals(world.labels.get(service))) {
-                    world.podReady.put(service, true);
-                } else if (operates) {
-                    world.podReady.remove(service);
-                }
-            }
-        }
-
-        /** Makes steps until the Job waits for its start. */
-        void goUntilJob() {
-            while (!(next() instanceof Step.StartJob)) {
-                world.write(resource, next(), resource.version);
-                operate();
-            }
-        }
-
-        void endJob(boolean success) {
-            resource.job.orElseThrow().succeeded = Optional.of(success);
-        }
-
-        void pass(Duration time) {
-            world.now = world.now.plus(time);
-        }
-
-        void recreateNode() {
-            world.nodeUid = "node-uid-2";
-            world.nodeVersion += 100;
-            world.labels.replaceAll((label, value) -> "true");
-        }
-
-        /** Returns the last stage of a reset, as operators see it. */
-        Stage restored() {
-            return resource.shown().stages().get(3).owned("");
-        }
-
-        Condition condition(String type) {
-            return resource.read().progress().condition(type).orElseThrow();
-        }
-    }
-
-    private static Arguments reset(String reason, String message, int starts, Consumer<Bench> middle) {
+    private static Arguments reset(String reason, String message, int starts, Consumer<StepBench> middle) {
         return arguments(reason, message, starts, MaintenanceKind.GPU_RESET, RebootProvider.JOB, middle);
     }
 
     private static Arguments reboot(
-            RebootProvider way, String reason, String message, int starts, Consumer<Bench> middle) {
+            RebootProvider way, String reason, String message, int starts, Consumer<StepBench> middle) {
         return arguments(reason, message, starts, MaintenanceKind.REBOOT_NODE, way, middle);
     }
 
     private static Arguments terminate(
-            RebootProvider way, String reason, String message, int starts, Consumer<Bench> middle) {
+            RebootProvider way, String reason, String message, int starts, Consumer<StepBench> middle) {
         return arguments(reason, message, starts, MaintenanceKind.TERMINATE_NODE, way, middle);
     }
 
@@ -291,8 +215,8 @@ class StepFailuresTest {
             int starts,
             MaintenanceKind kind,
             RebootProvider way,
-            Consumer<Bench> middle) {
-        Bench bench = new Bench(kind, way);
+            Consumer<StepBench> middle) {
+        StepBench bench = new StepBench(kind, way);
         middle.accept(bench);
         bench.go();
         Condition end = bench.condition(kind.doneCondition());
@@ -308,7 +232,7 @@ class StepFailuresTest {
 
     @Test
     void resourceThatIsDeletedInTheMiddleRestoresTheServicesBeforeItGoes() {
-        Bench bench = new Bench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
+        StepBench bench = new StepBench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
         bench.goUntilJob();
         bench.world.delete(bench.resource);
         while (!bench.resource.ended()) {
@@ -327,7 +251,7 @@ class StepFailuresTest {
 
     @Test
     void servicesThatReturnAreNoFailureBeforeTheirTimeIsOver() {
-        Bench bench = new Bench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
+        StepBench bench = new StepBench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
         MaintenanceCache cache = new MaintenanceCache(node -> {});
         bench.go();
         bench.operates = false;
@@ -354,7 +278,7 @@ class StepFailuresTest {
 
     @Test
     void servicesThatDidNotStopHaveTheWholeTimeToReturn() {
-        Bench bench = new Bench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
+        StepBench bench = new StepBench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
         bench.operates = false;
         bench.go();
         bench.pass(Duration.ofMinutes(5));
@@ -372,7 +296,7 @@ class StepFailuresTest {
 
     @Test
     void completedResourceIsKeptForItsTimeAndThenDeleted() {
-        Bench bench = new Bench(MaintenanceKind.REBOOT_NODE, RebootProvider.EXTERNAL);
+        StepBench bench = new StepBench(MaintenanceKind.REBOOT_NODE, RebootProvider.EXTERNAL);
         bench.go();
         bench.world.bootId = "boot-2";
         bench.go();

@@ -1,0 +1,162 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
+import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Consumer;
+
+/** All that acts on a node beside the janitor: operators, kubelet, the Job controller, the GPU Operator and the provider. */
+final class OtherActors {
+
+    private static final RebootProvider[] WAYS = {
+        RebootProvider.JOB, RebootProvider.JOB, RebootProvider.COMMAND, RebootProvider.PROVIDER
+    };
+
+    final Random random;
+    final JanitorWorld world;
+    final List<String> history = new ArrayList<>();
+    /** True once an operator has done what no janitor can keep apart: removed the lock, or relabelled the node. */
+    boolean meddled;
+
+    private final Consumer<WorldResource> begins;
+    /** The resources whose request the provider carries out later. */
+    private final List<WorldResource> requested = new ArrayList<>();
+    /** The turns for each act of an operator or a failure, from twelve to four hundred for all of them. */
+    private final int rareness;
+
+    /** @param begins receives each resource whose action the provider begins, in the middle of the request */
+    OtherActors(long seed, Consumer<WorldResource> begins) {
+        this.begins = begins;
+        random = new Random(seed * 0x9E3779B97F4A7C15L);
+        rareness = 12 << random.nextInt(6);
+        RebootProvider way = WAYS[random.nextInt(WAYS.length)];
+        world = way == RebootProvider.PROVIDER ? new JanitorWorld(this::asked) : new JanitorWorld(way);
+        for (String service : ResetSteps.SERVICES) {
+            if (random.nextInt(3) > 0) {
+                world.labels.put(service, "true");
+                world.podReady.put(service, true);
+            }
+        }
+        MaintenanceKind[] kinds = {
+            MaintenanceKind.GPU_RESET,
+            MaintenanceKind.REBOOT_NODE,
+            way == RebootProvider.JOB ? MaintenanceKind.GPU_RESET : MaintenanceKind.TERMINATE_NODE
+        };
+        for (int i = 0; i <= random.nextInt(3); i++) {
+            world.add(kinds[random.nextInt(3)]);
+        }
+    }
+
+    /** The provider accepts, refuses, or gives no answer; then it may have acted. The janitor may be killed before the answer. */
+    private Optional<Answer> asked(WorldResource resource) {
+        resource.starts++;
+        begins.accept(resource);
+        int way = random.nextInt(6);
+        history.add("the provider is asked for " + resource.uid + ", way " + way);
+        if (way < 4) {
+            requested.add(resource);
+        }
+        return switch (way) {
+            case 0, 1 -> Optional.of(new Answer.Accepted("id"));
+            case 2, 5 -> Optional.of(new Answer.Unknown("no answer"));
+            case 3 -> Optional.empty();
+            default -> Optional.of(new Answer.Refused("no"));
+        };
+    }
+
+    /** The provider carries out its oldest request. */
+    void provide() {
+        if (!requested.isEmpty()) {
+            WorldResource resource = requested.remove(0);
+            act("the provider acts for " + resource.uid, () -> {
+                world.node &= resource.kind != MaintenanceKind.TERMINATE_NODE;
+                world.bootId = "boot-of-" + resource.uid;
+                world.ready = true;
+            });
+        }
+    }
+
+    /** Some act, or none. */
+    void act() {
+        WorldResource resource = world.resources.get(random.nextInt(world.resources.size()));
+        if (random.nextInt(8) == 0) {
+            resource.job.filter(Job::runs).ifPresent(job -> end(resource, job, random.nextInt(3) > 0));
+        }
+        if (random.nextInt(6) == 0) {
+            operate();
+        }
+        if (random.nextInt(8) == 0) {
+            provide();
+        }
+        world.now = world.now.plusSeconds(1);
+        switch (random.nextInt(rareness)) {
+            case 0 -> act("deletes " + resource.uid, () -> world.delete(resource));
+            case 1 -> act("changes " + resource.uid, () -> world.changeSpec(resource));
+            case 2 -> act("uncordons", () -> cordon(false));
+            case 3 -> act("cordons", () -> cordon(true));
+            case 4 -> act("recreates the node", this::recreate);
+            case 5 -> act("reboots", () -> world.bootId = "boot-" + random.nextInt(1000));
+            case 6 -> act("stops the node", () -> world.ready = !world.ready);
+            case 7 -> act("time passes", () -> world.now = world.now.plus(Duration.ofMinutes(random.nextInt(40))));
+            case 8 -> act("deletes the job of " + resource.uid, () -> resource.job = Optional.empty());
+            case 9 ->
+                act("removes the lock", () -> {
+                    meddled |= world.isLocked();
+                    world.unlock();
+                });
+            case 10 -> act("deletes the node", () -> world.node = false);
+            case 11 ->
+                act("removes the finalizer of " + resource.uid, () -> {
+                    meddled |= resource.deleted;
+                    world.force(resource);
+                });
+            default -> {}
+        }
+    }
+
+    private void cordon(boolean cordoned) {
+        world.cordoned = cordoned;
+        world.nodeVersion++;
+    }
+
+    private void recreate() {
+        world.node = true;
+        world.nodeUid = "node-uid-" + random.nextInt(1000);
+        world.nodeVersion += 1000;
+        world.labels.replaceAll((label, value) -> "true");
+    }
+
+    private void act(String what, Runnable act) {
+        history.add(what);
+        act.run();
+    }
+
+    void end(WorldResource resource, Job job, boolean success) {
+        history.add("job of " + resource.uid + (success ? " succeeds" : " fails"));
+        job.succeeded = Optional.of(success);
+        if (success && resource.kind == MaintenanceKind.TERMINATE_NODE) {
+            world.node = false;
+        }
+        if (success && resource.kind == MaintenanceKind.REBOOT_NODE) {
+            world.bootId = "boot-of-" + job.uid;
+            world.ready = true;
+        }
+    }
+
+    /** The GPU Operator follows the labels, one service at a time. */
+    void operate() {
+        for (String service : ResetSteps.SERVICES) {
+            if ("true".equals(world.labels.get(service))) {
+                world.podReady.put(service, true);
+            } else {
+                world.podReady.remove(service);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package dev.gpuwarden.aggregator.janitor;
+
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.janitor.Scene.Written;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A maintenance resource with its Job, as the API server holds them. */
+final class WorldResource {
+
+    /** A Job; it runs from its start to its result. */
+    static final class Job {
+        final String uid;
+        final Instant created;
+        boolean suspended = true;
+        Optional<Boolean> succeeded = Optional.empty();
+
+        Job(String uid, Instant created) {
+            this.uid = uid;
+            this.created = created;
+        }
+
+        JobFacts facts() {
+            return new JobFacts(
+                    uid,
+                    created,
+                    suspended,
+                    succeeded,
+                    succeeded.map(success -> success ? 0 : 1),
+                    succeeded.orElse(true) ? "" : "failed");
+        }
+
+        boolean runs() {
+            return !suspended && succeeded.isEmpty();
+        }
+    }
+
+    final MaintenanceKind kind;
+    final String uid;
+    final Instant created;
+    final List<String> finalizers = new ArrayList<>();
+    final Map<String, Object> status = new HashMap<>();
+    long version;
+    long generation = 1;
+    boolean deleted;
+    boolean gone;
+    Optional<Job> job = Optional.empty();
+    int starts;
+
+    WorldResource(MaintenanceKind kind, String uid, Instant created) {
+        this.kind = kind;
+        this.uid = uid;
+        this.created = created;
+    }
+
+    Maintenance read() {
+        return new Maintenance(
+                kind,
+                "maintenance-" + uid,
+                uid,
+                Long.toString(version),
+                generation,
+                created,
+                deleted,
+                List.copyOf(finalizers),
+                List.of(Maintenance.MANAGER),
+                Map.of(),
+                JanitorWorld.NODE,
+                kind == MaintenanceKind.GPU_RESET ? List.of("GPU-" + uid) : List.of(),
+                List.of(),
+                false,
+                Progress.of(status),
+                "kubectl-create");
+    }
+
+    /** Returns the resource as operators see it. */
+    MaintenanceRecord shown() {
+        return MaintenanceRecord.of(
+                kind,
+                Map.of(
+                        "metadata",
+                        Map.of("name", "maintenance-" + uid, "creationTimestamp", created.toString()),
+                        "status",
+                        status));
+    }
+
+    boolean ended() {
+        return status.containsKey("completionTime");
+    }
+
+    Written answer() {
+        changed();
+        return gone ? Written.NOTHING : Written.of(read());
+    }
+
+    void changed() {
+        version++;
+        gone = deleted && finalizers.isEmpty();
+        if (gone) {
+            job = Optional.empty();
+        }
+    }
+}
