@@ -18,38 +18,22 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests of a pod that arrives on a node after its cordon. Its GPU is known only when its kubelet has accepted it. */
 @Tag("api")
-class DrainArrivalTest {
+class DrainArrivalTest extends FaultyNodeFixture {
 
     private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
 
-    private TestFleet fleet;
-    private TestPods pods;
-    private String bad;
-
     @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        pods = new TestPods(fleet, fleet.named("work"));
-        bad = fleet.named("bad");
-        fleet.node(bad);
+    void run() {
         pods.run(bad, "comes", "", ", resources: {limits: {nvidia.com/gpu: 1}}", "");
         pods.status(
                 "comes",
                 "{\"phase\": \"Pending\", \"startTime\": null, \"conditions\": [], \"containerStatuses\": []}");
-    }
-
-    @AfterEach
-    void end() {
-        if (fleet != null) {
-            fleet.close();
-        }
     }
 
     private void answer(KubeClient api, String id, List<GpuHolder> holders) throws Exception {
@@ -82,10 +66,7 @@ class DrainArrivalTest {
             until(() -> !fleet.lookup(bad).isEmpty(), "the node is asked");
             String first = fleet.lookup(bad);
             answer(api, first, List.of());
-            until(
-                    () -> fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain")
-                            .contains(pods.path("comes") + " came after the daemon answered"),
-                    "it is waited for");
+            until(() -> drain().contains(pods.path("comes") + " came after the daemon answered"), "it is waited for");
             assertThat(pods.asked("comes")).isFalse();
 
             pods.status("comes", "{\"phase\": \"Running\", \"startTime\": \"" + Instant.now() + "\"}");

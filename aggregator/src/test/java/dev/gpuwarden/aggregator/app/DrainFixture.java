@@ -6,44 +6,16 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 
-/** A faulty node with pods, on a real API server with the shipped rights. */
-abstract class DrainFixture {
+/** The drains of a node. */
+abstract class DrainFixture extends FaultyNodeFixture {
 
     static final Duration AN_HOUR = Duration.ofHours(1);
 
     final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
-    TestFleet fleet;
-    TestPods pods;
-    String bad;
-
-    @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        pods = new TestPods(fleet, fleet.named("work"));
-        bad = fleet.named("bad");
-        fleet.node(bad);
-    }
-
-    @AfterEach
-    void end() {
-        if (fleet != null) {
-            fleet.close();
-        }
-    }
 
     Controllers steer(KubeClient api, boolean armed, DrainPolicies policies) {
         return TestPods.steer(api, "one", armed, policies, audits);
-    }
-
-    String state() {
-        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
-    }
-
-    String drain() {
-        return fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain");
     }
 
     List<String> decisions() {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
@@ -14,11 +13,8 @@ import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,33 +24,17 @@ import org.junit.jupiter.api.Test;
  * node.
  */
 @Tag("api")
-class DrainNoticeTest {
+class DrainNoticeTest extends DrainFixture {
 
     private static final DrainPolicies AT_ONCE = TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1));
 
-    private final List<DrainAudit> audits = new CopyOnWriteArrayList<>();
-    private TestFleet fleet;
-    private TestPods pods;
-    private String bad;
-
     @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        pods = new TestPods(fleet, fleet.named("work"));
-        bad = fleet.named("bad");
-        fleet.node(bad);
+    void run() {
         pods.run(
                 bad,
                 "trainer",
                 ", annotations: {gpuwarden.dev/checkpoint-signal: SIGUSR1, gpuwarden.dev/checkpoint-grace: 5m}",
                 "");
-    }
-
-    @AfterEach
-    void end() {
-        if (fleet != null) {
-            fleet.close();
-        }
     }
 
     private Optional<SignalRequest> asked(KubeClient api) throws Exception {
@@ -78,14 +58,6 @@ class DrainNoticeTest {
 
     private String signals() {
         return fleet.client.get("nodehealth/" + bad, ".spec.signals");
-    }
-
-    private List<String> decisions() {
-        return audits.stream().map(DrainAudit::decision).distinct().toList();
-    }
-
-    private String drain() {
-        return fleet.get(bad, ".metadata.annotations.gpuwarden\\.dev/drain");
     }
 
     @Test

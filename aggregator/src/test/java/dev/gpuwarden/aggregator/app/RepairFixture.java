@@ -15,34 +15,14 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 
-/** A node with a fault, and the repairs of a real API server with the shipped rights. The tests end the resources like a janitor. */
-abstract class RepairFixture {
+/** The repairs of a node. The tests end the resources like a janitor. */
+abstract class RepairFixture extends FaultyNodeFixture {
 
     static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
     static final String OTHER = "GPU-55555555-2051-db6c-0430-ffc457bff834";
 
     final List<RepairAudit> audits = new CopyOnWriteArrayList<>();
-    TestFleet fleet;
-    TestPods pods;
-    String bad;
-
-    @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        pods = new TestPods(fleet, fleet.named("repair"));
-        bad = fleet.named("broken");
-        fleet.node(bad);
-    }
-
-    @AfterEach
-    void end() {
-        if (fleet != null) {
-            fleet.close();
-        }
-    }
 
     static RepairReconciler.Settings settings(boolean armed, boolean manual) {
         return new RepairReconciler.Settings(
@@ -71,14 +51,6 @@ abstract class RepairFixture {
                         .fatal(false)
                         .healthy(true)
                         .build());
-    }
-
-    String annotation(String name) {
-        return fleet.get(bad, ".metadata.annotations." + name.replace(".", "\\."));
-    }
-
-    String state() {
-        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
     }
 
     List<Map<String, Object>> resources(String plural) {

@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -32,9 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Users' own ways of repair on a real API server. The test ends the resources like their controllers. */
 @Tag("api")
-class TemplateClusterTest {
-
-    private static final String GPU = "GPU-455d8f70-2051-db6c-0430-ffc457bff834";
+class TemplateClusterTest extends RepairFixture {
 
     private static final String DEFINITION = """
             apiVersion: apiextensions.k8s.io/v1
@@ -71,20 +68,13 @@ class TemplateClusterTest {
     @TempDir
     Path folder;
 
-    private final List<RepairAudit> audits = new CopyOnWriteArrayList<>();
-    private TestFleet fleet;
-    private String bad;
-    private String namespace;
     private RepairTemplates templates = RepairTemplates.NONE;
 
     @BeforeEach
-    void start() throws Exception {
-        fleet = TestFleet.start();
-        bad = fleet.named("broken");
-        fleet.node(bad);
-        namespace = new TestPods(fleet, fleet.named("hooks")).namespace;
+    void configure() throws Exception {
         fleet.client.apply(DEFINITION);
-        templates = TemplateFile.read(Files.writeString(folder.resolve("templates.yaml"), """
+        templates =
+                TemplateFile.read(Files.writeString(folder.resolve("templates.yaml"), """
                 templates:
                   - name: ticket
                     actions: [CONTACT_SUPPORT]
@@ -108,14 +98,13 @@ class TemplateClusterTest {
                           spec:
                             restartPolicy: Never
                             containers: [{name: hook, image: hook, env: [{name: FAULT, value: "${fault}"}]}]
-                """.formatted(namespace)));
+                """.formatted(pods.namespace)));
     }
 
     @AfterEach
-    void end() {
+    void forbid() {
         if (fleet != null) {
             fleet.client.deleteNow("clusterrolebinding/templates-of-a-test");
-            fleet.close();
         }
     }
 
@@ -150,23 +139,11 @@ class TemplateClusterTest {
     }
 
     private List<Map<String, Object>> jobs() {
-        return JsonTrees.objects(fleet.client.get("jobs/" + namespace), "items");
-    }
-
-    private static String name(Map<String, Object> object) {
-        return JsonTrees.text(JsonTrees.object(object, "metadata"), "name");
-    }
-
-    private String annotation(String name) {
-        return fleet.get(bad, ".metadata.annotations." + name.replace(".", "\\."));
+        return JsonTrees.objects(fleet.client.get("jobs/" + pods.namespace), "items");
     }
 
     private String lease() {
         return "lease/gpuwarden/" + bad;
-    }
-
-    private String state() {
-        return fleet.get(bad, ".metadata.labels.dgxc\\.nvidia\\.com/nvsentinel-state");
     }
 
     private Controllers lead(KubeClient api, String identity, boolean armed) {
@@ -251,7 +228,8 @@ class TemplateClusterTest {
             until(() -> !fleet.cordoned(bad), "the fault is over, and the node returns");
         }
         String now = Instant.now().toString();
-        fleet.client.patch("job/" + namespace + "/" + name(jobs().get(0)) + "/status", """
+        fleet.client.patch(
+                "job/" + pods.namespace + "/" + name(jobs().get(0)) + "/status", """
                 {"status": {"startTime": "%s", "conditions": [
                 {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
                 {"type": "Failed", "status": "True", "lastTransitionTime": "%s"}]}}
@@ -274,7 +252,7 @@ class TemplateClusterTest {
                     .isInstanceOf(UserError.class)
                     .hasMessageContaining("--remediation.templates needs rights")
                     .hasMessageContaining("get tickets.example.org, list tickets.example.org,")
-                    .hasMessageContaining("create jobs.batch in " + namespace)
+                    .hasMessageContaining("create jobs.batch in " + pods.namespace)
                     .hasMessageContaining("gpuwarden.dev/aggregate-to-remediation");
             until(controllers::works, "it leads");
             fail(RecommendedAction.CONTACT_SUPPORT, "");
