@@ -46,7 +46,7 @@ public final class JanitorController {
                 resources,
                 set.settings(),
                 set.provider(),
-                node -> nodes.health(node).map(NodeHealth::gpus).orElse(ReportedGpus.NONE),
+                node -> gpus(nodes, node),
                 clock,
                 (node, delay) -> JanitorController.this.queue.addAfter(node, delay),
                 set.audits());
@@ -71,6 +71,12 @@ public final class JanitorController {
             @Override
             public void health(String name, Optional<Map<String, Object>> health) {}
         });
+    }
+
+    private static ReportedGpus gpus(NodeCache nodes, String name) {
+        return nodes.node(name)
+                .flatMap(node -> nodes.health(name).map(health -> NodeHealth.gpusOf(node.uid(), health)))
+                .orElse(ReportedGpus.NONE);
     }
 
     /** Returns the listener for the watch of a kind, which this controller shares with the controller of repairs. */

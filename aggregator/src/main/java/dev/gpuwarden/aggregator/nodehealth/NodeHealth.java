@@ -59,9 +59,7 @@ public record NodeHealth(
      * @param resource the API server's JSON
      */
     public static NodeHealth read(Map<?, ?> resource) throws UnreadableNodeHealth {
-        FieldReader metadata = new FieldReader("NodeHealth: ", resource)
-                .object("metadata")
-                .orElseGet(() -> new FieldReader("NodeHealth: metadata.", Map.of()));
+        FieldReader metadata = metadata(resource);
         String node = metadata.text("name");
         Optional<String> uid = owner(metadata, node);
         Optional<FieldReader> content = new FieldReader(
@@ -96,6 +94,12 @@ public record NodeHealth(
                 node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors, ReportedGpus.NONE);
     }
 
+    private static FieldReader metadata(Map<?, ?> resource) throws UnreadableNodeHealth {
+        return new FieldReader("NodeHealth: ", resource)
+                .object("metadata")
+                .orElseGet(() -> new FieldReader("NodeHealth: metadata.", Map.of()));
+    }
+
     private static Optional<String> owner(FieldReader metadata, String node) throws UnreadableNodeHealth {
         for (FieldReader owner : metadata.objects("ownerReferences")) {
             if (owner.text("kind").equals("Node") && owner.text("name").equals(node)) {
@@ -105,8 +109,19 @@ public record NodeHealth(
         return Optional.empty();
     }
 
-    /** Returns the GPUs that the node reports; none if the resource cannot be read. */
-    public static ReportedGpus gpus(Map<?, ?> resource) {
+    /** Returns the GPUs of the Node with this UID; none if the resource is another Node's, or cannot be read. */
+    public static ReportedGpus gpusOf(String nodeUid, Map<?, ?> resource) {
+        try {
+            FieldReader metadata = metadata(resource);
+            return owner(metadata, metadata.text("name")).equals(Optional.of(nodeUid))
+                    ? gpus(resource)
+                    : ReportedGpus.NONE;
+        } catch (UnreadableNodeHealth e) {
+            return ReportedGpus.NONE;
+        }
+    }
+
+    private static ReportedGpus gpus(Map<?, ?> resource) {
         try {
             Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
             return status.isEmpty() ? ReportedGpus.NONE : GpusJson.read(status.get());

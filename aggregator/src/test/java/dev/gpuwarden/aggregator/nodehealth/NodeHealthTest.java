@@ -139,7 +139,12 @@ class NodeHealthTest {
 
     @Test
     void theGpusOfTheNodeAndTheirResetUnitsAreRead() throws Exception {
-        assertThat(NodeHealth.read(resource(status(List.of()))).gpus()).isEqualTo(GPUS);
+        Map<?, ?> resource = resource(status(List.of()));
+        assertThat(NodeHealth.read(resource).gpus()).isEqualTo(GPUS);
+        assertThat(NodeHealth.gpusOf("u-1", resource)).isEqualTo(GPUS);
+        assertThat(NodeHealth.gpusOf("u-2", resource))
+                .as("of a Node that was created again")
+                .isEqualTo(ReportedGpus.NONE);
     }
 
     @Test
