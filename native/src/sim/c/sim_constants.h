@@ -10,7 +10,7 @@
 /* clang-format off */
 #define SIM_CONSTANTS(C)                                                              \
     C(MAGIC, 0x4d534757)                                                              \
-    C(LAYOUT_VERSION, 8)                                                              \
+    C(LAYOUT_VERSION, 9)                                                              \
     C(ALL, -1)                                                                        \
     C(GPU_MAX, 64)                                                                    \
     C(LINK_MAX, 36)                                                                   \

@@ -64,7 +64,10 @@ static nvmlReturn_t first_init(unsigned flags)
     result = sim_gate(&call, FN_nvmlInit_v2, NULL);
     if (result == NVML_SUCCESS) {
         sim_begin_read(call.table);
-        result = (nvmlReturn_t)call.table->header->init_result;
+        int64_t loaded = call.table->header->kernel_driver;
+        result = loaded != 0 && loaded != sim_generation
+                     ? NVML_ERROR_LIB_RM_VERSION_MISMATCH
+                     : (nvmlReturn_t)call.table->header->init_result;
     }
     if (result == NVML_SUCCESS) {
         attach_gpus(call.table, flags);

@@ -20,6 +20,7 @@
     I(sequence, 0)       /* odd while the writer is in the middle of a change */                 \
     I(frozen_time_ns, 0) /* 0: real time; else the time that every stamp shows */                \
     I(init_result, 0)                                                                            \
+    I(kernel_driver, 0) /* number of the generation that the node loaded; 0: that of any library */ \
     I(gpu_count, 0)                                                                              \
     I(process_count, 0)                                                                          \
     I(cuda_client_count, 0) /* written by libcuda: rows of cuda_client that were ever in use */  \

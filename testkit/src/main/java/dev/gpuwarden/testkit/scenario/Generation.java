@@ -33,6 +33,11 @@ public enum Generation {
         return label;
     }
 
+    /** Returns the number that the simulator has for it. */
+    public long number() {
+        return Long.parseLong(label.replace(".", ""));
+    }
+
     /** Returns the default version of the driver. */
     public String version() {
         return version;

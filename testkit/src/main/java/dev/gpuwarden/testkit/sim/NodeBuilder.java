@@ -4,6 +4,7 @@ import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Board;
 import dev.gpuwarden.testkit.scenario.Change;
 import dev.gpuwarden.testkit.scenario.Form;
+import dev.gpuwarden.testkit.scenario.Generation;
 import dev.gpuwarden.testkit.scenario.Identity;
 import dev.gpuwarden.testkit.scenario.MigProfile;
 import dev.gpuwarden.testkit.scenario.Scenario;
@@ -11,6 +12,8 @@ import dev.gpuwarden.testkit.scenario.Setting;
 import dev.gpuwarden.testkit.scenario.SimGpu;
 import dev.gpuwarden.testkit.scenario.Value;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -49,7 +52,6 @@ final class NodeBuilder {
         Unchecked.run(() -> {
             // Copies, since one process may hold several nodes and the loader treats two paths of one file as one
             // library.
-            Files.copy(files.library(scenario.driver()), folder.library);
             Files.copy(files.cudaLibrary(), folder.cudaLibrary);
             Files.copy(files.ncclLibrary(), folder.ncclLibrary);
             Files.copy(files.smi(), folder.smi);
@@ -61,6 +63,7 @@ final class NodeBuilder {
                 .forEach(setting -> folder.showNccl(number(setting.value()) == 1));
         SimTable table = SimTable.create(folder.table, files.layout());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
+        installDriver(scenario.driver(), folder, files, table);
         table.change(t -> builder.writeDriverAndGpus());
         NodeControl control = new NodeControl(folder, table, clock);
         control.boot(ProcFiles.UPTIME);
@@ -68,14 +71,25 @@ final class NodeBuilder {
         return control;
     }
 
+    /** Replaces the driver as installers do: the library is another file of the same name, so programs that have it open keep the old one. */
+    static void installDriver(Generation driver, NodeFolder folder, NativeFiles files, SimTable table) {
+        Path fresh = folder.lib.resolve("libnvidia-ml.so.1.new");
+        Unchecked.run(() -> {
+            Files.copy(files.library(driver), fresh);
+            Files.move(fresh, folder.library, StandardCopyOption.ATOMIC_MOVE);
+        });
+        String cuda = driver.cuda();
+        table.change(t -> {
+            t.set("header.kernel_driver", driver.number());
+            t.set("header.driver_version", driver.version());
+            t.set("header.nvml_version", cuda.substring(0, cuda.indexOf('.')) + "." + driver.version());
+            t.set(
+                    "header.cuda_version",
+                    number(Form.of("cuda-version").parse(cuda).orElseThrow()));
+        });
+    }
+
     private void writeDriverAndGpus() {
-        String version = scenario.driver().version();
-        String cuda = scenario.driver().cuda();
-        table.set("header.driver_version", version);
-        table.set("header.nvml_version", cuda.substring(0, cuda.indexOf('.')) + "." + version);
-        table.set(
-                "header.cuda_version",
-                number(Form.of("cuda-version").parse(cuda).orElseThrow()));
         scenario.node().forEach(writer::node);
         Map<Board, Integer> indexOnBoard = new HashMap<>();
         for (int i = 0; i < scenario.gpus().size(); i++) {

@@ -3,6 +3,7 @@ package dev.gpuwarden.testkit.sim;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.Change;
+import dev.gpuwarden.testkit.scenario.Generation;
 import dev.gpuwarden.testkit.scenario.Scenario;
 import dev.gpuwarden.testkit.scenario.Scenarios;
 import dev.gpuwarden.testkit.sim.NodeControl.StormWriter;
@@ -171,6 +172,14 @@ public final class SimulatedNode implements AutoCloseable {
      */
     public void reboot() {
         control.set("node.reboot", "yes");
+    }
+
+    /**
+     * Upgrades the driver, kernel modules and library, to the default version of a generation. Libraries of another version that are
+     * loaded already go on, but answer 18, version mismatch, when they are started again.
+     */
+    public void installDriver(Generation driver) {
+        NodeBuilder.installDriver(driver, folder, NativeFiles.find(), control.table());
     }
 
     /** Sets all timestamps of the driver to this time from now on, so that outputs can be compared byte by byte. */
