@@ -56,8 +56,9 @@ public interface Driver extends AutoCloseable {
     /**
      * Shuts the library down and initialises it again with these GPUs alone. The process then holds no other GPU open until the
      * next {@link #reinitialise}. Indexes stay those of the given identities; calls for another GPU return RELEASED. A GPU
-     * without a PCI address cannot be kept.
+     * without a PCI address cannot be kept. To hold none, {@link #close} the driver.
      *
+     * @param kept at least one
      * @return NOT_SUPPORTED if this system cannot open some GPUs alone; nothing has changed then
      */
     Reading<Boolean> reinitialiseWith(List<GpuIdentity> kept);
@@ -80,6 +81,10 @@ public interface Driver extends AutoCloseable {
     /** Returns critical events, mainly XIDs. Absent where the driver has none (WSL, no permission). */
     Reading<EventStream> events();
 
+    /**
+     * Ends the driver: the process then holds no file of it. Its library is unloaded after the calls under way, so that the next opening
+     * reads an upgraded one. Later calls, also of samplers, return absences.
+     */
     @Override
     void close();
 

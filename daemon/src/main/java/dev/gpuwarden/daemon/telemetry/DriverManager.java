@@ -109,6 +109,7 @@ final class DriverManager implements Runnable {
             inventoryDue = clock.getAsLong();
             LOG.log(Level.INFO, "driver opened: " + text(opened.driver().info()));
         } else if (opening instanceof DriverOpening.Unavailable none) {
+            monitors.leaveReleased();
             unavailable(new DriverState.Unavailable(none.reason(), none.code(), none.detail()));
         }
     }
@@ -150,7 +151,7 @@ final class DriverManager implements Runnable {
         int count = counted.asOptional().orElse(0);
         if (monitors.isEmpty()) {
             monitors.begin(open, count);
-        } else if (count == monitors.listed(clock.getAsLong())) {
+        } else if (count == monitors.listed(clock.getAsLong()) && monitors.readFrom(open, clock.getAsLong())) {
             monitors.forEach(GpuMonitor::refreshIdentity);
         } else {
             list(open, false);
@@ -229,6 +230,10 @@ final class DriverManager implements Runnable {
         ReleasedGpus.Outcome outcome = released.apply(Optional.ofNullable(open));
         if (open == null) {
             return;
+        }
+        if (outcome.closed()) {
+            // The state stays as it was: a release is no fault.
+            driver = null;
         }
         outcome.broken().ifPresent(failed -> abandon(open, failed));
         if (outcome.takenAgain()) {

@@ -103,6 +103,25 @@ final class GpuRegistry {
         fresh.forEach(GpuMonitor::start);
     }
 
+    /** Returns whether each GPU that the driver lists is read from this one. */
+    boolean readFrom(Driver driver, long nowNanos) {
+        return all.stream()
+                .allMatch(s -> s.state(nowNanos) == GpuState.GONE || s.binding().driver() == driver);
+    }
+
+    /** Replaces the reasons of the released GPUs. */
+    void stayReleased(Function<GpuIdentity, String> reason) {
+        all.stream()
+                .filter(GpuMonitor::isReleased)
+                .forEach(monitor ->
+                        monitor.release(reason.apply(monitor.binding().identity())));
+    }
+
+    /** Marks the GPUs as gone that were released, since there is no driver to read them from again. */
+    void leaveReleased() {
+        all.stream().filter(GpuMonitor::isReleased).forEach(GpuMonitor::leave);
+    }
+
     /** Ends the reading of each GPU for which this returns a reason. */
     void release(Function<GpuIdentity, Optional<String>> reason) {
         all.forEach(monitor -> reason.apply(monitor.binding().identity()).ifPresent(monitor::release));

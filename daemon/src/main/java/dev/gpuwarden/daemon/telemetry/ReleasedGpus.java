@@ -11,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The GPUs that the process holds no file of: those asked for, and those of now. A release that fails is given up. Taking all
- * GPUs again is tried until it succeeds or there is no driver to take them from.
+ * GPUs again is tried until it succeeds or there is no driver to take them from. After a release of all GPUs there is none, so
+ * that the driver can be replaced.
  */
 final class ReleasedGpus {
 
@@ -32,11 +33,15 @@ final class ReleasedGpus {
      * The effect of a request on the driver.
      *
      * @param takenAgain the library has started again with all GPUs; their order is in doubt
+     * @param closed the driver is closed, and opened again after the release
      * @param broken the answer of a library that could not be initialised again; otherwise empty
      */
-    record Outcome(boolean takenAgain, Optional<Reading.Absent<Boolean>> broken) {
-        static final Outcome NONE = new Outcome(false, Optional.empty());
+    record Outcome(boolean takenAgain, boolean closed, Optional<Reading.Absent<Boolean>> broken) {
+        static final Outcome NONE = new Outcome(false, false, Optional.empty());
     }
+
+    /** What a closed driver answers. */
+    private static final Reading<Boolean> CLOSED = Reading.of(false);
 
     ReleasedGpus(GpuRegistry monitors, DriverCalls calls) {
         this.monitors = monitors;
@@ -69,6 +74,10 @@ final class ReleasedGpus {
     Outcome apply(Optional<Driver> driver) {
         Request next = asked();
         if (driver.isEmpty() || next.gpus().equals(released)) {
+            if (!next.gpus().isEmpty() && !next.gpus().equals(released)) {
+                // A closed driver opens none of them, not even those that are no longer asked for.
+                monitors.stayReleased(gpu -> reason(next.gpus(), gpu, ""));
+            }
             released = next.gpus();
             next.done().complete(Optional.empty());
             return Outcome.NONE;
@@ -80,11 +89,11 @@ final class ReleasedGpus {
         }
         if (answer.get() instanceof Reading.Absent<Boolean> broken) {
             giveUp(next, "the driver library did not start again: " + broken.text());
-            return new Outcome(false, Optional.of(broken));
+            return new Outcome(false, false, Optional.of(broken));
         }
         released = next.gpus();
         next.done().complete(Optional.empty());
-        return new Outcome(released.isEmpty(), Optional.empty());
+        return new Outcome(released.isEmpty(), answer.get().equals(CLOSED), Optional.empty());
     }
 
     private void giveUp(Request request, String failure) {
@@ -105,15 +114,29 @@ final class ReleasedGpus {
                 .map(monitor -> monitor.binding().identity())
                 .filter(gpu -> !gpus.containsKey(gpu.index()))
                 .toList();
+        if (kept.isEmpty()) {
+            return close(open);
+        }
         Reading<Boolean> done = calls.run("letting go of GPUs", () -> open.reinitialiseWith(kept));
         if (done instanceof Reading.Absent<Boolean> alone && alone.cause() == Absence.NOT_SUPPORTED) {
-            String because = gpus.values().iterator().next() + " of another GPU: " + alone.detail();
-            monitors.release(gpu -> Optional.of(gpus.getOrDefault(gpu.index(), because)));
-            return calls.run("letting go of all GPUs", () -> open.reinitialiseWith(List.of()));
+            monitors.release(gpu -> Optional.of(reason(gpus, gpu, ": " + alone.detail())));
+            return close(open);
         }
         if (done instanceof Reading.Present<Boolean>) {
             monitors.takeAgain(open, gpus.keySet());
         }
         return done;
+    }
+
+    private Reading<Boolean> close(Driver open) {
+        return calls.run("closing the driver", () -> {
+            open.close();
+            return CLOSED;
+        });
+    }
+
+    /** Returns the reason of a GPU, or for one that is not asked for that of another. */
+    private static String reason(Map<Integer, String> gpus, GpuIdentity gpu, String detail) {
+        return gpus.getOrDefault(gpu.index(), gpus.values().iterator().next() + " of another GPU" + detail);
     }
 }

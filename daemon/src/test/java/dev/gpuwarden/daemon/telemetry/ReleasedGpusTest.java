@@ -62,17 +62,32 @@ class ReleasedGpusTest {
     void upgradedDriverIsOpenedAgainWhenItsGpusAreTakenAgain() {
         node.opened("GPU-a", "GPU-b");
         assertThat(release(Map.of(0, "an upgrade", 1, "an upgrade"))).isEmpty();
-        node.driver.reinitialised = MISMATCH;
-        node.opening = new DriverOpening.Unavailable(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2");
-        assertThat(release(Map.of()))
-                .contains("the driver library did not start again: nvmlInit_v2: the call failed (code 18)");
-        step();
-        assertThat(driver()).isEqualTo(new DriverState.Unavailable(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2"));
+        assertThat(node.driver.closed).isTrue();
+        assertThat(driver()).as("no fault").isInstanceOf(DriverState.Running.class);
+        assertThat(node.gpu(1).state()).isEqualTo(GpuState.RELEASED);
 
-        node.driver.reinitialised = Reading.of(true);
-        node.opening = new DriverOpening.Opened(node.driver);
+        node.opening = new DriverOpening.Unavailable(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2");
+        assertThat(release(Map.of())).isEmpty();
+        assertThat(driver()).isEqualTo(new DriverState.Unavailable(Reason.VERSION_MISMATCH, 18, "nvmlInit_v2"));
+        assertThat(node.gpu(1).state()).isEqualTo(GpuState.GONE);
+
+        FakeDriver next = node.nextDriver("GPU-a", "GPU-b");
         step();
         expectAllRead();
+        assertThat(next.calls).contains("FAST 0", "FAST 1");
+    }
+
+    @Test
+    void closedDriverIsOpenedAfterTheLastOfItsGpusWasTakenAgain() {
+        node.opened("GPU-a", "GPU-b");
+        assertThat(release(Map.of(0, "a reset", 1, "an upgrade"))).isEmpty();
+        FakeDriver next = node.nextDriver("GPU-a", "GPU-b");
+        assertThat(release(Map.of(1, "an upgrade"))).isEmpty();
+        assertThat(next.calls).isEmpty();
+        assertThat(node.gpu(0).detail()).isEqualTo("released for an upgrade of another GPU");
+        assertThat(release(Map.of())).isEmpty();
+        expectAllRead();
+        assertThat(next.calls).contains("FAST 0", "FAST 1");
     }
 
     @Test

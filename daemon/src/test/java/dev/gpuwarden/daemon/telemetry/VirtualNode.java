@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverProvider;
@@ -62,11 +64,23 @@ final class VirtualNode implements DriverProvider {
     }
 
     void list(String... uuids) {
-        List<dev.gpuwarden.core.model.GpuIdentity> gpus = new ArrayList<>();
+        driver.listed = gpus(uuids);
+    }
+
+    /** From now on this driver is opened in place of {@link #driver}. */
+    FakeDriver nextDriver(String... uuids) {
+        FakeDriver next = new FakeDriver(() -> now);
+        next.listed = gpus(uuids);
+        opening = new DriverOpening.Opened(next);
+        return next;
+    }
+
+    private static Reading<List<GpuIdentity>> gpus(String... uuids) {
+        List<GpuIdentity> gpus = new ArrayList<>();
         for (int i = 0; i < uuids.length; i++) {
             gpus.add(FakeDriver.gpu(i, uuids[i]));
         }
-        driver.listed = dev.gpuwarden.core.model.Reading.of(gpus);
+        return Reading.of(gpus);
     }
 
     void pass(Duration time) {

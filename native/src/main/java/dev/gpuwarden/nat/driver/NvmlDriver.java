@@ -33,7 +33,7 @@ import java.util.List;
 final class NvmlDriver implements Driver {
 
     // nvml.h 13.3, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE, NVML_SYSTEM_NVML_VERSION_BUFFER_SIZE.
-    private static final int VERSION_BYTES = 80;
+    static final int VERSION_BYTES = 80;
 
     private final NvmlSession session;
     private final NvmlLibrary library;
@@ -103,7 +103,7 @@ final class NvmlDriver implements Driver {
         if (!library.has(NvmlSymbol.HANDLE_BY_PCI)) {
             return Reading.absent(Absence.NO_SYMBOL, 0, NvmlSymbol.HANDLE_BY_PCI.symbol());
         }
-        if (!kept.isEmpty() && !HiddenFiles.supported()) {
+        if (!HiddenFiles.supported()) {
             return Reading.absent(
                     Absence.NOT_SUPPORTED, 0, "this kernel has no Landlock, so the driver opens every GPU");
         }
@@ -151,6 +151,7 @@ final class NvmlDriver implements Driver {
     @Override
     public void close() {
         session.stop();
+        library.close();
     }
 
     /** Returns the CUDA version; 12040 is 12.4. */

@@ -12,9 +12,13 @@ import dev.gpuwarden.nat.nvml.NvmlLibrary;
 import dev.gpuwarden.nat.nvml.NvmlReturn;
 import dev.gpuwarden.nat.nvml.NvmlSession;
 import dev.gpuwarden.nat.nvml.NvmlSymbol;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** A factory of drivers on NVIDIA's management library. */
@@ -24,6 +28,7 @@ public final class NvmlProvider implements DriverProvider {
     private static final List<NvmlSymbol> NEEDED = List.of(NvmlSymbol.COUNT, NvmlSymbol.HANDLE_BY_INDEX);
 
     private static final Path KERNEL_DRIVER = Path.of("/proc/driver/nvidia/version");
+    private static final Pattern VERSION = Pattern.compile("Kernel Module.*?\\s(\\d+(?:\\.\\d+)+)\\s");
     private static final Path CONTROL_DEVICE = Path.of("/dev/nvidiactl");
 
     @Override
@@ -48,16 +53,46 @@ public final class NvmlProvider implements DriverProvider {
             missing = missing.isEmpty() ? NvmlSymbol.INIT_V2.symbol() : NvmlSymbol.INIT_V2.symbol() + ", " + missing;
         }
         if (!missing.isEmpty()) {
+            library.close();
             return new Unavailable(
                     Reason.LIBRARY_UNUSABLE, 0, library.path() + " is no usable driver library: it lacks " + missing);
         }
         NvmlSession session = new NvmlSession(library);
         int code = session.start();
         if (code != NvmlReturn.SUCCESS) {
-            String answered = library.path() + " answered " + library.describe(code) + " when started";
+            String answered =
+                    library.path() + " answered " + library.describe(code) + " when started" + versions(code, library);
+            // Otherwise the next attempt would not see that an installer has replaced the file.
+            library.close();
             return unavailable(code, answered, Files.exists(KERNEL_DRIVER), Files.isReadable(CONTROL_DEVICE));
         }
         return new Opened(NvmlDriver.of(session, options));
+    }
+
+    /** Returns which of the two parts is of another version, for a failure that has this cause. */
+    private static String versions(int code, NvmlLibrary library) {
+        if (code != NvmlReturn.LIB_RM_VERSION_MISMATCH) {
+            return "";
+        }
+        Optional<String> own =
+                library.text(NvmlSymbol.NVML_VERSION, NvmlDriver.VERSION_BYTES).asOptional();
+        return own.map(version -> "; the library is of version " + version).orElse("")
+                + loaded().map(version -> "; the loaded kernel driver is of version " + version)
+                        .orElse("");
+    }
+
+    private static Optional<String> loaded() {
+        try {
+            return kernelVersion(Files.readString(KERNEL_DRIVER));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns the version in the text of the kernel driver's file. */
+    static Optional<String> kernelVersion(String text) {
+        Matcher version = VERSION.matcher(text);
+        return version.find() ? Optional.of(version.group(1)) : Optional.empty();
     }
 
     /**

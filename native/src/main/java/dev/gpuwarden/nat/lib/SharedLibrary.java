@@ -6,12 +6,13 @@ import dev.gpuwarden.core.SuppressForbidden;
 import java.util.Optional;
 
 /**
- * A loaded shared library. It is loaded by the system's dlopen, whose error names the problem of a file. It is never
- * unloaded, since a call may hang in it.
+ * A loaded shared library. It is loaded by the system's dlopen, whose error names the problem of a file. A call may hang in it, so
+ * {@link #close} unloads it after the last call that was announced by {@link #enter}.
  */
 public final class SharedLibrary {
 
     private static final Signature OPEN = Signature.of("pu");
+    private static final Signature CLOSE = Signature.of("p");
     private static final Signature NOTHING = Signature.of("");
     /**
      * Attempts to read the loader's error. An error of dlopen names the file. Any other error is about a class that the
@@ -27,6 +28,7 @@ public final class SharedLibrary {
 
     private final long handle;
     private final String path;
+    private final CallCount calls = new CallCount();
 
     private SharedLibrary(long handle, String path) {
         this.handle = handle;
@@ -78,6 +80,29 @@ public final class SharedLibrary {
         }
     }
 
+    /** Announces a call. Returns false after {@link #close}: the library must not be called then. Calls may be nested. */
+    public boolean enter() {
+        return calls.enter();
+    }
+
+    /** Ends a call that {@link #enter} has announced. */
+    public void leave() {
+        if (calls.leave()) {
+            unload();
+        }
+    }
+
+    /** Ends the use of the library. The loader reads its file again only after the calls under way, which may hang, have returned. */
+    public void close() {
+        if (calls.end()) {
+            unload();
+        }
+    }
+
+    private void unload() {
+        Invocation.once(CLOSE, Loader.DLCLOSE, handle);
+    }
+
     @SuppressForbidden("follows the loader's link map")
     private static Optional<String> pathOf(long handle) {
         try (NativeMemory out = NativeMemory.allocate(8)) {
@@ -97,6 +122,7 @@ public final class SharedLibrary {
         private static final String JNA_FOLDERS = "jna.platform.library.path";
 
         static final long DLOPEN;
+        static final long DLCLOSE;
         static final long DLSYM;
         static final long DLERROR;
         static final long DLINFO;
@@ -104,6 +130,7 @@ public final class SharedLibrary {
         static {
             NativeLibrary process = process();
             DLOPEN = Pointer.nativeValue(process.getFunction("dlopen"));
+            DLCLOSE = Pointer.nativeValue(process.getFunction("dlclose"));
             DLSYM = Pointer.nativeValue(process.getFunction("dlsym"));
             DLERROR = Pointer.nativeValue(process.getFunction("dlerror"));
             DLINFO = Pointer.nativeValue(process.getFunction("dlinfo"));

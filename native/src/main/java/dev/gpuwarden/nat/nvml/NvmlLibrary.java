@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The loaded library with the address of each function that it exports. Immutable and thread-safe. */
+/** The loaded library with the address of each function that it exports. Thread-safe. */
 public final class NvmlLibrary {
 
     private static final NvmlSymbol[] SYMBOLS = NvmlSymbol.values();
@@ -49,14 +49,36 @@ public final class NvmlLibrary {
         return candidate;
     }
 
+    /** Announces a call by {@link #address}. Returns false after {@link #close}: no address is valid then. */
+    public boolean enter() {
+        return library.enter();
+    }
+
+    public void leave() {
+        library.leave();
+    }
+
+    /** Unloads the library after the calls under way, so that its next opening reads the file again. */
+    public void close() {
+        library.close();
+    }
+
     /**
-     * Calls a function once. Returns {@link NvmlReturn#FUNCTION_NOT_FOUND} where it is missing, as the library itself
-     * would.
+     * Calls a function once. Returns {@link NvmlReturn#FUNCTION_NOT_FOUND} where it is missing, and
+     * {@link NvmlReturn#UNINITIALIZED} after {@link #close}, as the library itself would.
      */
     public int call(NvmlSymbol symbol, String signature, long... arguments) {
-        return has(symbol)
-                ? (int) Invocation.once(Signature.of(signature), address(symbol), arguments)
-                : NvmlReturn.FUNCTION_NOT_FOUND;
+        if (!has(symbol)) {
+            return NvmlReturn.FUNCTION_NOT_FOUND;
+        }
+        if (!enter()) {
+            return NvmlReturn.UNINITIALIZED;
+        }
+        try {
+            return (int) Invocation.once(Signature.of(signature), address(symbol), arguments);
+        } finally {
+            leave();
+        }
     }
 
     /** Returns the text that a call writes to a buffer of this size: {@code f(char *, unsigned length)}. */
@@ -91,11 +113,20 @@ public final class NvmlLibrary {
 
     /** Returns the library's text for a return code, with its number. */
     public String describe(int code) {
-        long text = has(NvmlSymbol.ERROR_STRING)
-                ? Invocation.once(Signature.of("u"), address(NvmlSymbol.ERROR_STRING), code)
-                : 0;
-        String words = CText.at(text);
+        String words = words(code);
         return words.isEmpty() ? "code " + code : code + " (" + words + ")";
+    }
+
+    /** The text is in the library itself, so it is copied before the call ends. */
+    private String words(int code) {
+        if (!has(NvmlSymbol.ERROR_STRING) || !enter()) {
+            return "";
+        }
+        try {
+            return CText.at(Invocation.once(Signature.of("u"), address(NvmlSymbol.ERROR_STRING), code));
+        } finally {
+            leave();
+        }
     }
 
     public List<Capability> capabilities() {

@@ -60,7 +60,7 @@ public final class NvmlSession {
     }
 
     /**
-     * Ends the library and starts it again, so that it opens these GPUs alone. Without any, it stays ended. Its start opens the device
+     * Ends the library and starts it again, so that it opens these GPUs alone. Its start opens the device
      * file of every GPU and leaves out those that it cannot open; with NVML_INIT_FLAG_NO_ATTACH it would find no GPU at all (measured
      * with driver 580.159.04).
      *
@@ -70,9 +70,6 @@ public final class NvmlSession {
     public synchronized Reading<Integer> restartWith(KeptGpus gpus, Set<Path> others) {
         stop();
         kept = gpus;
-        if (gpus.byIndex().isEmpty()) {
-            return Reading.of(NvmlReturn.SUCCESS);
-        }
         return HiddenFiles.call(others, this::initialise).map(this::started);
     }
 

@@ -1,8 +1,11 @@
 package dev.gpuwarden.nat.telemetry;
 
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.nat.nvml.NvmlLibrary;
+import dev.gpuwarden.nat.nvml.NvmlReturn;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -38,24 +41,34 @@ abstract class PlanSampler implements Driver.Sampler {
         if (!state.compareAndSet(State.IDLE, State.SAMPLING)) {
             throw new IllegalStateException("sampler is " + state.get());
         }
+        NvmlLibrary library = plan(cadence).library();
+        boolean entered = library.enter();
         try {
-            if (target.resolve()) {
-                if (!run(cadence, target.handle(), frame)) {
-                    target.forget();
-                } else if (profile != null && cadence == Cadence.SLOW) {
-                    profile(profile, frame);
-                }
-            } else {
-                long start = System.nanoTime();
-                plan(cadence).closeAll(frame, target.cause(), target.code());
-                frame.sampled(cadence, start, System.nanoTime(), 1);
+            if (!entered) {
+                int code = NvmlReturn.UNINITIALIZED;
+                refuse(cadence, frame, Absence.ofNvmlReturn(code), code);
+            } else if (!target.resolve()) {
+                refuse(cadence, frame, target.cause(), target.code());
+            } else if (!run(cadence, target.handle(), frame)) {
+                target.forget();
+            } else if (profile != null && cadence == Cadence.SLOW) {
+                profile(profile, frame);
             }
         } finally {
+            if (entered) {
+                library.leave();
+            }
             if (!state.compareAndSet(State.SAMPLING, State.IDLE)) {
                 state.set(State.CLOSED);
                 release();
             }
         }
+    }
+
+    private void refuse(Cadence cadence, GpuFrame frame, Absence cause, int code) {
+        long start = System.nanoTime();
+        plan(cadence).closeAll(frame, cause, code);
+        frame.sampled(cadence, start, System.nanoTime(), 1);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.gpuwarden.nat.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Capability;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOpening;
@@ -10,6 +11,9 @@ import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.core.telemetry.Cadence;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.nat.sim.SimNode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -70,6 +74,44 @@ class NvmlProviderTest {
                     .contains(folder.resolve("libnvidia-ml.so.1").toString());
             assertThat(driver.info().cudaVersion().asOptional()).contains("12.4");
         }
+    }
+
+    /** The loader returns a library of the same name as long as one is loaded, even if its file was replaced. */
+    @Test
+    void replacedLibraryIsReadFromItsFileAfterACloseAndAfterAFailedStart() throws IOException {
+        SimNode node = SimNode.of("550", folder);
+        Driver first = node.open(SamplerPath.AUTO);
+        GpuFrame frame = new GpuFrame();
+        Driver.Sampler sampler = first.sampler(0);
+        sampler.sample(Cadence.FAST, frame);
+        assertThat(frame.present(GpuMetric.POWER_USAGE)).isTrue();
+        first.close();
+        sampler.sample(Cadence.FAST, frame);
+        assertThat(frame.present(GpuMetric.POWER_USAGE))
+                .as("no call of unloaded code")
+                .isFalse();
+        assertThat(first.count()).isInstanceOf(Reading.Absent.class);
+
+        node.upgrade("580").set("header.init_result", 18);
+        assertThat(node.opening(SamplerPath.AUTO))
+                .isInstanceOfSatisfying(
+                        Unavailable.class,
+                        u -> assertThat(u.detail()).endsWith("when started; the library is of version 13.580.82.07"));
+        node.upgrade("615").set("header.init_result", 0);
+        try (Driver third = node.open(SamplerPath.AUTO)) {
+            assertThat(third.info().libraryVersion().asOptional()).contains("13.615.71");
+        }
+        assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain(folder.toString() + "/libnvidia-ml");
+    }
+
+    @Test
+    void versionOfTheLoadedKernelDriverIsReadFromItsFile() {
+        String closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb 17 22:55:48 UTC 2024\n"
+                + "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n";
+        String open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (a@b)";
+        assertThat(NvmlProvider.kernelVersion(closed)).contains("535.161.08");
+        assertThat(NvmlProvider.kernelVersion(open)).contains("580.65.06");
+        assertThat(NvmlProvider.kernelVersion("another driver")).isEmpty();
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
@@ -40,6 +41,14 @@ public final class SimNode {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Replaces the library's file as installers do, by another file of the same name. */
+    public SimNode upgrade(String generation) throws IOException {
+        Path fresh = folder.resolve("libnvidia-ml.so.1.new");
+        Files.copy(library(built(), generation), fresh);
+        Files.move(fresh, folder.resolve("libnvidia-ml.so.1"), StandardCopyOption.ATOMIC_MOVE);
+        return this;
     }
 
     /** The output of the C build; the message gives the command where it is missing. */

@@ -10,6 +10,8 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.nat.sim.SimNode;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -52,6 +54,28 @@ class HangingDriverTest {
             assertThat(frame.present(GpuMetric.POWER_USAGE)).isTrue();
             assertThatThrownBy(() -> hung.sample(Cadence.FAST, frame)).isInstanceOf(IllegalStateException.class);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SamplerPath.class,
+            names = {"JNI", "JNA"})
+    void aHungCallKeepsItsLibraryLoadedUntilItReturns(SamplerPath path) throws Exception {
+        SimNode node = SimNode.of("550", folder);
+        Driver driver = node.open(path);
+        Sampler hung = driver.sampler(0);
+        node.hang(0, SLOW_TO_ANSWER);
+        CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> hung.sample(Cadence.FAST, new GpuFrame()));
+        node.awaitHanging(0);
+        driver.close();
+        assertThat(isLoaded()).isTrue();
+        node.heal(0);
+        stuck.get(20, TimeUnit.SECONDS);
+        assertThat(isLoaded()).isFalse();
+    }
+
+    private boolean isLoaded() throws IOException {
+        return Files.readString(Path.of("/proc/self/maps")).contains(folder + "/libnvidia-ml");
     }
 
     @ParameterizedTest
