@@ -42,7 +42,8 @@ public final class DriverHealth {
             return fail(
                     "driver-mismatch",
                     seen,
-                    "the driver was upgraded under a running system: reload its kernel modules or reboot");
+                    "the driver was upgraded under a running system: reload its kernel modules or reboot; if the library of a container"
+                            + " is the older one, restart its pod");
         }
         if (reason == Reason.NO_PERMISSION) {
             return unknown(code(reason), seen, "run as root, or with access to /dev/nvidiactl and /dev/nvidia*");
