@@ -74,6 +74,7 @@ class ManifestsImageTest {
                   - %1$s/components/vram-advertise
                   - %1$s/components/vram-armed
                   - %1$s/components/gpu-operator-client
+                  - %1$s/components/gke
                 """.formatted(
                         folder.toRealPath().relativize(MANIFESTS.toRealPath())));
         assertThat(plane.kubectl("kustomize", folder.toString()))
@@ -89,6 +90,8 @@ class ManifestsImageTest {
                 .containsPattern("configMap:\\n *name: gpuwarden-remediation-templates-[a-z0-9]+\n")
                 .contains("name: gpuwarden-aggregator-vram-advertise", "name: gpuwarden-aggregator-vram\n")
                 .contains("name: GPUWARDEN_VRAM_EVICTIONS\n          value: armed")
+                .contains(
+                        "kind: ResourceQuota", "mountPath: /usr/local/nvidia\n", "path: /home/kubernetes/bin/nvidia\n")
                 .contains("nodeSelector:\n        nvidia.com/gpu.deploy.client: \"true\"")
                 .contains("name: GPUWARDEN_VRAM_CAPACITY\n          value: \"on\"")
                 .contains("name: GPUWARDEN_VRAM_ADVERTISE\n          value: \"on\"");

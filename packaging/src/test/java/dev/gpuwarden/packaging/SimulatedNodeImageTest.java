@@ -10,6 +10,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,6 +77,41 @@ class SimulatedNodeImageTest {
     void nothingIsUnpackedIntoTheTemporaryFolder() {
         Run run = scan("h100x8", "-Djava.io.tmpdir=/nonexistent");
         assertThat(run.code()).as(run.out() + run.err()).isZero();
+    }
+
+    /** A container on a node of GKE has no library of the driver in the loader's path, and the host's /usr has none either. */
+    @Test
+    void driverOfGkeIsFoundWhereItsComponentMountsIt() throws Exception {
+        Path manifests = image.home().resolve("share/kubernetes");
+        String component = Files.readString(manifests.resolve("components/gke/kustomization.yaml"));
+        String inContainer = first(Pattern.compile("mountPath: ([^,}]+)"), component);
+        String onHost = first(Pattern.compile("hostPath: \\{path: ([^,}]+)"), component);
+        String searched = first(
+                Pattern.compile("GPUWARDEN_DRIVER_LIBRARY_PATH, value: \"([^\"]+)\""),
+                Files.readString(manifests.resolve("gpuwarden-daemon.yaml")));
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            Path host = Files.createDirectories(node.root().resolve("host" + onHost));
+            Files.createSymbolicLink(host.resolve("lib64"), node.libraryPath().getParent());
+            Map<String, String> environment = new HashMap<>(node.environment());
+            environment.remove("LD_LIBRARY_PATH");
+            environment.put("GPUWARDEN_DRIVER_LIBRARY_PATH", searched);
+            String mount =
+                    "mount -t tmpfs none $(dirname $1) && mkdir $1 && mount --bind $0 $1 && shift && exec \"$@\"";
+            Run run = image.run(
+                    List.of("unshare", "--map-root-user", "--mount", "sh", "-c", mount, host.toString(), inContainer),
+                    environment,
+                    "scan",
+                    "-o",
+                    "json");
+            assertThat(run.code()).as(run.out() + run.err()).isZero();
+            assertThat(run.out()).contains(inContainer + "/lib64/libnvidia-ml.so.1");
+        }
+    }
+
+    private static String first(Pattern pattern, String text) {
+        Matcher found = pattern.matcher(text);
+        assertThat(found.find()).as(pattern.pattern()).isTrue();
+        return found.group(1);
     }
 
     @Test
