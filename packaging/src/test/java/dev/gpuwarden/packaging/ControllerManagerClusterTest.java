@@ -112,4 +112,46 @@ class ControllerManagerClusterTest {
         Await.until(() -> mayCreate("example.org", "tickets"), "the role is added");
         assertThat(mayCreate("batch", "jobs")).as("of all namespaces").isFalse();
     }
+
+    /** The driver manager of the GPU Operator sets the value before it unloads the driver, and awaits the end of the pods. */
+    @Test
+    void daemonLeavesANodeWhoseDriverTheOperatorUpgradesAndReturnsAfterwards() throws Exception {
+        Path shipped = folder.toRealPath().relativize(MANIFESTS.toRealPath());
+        Files.writeString(
+                folder.resolve("kustomization.yaml"),
+                "resources: [%1$s]\ncomponents: [%1$s/components/gpu-operator-client]\n".formatted(shipped));
+        String rendered = Objects.requireNonNull(plane).kubectl("kustomize", folder.toString());
+        for (String object : rendered.split("\n---\n")) {
+            if (object.contains("\n  name: gpuwarden\n") && object.contains("kind: ServiceAccount\n")
+                    || object.contains("kind: DaemonSet\n")) {
+                client().apply(object);
+            }
+        }
+        client().apply("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: gpu-1, labels: {nvidia.com/gpu.present: "true", nvidia.com/gpu.deploy.client: "true"}}
+                """);
+        String before = podOfTheDaemon();
+        // As a scheduler does: the controller ends no pod that has no node yet.
+        client().post("pod/gpuwarden/" + before + "/binding", """
+                {"metadata": {"name": "%s"}, "target": {"kind": "Node", "name": "gpu-1"}}
+                """.formatted(before));
+        client().patch("node/gpu-1", labelled("paused-for-driver-upgrade"));
+        client().await("pod/gpuwarden/" + before, ".metadata.deletionTimestamp", "a time", time -> !time.isEmpty());
+        // As a kubelet does after the end of the program.
+        client().deleteNow("pod/gpuwarden/" + before);
+        client().await("daemonset/gpuwarden/gpuwarden", ".status.desiredNumberScheduled", "0");
+        client().patch("node/gpu-1", labelled("true"));
+        assertThat(podOfTheDaemon()).isNotEqualTo(before);
+    }
+
+    private static String labelled(String value) {
+        return "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.deploy.client\": \"" + value + "\"}}}";
+    }
+
+    private static String podOfTheDaemon() {
+        client().await("pods/gpuwarden", ".items[0].metadata.name", "a pod", name -> !name.isEmpty());
+        return client().get("pods/gpuwarden", ".items[0].metadata.name");
+    }
 }
