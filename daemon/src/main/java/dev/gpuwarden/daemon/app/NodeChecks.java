@@ -125,7 +125,7 @@ record NodeChecks(
         runner.start();
         LoadChecks work = new LoadChecks(
                 verification.withLoadRunBy(check -> access.isolated(check, child)), around, new MemoryLimit()::refusal);
-        parts.add(RepairVerifier.start(runner, work, store, store, clock, VERIFICATION));
+        parts.add(new RepairVerifier(runner, work, store, store, clock, VERIFICATION).start());
         return runner;
     }
 }

@@ -57,7 +57,12 @@ public final class RepairVerifier implements AutoCloseable {
      */
     private record Attempt(List<CheckResult> results, long next) {}
 
-    private RepairVerifier(
+    /**
+     * @param checks those that the daemon runs
+     * @param work those that run for the verification of GPUs alone
+     * @param pause time between two runs of the checks while a part is not verified
+     */
+    public RepairVerifier(
             CheckRegistry checks,
             LoadChecks work,
             EventReader faults,
@@ -82,23 +87,10 @@ public final class RepairVerifier implements AutoCloseable {
         thread = Threads.daemon("gpuwarden-verification", this::run);
     }
 
-    /**
-     * Starts the thread.
-     *
-     * @param checks those that the daemon runs
-     * @param work those that run for the verification of GPUs alone
-     * @param pause time between two runs of the checks while a part is not verified
-     */
-    public static RepairVerifier start(
-            CheckRegistry checks,
-            LoadChecks work,
-            EventReader faults,
-            EventWriter writer,
-            Clock clock,
-            Duration pause) {
-        RepairVerifier verifier = new RepairVerifier(checks, work, faults, writer, clock, pause);
-        verifier.thread.start();
-        return verifier;
+    /** Starts the thread. */
+    public RepairVerifier start() {
+        thread.start();
+        return this;
     }
 
     private void run() {
