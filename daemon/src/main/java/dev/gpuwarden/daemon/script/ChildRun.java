@@ -37,6 +37,27 @@ public record ChildRun(End end, String out, String err) {
         record NotStarted(String why) implements End {}
     }
 
+    /**
+     * The way in which a run is cut off.
+     *
+     * @param grace time from SIGTERM until the program is killed; zero to kill it without SIGTERM
+     * @param withParent true if the end of this process cuts the run off too
+     */
+    public record Stop(Duration grace, boolean withParent) {
+
+        /** For programs of users: killed, so that their number and time stay bounded. */
+        public static final Stop KILL = new Stop(Duration.ZERO, false);
+
+        /** For programs that change the node: this process may be killed, and no change may go on without it. */
+        public static Stop withParent(Duration grace) {
+            return new Stop(grace, true);
+        }
+
+        private String word() {
+            return withParent ? Long.toString(grace.toSeconds()) : "";
+        }
+    }
+
     /** The bound on both outputs together. */
     static final int MOST_OUTPUT = 64 * 1024;
 
@@ -44,14 +65,38 @@ public record ChildRun(End end, String out, String err) {
      * A shell script that runs the program, ends what the program left behind, marks the end on the error output, and
      * waits until the watcher has closed the pipes. When a child exits, Java reads its pipes to their end, in memory
      * and without a bound, whatever process still writes to them. So the child must not exit while the pipes are open.
+     * Its first argument is the grace in seconds; empty for a run that the end of this process does not cut off. The end
+     * closes its input, which a second shell reads.
      */
     private static final String WRAPPER = """
-            trap 'kill -9 -$p $p 2>/dev/null; exit 137' TERM
+            grace=$1
+            shift
+            end() {
+                trap '' TERM
+                if [ "${grace:-0}" != 0 ]; then
+                    kill -TERM $p 2>/dev/null
+                    setsid sh -c "sleep $grace; kill -9 -$p $p" </dev/null >/dev/null 2>&1 &
+                    timer=$!
+                    wait $p
+                    kill -9 -$timer 2>/dev/null
+                fi
+                kill -9 -$p $p 2>/dev/null
+                exit 137
+            }
+            trap end TERM
             renice -n 10 -p $$ >/dev/null 2>&1
-            setsid "$@" </dev/null &
+            if [ "$grace" ]; then
+                exec 3<&0
+                { read x <&3; kill -TERM $$; } </dev/null >/dev/null 2>&1 &
+                watch=$!
+                setsid "$@" </dev/null 3<&- &
+            else
+                setsid "$@" </dev/null &
+            fi
             p=$!
             wait $p
             s=$?
+            [ "$grace" ] && kill -9 $watch
             kill -9 -$p 2>/dev/null
             printf '\\0' >&2
             read x
@@ -63,15 +108,22 @@ public record ChildRun(End end, String out, String err) {
     private static final long ENDING_SECONDS = 2;
     private static final int KILLED = 137;
 
+    /** Runs a program in this thread, and kills it at its end. */
+    public static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
+            throws InterruptedException {
+        return of(command, folder, environment, timeout, Stop.KILL);
+    }
+
     /**
      * Runs a program in this thread.
      *
      * @param environment the whole environment, except the mark of the run
      * @throws InterruptedException if this thread is interrupted; the program is ended then
      */
-    public static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
+    public static ChildRun of(
+            List<String> command, Path folder, Map<String, String> environment, Duration timeout, Stop stop)
             throws InterruptedException {
-        List<String> wrapped = new ArrayList<>(List.of("/bin/sh", "-c", WRAPPER, "gpuwarden-check"));
+        List<String> wrapped = new ArrayList<>(List.of("/bin/sh", "-c", WRAPPER, "gpuwarden-check", stop.word()));
         wrapped.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(wrapped).directory(folder.toFile());
         builder.environment().clear();
@@ -86,13 +138,13 @@ public record ChildRun(End end, String out, String err) {
         }
         OptionalLong started = OrphanProcesses.started(process.pid());
         try {
-            return of(process, timeout);
+            return of(process, timeout, stop.grace());
         } finally {
             started.ifPresent(leftovers::kill);
         }
     }
 
-    private static ChildRun of(Process process, Duration timeout) throws InterruptedException {
+    private static ChildRun of(Process process, Duration timeout, Duration grace) throws InterruptedException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         End end;
@@ -101,10 +153,11 @@ public record ChildRun(End end, String out, String err) {
         } catch (IOException e) {
             end = new End.CutOff("its output could not be read: " + e.getMessage());
         } catch (InterruptedException e) {
-            letGo(process, LONGEST_PAUSE_MILLIS);
+            letGo(process, LONGEST_PAUSE_MILLIS, grace);
             throw e;
         }
-        boolean byItself = letGo(process, end instanceof End.Exited ? ENDING_SECONDS * 1000 : LONGEST_PAUSE_MILLIS);
+        boolean byItself =
+                letGo(process, end instanceof End.Exited ? ENDING_SECONDS * 1000 : LONGEST_PAUSE_MILLIS, grace);
         return new ChildRun(
                 end instanceof End.Exited ? exited(process, byItself) : end,
                 out.toString(StandardCharsets.UTF_8),
@@ -159,7 +212,7 @@ public record ChildRun(End end, String out, String err) {
      *     processor
      * @return whether it ended by itself
      */
-    private static boolean letGo(Process process, long patienceMillis) throws InterruptedException {
+    private static boolean letGo(Process process, long patienceMillis, Duration grace) throws InterruptedException {
         boolean ended = false;
         try {
             close(process.getInputStream());
@@ -171,7 +224,7 @@ public record ChildRun(End end, String out, String err) {
                 process.destroy();
             }
         }
-        if (!ended && !process.waitFor(ENDING_SECONDS, TimeUnit.SECONDS)) {
+        if (!ended && !process.waitFor(ENDING_SECONDS + grace.toSeconds(), TimeUnit.SECONDS)) {
             process.destroyForcibly();
         }
         return ended;

@@ -181,6 +181,34 @@ class ChildRunTest {
     }
 
     @Test
+    void programWithGraceUndoesItsChangesWhenItIsCutOff() throws Exception {
+        Path script = Programs.script(
+                folder.resolve("check.sh"), "trap 'echo undone >undone; exit 0' TERM", "sleep 1000 &", "wait");
+        ChildRun.Stop stop = ChildRun.Stop.withParent(Duration.ofSeconds(20));
+        long start = System.nanoTime();
+        ChildRun run = ChildRun.of(List.of(script.toString()), folder, ENVIRONMENT, Duration.ofMillis(300), stop);
+        assertThat(run.end()).isEqualTo(new End.CutOff("did not end within 300ms"));
+        assertThat(folder.resolve("undone")).hasContent("undone");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(15));
+        ChildRun whole = ChildRun.of(List.of("/bin/sh", "-c", "echo out; exit 3"), folder, ENVIRONMENT, LONG, stop);
+        assertThat(whole).isEqualTo(new ChildRun(new End.Exited(3), "out\n", ""));
+    }
+
+    @Test
+    void graceIsBounded() throws Exception {
+        Path script = Programs.script(
+                folder.resolve("check.sh"), "trap '' TERM", "echo $$ >child", "while :; do sleep 0.1; done");
+        ChildRun run = ChildRun.of(
+                List.of(script.toString()),
+                folder,
+                ENVIRONMENT,
+                Duration.ofMillis(300),
+                ChildRun.Stop.withParent(Duration.ofSeconds(1)));
+        assertThat(run.end()).isInstanceOf(End.CutOff.class);
+        assertGone("child");
+    }
+
+    @Test
     void badUtf8IsReplaced() throws Exception {
         assertThat(run(LONG, "printf 'a\\377b'").out()).isEqualTo("a\uFFFDb");
     }
