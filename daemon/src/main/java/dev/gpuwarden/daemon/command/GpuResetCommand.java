@@ -4,6 +4,9 @@ import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.GpuAccess;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
@@ -15,9 +18,11 @@ import dev.gpuwarden.daemon.reset.DriverRoot;
 import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.reset.NvidiaSmi;
 import dev.gpuwarden.daemon.reset.ResetEvidence;
+import dev.gpuwarden.daemon.reset.ResetState;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.verify.RepairChecks;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,10 +44,12 @@ import picocli.CommandLine.Parameters;
             "Reset GPUs of this node with nvidia-smi, and check them afterwards. Without --arm it only shows the steps and the"
                     + " processes that hold the GPUs.",
             "The daemon lets go of the GPUs first. Any other process that holds one open makes the reset fail, with its name."
-                    + " Persistence mode is turned off, and restored at the end, also after a failure.",
+                    + " Persistence mode is turned off, and restored at the end, also after a failure. A reset that was"
+                    + " killed leaves it off; the next one restores it, and so does --restore.",
             "Before Ampere, GPUs that NVLinks or NVSwitches connect can only be reset together: name all of them.",
             "The kernel log gets the result, by which a fault that a reset repairs ends. Needs root.",
-            "  gpuwarden gpu-reset 3 --arm"
+            "  gpuwarden gpu-reset 3 --arm",
+            "  gpuwarden gpu-reset --restore --arm"
         },
         exitCodeList = {
             "0:reset and healthy; without --arm: the steps are shown",
@@ -57,11 +64,16 @@ public final class GpuResetCommand extends CheckingCommand {
     private static final GpuAccess.Refusal OTHERS =
             new GpuAccess.Refusal("not-reset", "the GPU was not reset, so it gets no work");
 
-    @Parameters(arity = "1..64", paramLabel = "GPU", description = "Index, UUID or PCI address; one or more.")
+    @Parameters(arity = "0..64", paramLabel = "GPU", description = "Index, UUID or PCI address; one or more.")
     List<String> names = List.of();
 
     @Option(names = "--arm", description = "Reset the GPUs. Without this option nothing is changed.")
     boolean arm;
+
+    @Option(
+            names = "--restore",
+            description = "Reset no GPU, and turn persistence mode on where a reset that was killed has left it off.")
+    boolean restore;
 
     @Option(
             names = {"--patience", "--reset.patience"},
@@ -106,6 +118,9 @@ public final class GpuResetCommand extends CheckingCommand {
     EvidenceOptions tools = new EvidenceOptions();
 
     @Mixin
+    ResetState state = new ResetState();
+
+    @Mixin
     ClientOptions client = new ClientOptions();
 
     @Mixin
@@ -129,16 +144,25 @@ public final class GpuResetCommand extends CheckingCommand {
         EvidenceOptions.bounded("--patience", patience, Duration.ZERO);
         EvidenceOptions.bounded("--reset.timeout", longest, Duration.ofSeconds(1));
         tools.validate();
+        if (names.isEmpty() != restore) {
+            throw new UserError(
+                    restore
+                            ? "--restore resets no GPU; leave out " + String.join(", ", names)
+                            : "expected at least one GPU, or --restore, seen neither; name one, as in gpu-reset 3");
+        }
         DriverRoot driver = driver();
         sampling.searchIn(driver.libraryFolders());
         Optional<Path> socket = client.socket();
-        ResetTargets targets = ResetTargets.of(sample(NodeSampler::snapshot), names);
+        NodeSnapshot seen = sample(NodeSampler::snapshot);
+        ResetTargets targets = restore ? new ResetTargets(List.of()) : ResetTargets.of(seen, names);
         resetting = targets.uuids();
         ResetNode node = new ResetNode(
-                socket, targets.files(paths.devices()), new ProcessOwners(paths), acknowledgements, this::verify);
+                socket, seen, targets.files(paths.devices()), new ProcessOwners(paths), acknowledgements, this::verify);
         NvidiaSmi smi = new NvidiaSmi(driver, longest);
         if (!arm) {
-            ResetReport plan = ResetReport.plan(targets, smi.resetText(targets.uuids()), node.holders());
+            ResetReport plan = restore
+                    ? ResetReport.restorePlan(left())
+                    : ResetReport.plan(targets, smi.resetText(targets.uuids()), node.holders(), left());
             show(plan.tree(), plan::print);
             return ExitCode.OK;
         }
@@ -160,6 +184,15 @@ public final class GpuResetCommand extends CheckingCommand {
             show(report.tree(), report::print);
             note(report.text());
             return outcome.success() ? ExitCode.OK : ExitCode.NOT_FIT;
+        }
+    }
+
+    /** Returns what a reset that was killed has left off, for a dry run. */
+    private Reading<Set<String>> left() {
+        try {
+            return Reading.of(state.record(paths.procfs()).read());
+        } catch (IOException e) {
+            return Reading.absent(Absence.FAILED, 0, String.valueOf(e.getMessage()));
         }
     }
 
@@ -185,7 +218,8 @@ public final class GpuResetCommand extends CheckingCommand {
         List<InterruptedException> interrupted = new ArrayList<>();
         Optional<GpuReset.Outcome> outcome = progress().during(line -> {
             try {
-                return Optional.of(new GpuReset(parts.node(), parts.smi(), patience, line).run(targets.uuids()));
+                GpuReset reset = new GpuReset(parts.node(), parts.smi(), state.record(paths.procfs()), patience, line);
+                return Optional.of(restore ? reset.restore() : reset.run(targets.uuids()));
             } catch (InterruptedException e) {
                 interrupted.add(e);
                 return Optional.empty();

@@ -4,8 +4,12 @@ import com.google.protobuf.Duration;
 import dev.gpuwarden.api.v1.ReleaseGpusRequest;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
+import dev.gpuwarden.core.telemetry.GpuFrame;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.GpuReset;
@@ -30,6 +34,7 @@ final class ResetNode implements GpuReset.Node {
     private static final String ERROR_LEVEL = "<3>";
 
     private final Optional<Path> socket;
+    private final NodeSnapshot seen;
     private final Set<Path> files;
     private final ProcessOwners owners;
     private final Path kernelLog;
@@ -37,17 +42,20 @@ final class ResetNode implements GpuReset.Node {
 
     /**
      * @param socket the daemon's; empty if it has none
+     * @param seen the node before the reset
      * @param files of the GPUs
      * @param kernelLog takes the acknowledgement, /dev/kmsg
      * @param checks returns the verdict on these GPUs
      */
     ResetNode(
             Optional<Path> socket,
+            NodeSnapshot seen,
             Set<Path> files,
             ProcessOwners owners,
             Path kernelLog,
             Function<List<String>, GpuReset.Verified> checks) {
         this.socket = socket;
+        this.seen = seen;
         this.files = Set.copyOf(files);
         this.owners = owners;
         this.kernelLog = kernelLog;
@@ -145,6 +153,19 @@ final class ResetNode implements GpuReset.Node {
     @Override
     public GpuReset.Verified verify(List<String> uuids) {
         return checks.apply(uuids);
+    }
+
+    @Override
+    public Map<String, Reading<Long>> persistenceModes() {
+        Map<String, Reading<Long>> modes = new HashMap<>();
+        for (GpuSnapshot gpu : seen.gpus()) {
+            GpuFrame frame = gpu.frame();
+            Reading<Long> mode = frame.present(GpuMetric.PERSISTENCE_MODE)
+                    ? Reading.of(frame.raw(GpuMetric.PERSISTENCE_MODE))
+                    : Reading.absent(Absence.NO_DATA, 0, "the driver does not report persistence mode");
+            gpu.identity().uuid().asOptional().ifPresent(uuid -> modes.put(uuid, mode));
+        }
+        return modes;
     }
 
     /** Writes the line as one record; only root may, and the daemon accepts it from root alone. */

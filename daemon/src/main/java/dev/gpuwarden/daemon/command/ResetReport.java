@@ -13,20 +13,27 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The result of a reset, or its plan, as text and as gpuwarden.reset/v1 (docs/reference/reset-json.md).
  *
- * @param outcome "dry-run", "reset" or "failed"
+ * @param outcome "dry-run", "reset", "restored" or "failed"
  * @param evidence the place of the evidence, or the cause why none was kept; empty if none was requested
  */
 record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> steps, Optional<Kept> evidence) {
 
     private static final String SCHEMA = "gpuwarden.reset/v1";
     private static final String PLANNED = "dry-run";
+    private static final String RESTORED = "restored";
 
-    /** @param holders the processes that hold the GPUs now */
-    static ResetReport plan(ResetTargets targets, String command, Reading<List<String>> holders) {
+    /**
+     * @param holders the processes that hold the GPUs now
+     * @param left GPUs whose persistence mode a reset that was killed has left off
+     */
+    static ResetReport plan(
+            ResetTargets targets, String command, Reading<List<String>> holders, Reading<Set<String>> left) {
         List<GpuReset.Step> steps = new ArrayList<>();
         steps.add(planned("release", "the daemon lets go of " + targets.text()));
         steps.add(planned("unused", holding(holders)));
@@ -35,7 +42,29 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
         steps.add(planned("verify", "the GPU answers, and every passive check of it passes"));
         steps.add(planned("persistence-on", "where it was on"));
         steps.add(planned("acknowledge", "a line in the kernel log for each GPU"));
+        if (!left.equals(Reading.of(Set.<String>of()))) {
+            steps.add(planned(GpuReset.EARLIER, leaving(left)));
+        }
         return new ResetReport(targets, PLANNED, steps, Optional.empty());
+    }
+
+    /** Returns the plan of a command that resets no GPU. */
+    static ResetReport restorePlan(Reading<Set<String>> left) {
+        return new ResetReport(
+                new ResetTargets(List.of()),
+                PLANNED,
+                List.of(planned(GpuReset.EARLIER, leaving(left))),
+                Optional.empty());
+    }
+
+    private static String leaving(Reading<Set<String>> left) {
+        if (left instanceof Reading.Present<Set<String>> present) {
+            return present.value().isEmpty()
+                    ? "no reset has left it off"
+                    : "nvidia-smi -pm 1 for " + String.join(", ", new TreeSet<>(present.value()))
+                            + ", which a reset that was killed, or that runs now, has left off";
+        }
+        return "the reset fails: " + ((Reading.Absent<?>) left).detail();
     }
 
     private static String holding(Reading<List<String>> holders) {
@@ -52,7 +81,8 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
     }
 
     static ResetReport of(ResetTargets targets, GpuReset.Outcome outcome) {
-        return new ResetReport(targets, outcome.success() ? "reset" : "failed", outcome.steps(), Optional.empty());
+        String end = targets.gpus().isEmpty() ? RESTORED : "reset";
+        return new ResetReport(targets, outcome.success() ? end : "failed", outcome.steps(), Optional.empty());
     }
 
     ResetReport with(Kept kept) {
@@ -67,7 +97,7 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("schema", SCHEMA);
         tree.put("outcome", outcome);
-        tree.put("success", outcome.equals("reset"));
+        tree.put("success", outcome.equals("reset") || outcome.equals(RESTORED));
         tree.put("gpus", targets.gpus().stream().map(ResetReport::gpu).toList());
         tree.put("steps", steps.stream().map(this::step).toList());
         evidence.ifPresent(kept -> tree.put("evidence", kept.text()));
@@ -109,17 +139,34 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
         table.print(out);
         evidence.ifPresent(kept -> out.println(kept.text()));
         if (isPlan()) {
-            out.println("Nothing was changed. With --arm, " + targets.text() + " is reset.");
+            out.println("Nothing was changed. With --arm, "
+                    + (targets.gpus().isEmpty() ? "persistence mode is restored." : targets.text() + " is reset."));
         }
     }
 
     /** Returns one line for the log. */
     String text() {
-        return steps.stream()
-                .filter(step -> !step.done())
+        String left = steps.stream()
+                .filter(step -> !step.done() && step.name().equals(GpuReset.EARLIER))
+                .map(step -> "; persistence mode that an earlier reset left off: " + step.detail())
                 .findFirst()
-                .map(step -> targets.text() + ": the reset failed at the step " + step.name() + ": " + step.detail())
-                .map(text -> text + evidence.map(kept -> "; " + kept.text()).orElse(""))
-                .orElse(targets.text() + ": reset, and healthy");
+                .orElse("");
+        if (targets.gpus().isEmpty()) {
+            return "persistence mode: "
+                    + (steps.isEmpty()
+                            ? "no reset has left it off"
+                            : steps.get(0).name()
+                                    + (steps.get(0).done() ? " done: " : " failed: ")
+                                    + steps.get(0).detail());
+        }
+        return steps.stream()
+                        .filter(step -> !step.done() && !step.name().equals(GpuReset.EARLIER))
+                        .findFirst()
+                        .map(step ->
+                                targets.text() + ": the reset failed at the step " + step.name() + ": " + step.detail())
+                        .map(text ->
+                                text + evidence.map(kept -> "; " + kept.text()).orElse(""))
+                        .orElse(targets.text() + ": reset, and healthy")
+                + left;
     }
 }

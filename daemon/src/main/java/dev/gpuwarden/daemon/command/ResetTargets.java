@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /**
  * The GPUs to reset. A GPU without a UUID or a number of its file is none: its users could not be found, and its fault not be lifted.
  *
- * @param gpus at least one
+ * @param gpus none where only the mode that earlier resets have left is restored
  */
 record ResetTargets(List<GpuIdentity> gpus) {
 

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 public record DriverRoot(Path program, Path root, Optional<Path> libraries) {
 
-    private static final Path HOST = Path.of("/host");
+    static final Path HOST = Path.of("/host");
 
     /** The GPU operator's driver container, and the host itself. */
     private static final List<String> ROOTS = List.of("run/nvidia/driver", "");

@@ -1,10 +1,12 @@
 package dev.gpuwarden.daemon.reset;
 
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.core.model.Reading;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -18,10 +20,16 @@ import java.util.function.Supplier;
 public final class GpuReset {
 
     /** The steps before anything was changed: a failure there is none of the hardware. */
-    public static final Set<String> BEFORE = Set.of("release", "unused", "released");
+    public static final Set<String> BEFORE = Set.of("alone", "release", "unused", "recorded", "released");
+
+    /** The step that ends the work of an earlier reset. Its failure is none of this one. */
+    public static final String EARLIER = "persistence-earlier";
 
     private static final String STOPPED = "it was stopped in the middle";
     private static final long POLL_NANOS = 500_000_000;
+
+    /** The daemon tests the lock for a moment. */
+    private static final long LEAST_WAIT_NANOS = 1_000_000_000;
 
     /** The parts of the node that the steps use. */
     public interface Node {
@@ -37,6 +45,12 @@ public final class GpuReset {
 
         /** Checks the GPUs after their reset. */
         Verified verify(List<String> uuids);
+
+        /**
+         * Returns the persistence mode of each GPU of this node by its UUID, as it was before the reset; absent where the driver
+         * does not report it.
+         */
+        Map<String, Reading<Long>> persistenceModes();
 
         /** Writes a line to the kernel log. Returns the cause of a failure. */
         Optional<String> acknowledge(String line);
@@ -75,48 +89,126 @@ public final class GpuReset {
 
         /** Returns the first failure; empty after success. */
         public Optional<Step> failure() {
-            return steps.stream().filter(step -> !step.done()).findFirst();
+            return steps.stream()
+                    .filter(step -> !step.done() && !step.name().equals(EARLIER))
+                    .findFirst();
         }
     }
 
     private final Node node;
     private final NvidiaSmi smi;
+    private final PersistenceRecord record;
+    private final PersistenceSwitch persistence;
     private final Duration patience;
     private final Consumer<String> progress;
     private final List<Step> steps = new ArrayList<>();
 
     /**
-     * @param patience the longest wait for processes that hold the GPUs
+     * @param record of the GPUs whose persistence mode is off for a reset, in a folder that all resets of this node share
+     * @param patience the longest wait for another reset, and for processes that hold the GPUs
      * @param progress receives a line at the start of each step
      */
-    public GpuReset(Node node, NvidiaSmi smi, Duration patience, Consumer<String> progress) {
+    public GpuReset(Node node, NvidiaSmi smi, PersistenceRecord record, Duration patience, Consumer<String> progress) {
         this.node = node;
         this.smi = smi;
+        this.record = record;
+        this.persistence = new PersistenceSwitch(smi, record);
         this.patience = patience;
         this.progress = progress;
     }
 
-    /** Resets these GPUs together. */
+    /** Resets these GPUs together, and ends the work of earlier resets that were killed. */
     public Outcome run(List<String> uuids) throws InterruptedException {
+        return alone(() -> {
+            boolean success = reset(uuids);
+            var unused = restoreEarlier();
+            return success;
+        });
+    }
+
+    /** Turns persistence mode on where resets that were killed have left it off. */
+    public Outcome restore() throws InterruptedException {
+        return alone(this::restoreEarlier);
+    }
+
+    private interface Work {
+        boolean succeeds() throws InterruptedException;
+    }
+
+    private Outcome alone(Work work) throws InterruptedException {
+        Optional<ResetLock> lock = lock();
+        if (lock.isEmpty()) {
+            return new Outcome(false, List.copyOf(steps));
+        }
+        try {
+            boolean success = work.succeeds();
+            return new Outcome(success, List.copyOf(steps));
+        } finally {
+            lock.get().close();
+        }
+    }
+
+    private boolean reset(List<String> uuids) throws InterruptedException {
         Reading<Release> released = released(uuids);
         boolean success = false;
         boolean tried = false;
         if (released instanceof Reading.Present<Release> present) {
             try (Release release = present.value()) {
-                if (unused()) {
-                    Set<String> restore = new LinkedHashSet<>();
+                if (unused() && recorded(uuids)) {
                     try {
-                        boolean ready = persistenceOff(uuids, restore) && stillReleased(release);
+                        boolean ready = persistenceOff(uuids) && stillReleased(release);
                         tried = ready;
                         success = ready && step("reset", () -> smiReset(uuids)) && verified(uuids);
                     } finally {
-                        success &= restore(restore);
+                        success &= persistenceOn();
                     }
                 }
             }
         }
         acknowledge(uuids, success, tried);
-        return new Outcome(success && steps.stream().allMatch(Step::done), List.copyOf(steps));
+        return success && steps.stream().allMatch(Step::done);
+    }
+
+    /** Takes the lock of this node, and reads what an earlier reset has left. */
+    private Optional<ResetLock> lock() throws InterruptedException {
+        progress.accept("no other reset may run");
+        long start = System.nanoTime();
+        long most = Math.max(patience.toNanos(), LEAST_WAIT_NANOS);
+        try {
+            Optional<ResetLock> lock = ResetLock.tryTake(record.folder());
+            while (lock.isEmpty() && System.nanoTime() - start < most) {
+                pause();
+                lock = ResetLock.tryTake(record.folder());
+            }
+            Optional<String> failure = lock.isEmpty()
+                    ? Optional.of("expected no other reset of this node, and one still runs; wait for its end")
+                    : persistence.open();
+            if (failure.isEmpty()) {
+                return lock;
+            }
+            lock.ifPresent(ResetLock::close);
+            record("alone", start, failure, "");
+        } catch (IOException e) {
+            record(
+                    "alone",
+                    start,
+                    Optional.of("the lock of the resets of this node cannot be taken in "
+                            + DriverRoot.onHost(record.folder()) + ": " + FileErrors.why(e)),
+                    "");
+        }
+        return Optional.empty();
+    }
+
+    /** Ends the work of earlier resets. One that a signal stops leaves it to the next. */
+    private boolean restoreEarlier() throws InterruptedException {
+        if (persistence.earlier().isEmpty() || Thread.currentThread().isInterrupted()) {
+            return persistence.earlier().isEmpty();
+        }
+        progress.accept("persistence mode on again");
+        long start = System.nanoTime();
+        PersistenceSwitch.Result result =
+                persistence.restoreEarlier(node.persistenceModes().keySet());
+        return record(EARLIER, start, result.failure(), result.detail());
     }
 
     private Reading<Release> released(List<String> uuids) throws InterruptedException {
@@ -151,27 +243,32 @@ public final class GpuReset {
                                 + "; end them, or drain the node"),
                         "");
             }
-            LockSupport.parkNanos(POLL_NANOS);
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
+            pause();
         }
     }
 
-    private boolean persistenceOff(List<String> uuids, Set<String> restore) throws InterruptedException {
+    private static void pause() throws InterruptedException {
+        LockSupport.parkNanos(POLL_NANOS);
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    /** Records what is turned off before it is, since this process may be killed in between. */
+    private boolean recorded(List<String> uuids) {
+        long start = System.nanoTime();
+        return written(start, persistence.announce(uuids, node.persistenceModes()));
+    }
+
+    private boolean written(long start, Optional<String> failure) {
+        return failure.isEmpty() || record("recorded", start, failure, "");
+    }
+
+    private boolean persistenceOff(List<String> uuids) throws InterruptedException {
         progress.accept("persistence mode off");
         long start = System.nanoTime();
-        for (String uuid : uuids) {
-            NvidiaSmi.Result off = smi.persistenceOff(uuid);
-            if (NvidiaSmi.wasOn(off)) {
-                restore.add(uuid);
-            }
-            if (off.failure().isPresent()) {
-                return record("persistence-off", start, off.failure(), "");
-            }
-        }
-        return record(
-                "persistence-off", start, Optional.empty(), restore.isEmpty() ? "it was off" : "it was on: " + restore);
+        PersistenceSwitch.Result off = persistence.off(uuids);
+        return record("persistence-off", start, off.failure(), off.detail());
     }
 
     private boolean stillReleased(Release release) {
@@ -206,14 +303,14 @@ public final class GpuReset {
     }
 
     /** Restores persistence mode, also in a thread that was interrupted. */
-    private boolean restore(Set<String> uuids) throws InterruptedException {
+    private boolean persistenceOn() throws InterruptedException {
         boolean interrupted = Thread.interrupted();
         long start = System.nanoTime();
         boolean all = true;
-        for (String uuid : uuids) {
-            NvidiaSmi.Result on = smi.persistenceOn(uuid);
-            all &= record("persistence-on", start, on.failure(), uuid);
+        for (PersistenceSwitch.Result on : persistence.on()) {
+            all &= record("persistence-on", start, on.failure(), on.detail());
         }
+        all &= written(start, persistence.close());
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -21,8 +21,11 @@ public final class NvidiaSmi {
         this.longestReset = longestReset;
     }
 
-    /** @param failure empty after success */
-    public record Result(Optional<String> failure, String text) {}
+    /**
+     * @param failure empty after success
+     * @param ended true if it ended by itself
+     */
+    record Result(Optional<String> failure, String text, boolean ended) {}
 
     /** Turns persistence mode off. Returns in the text of the result whether it was on. */
     Result persistenceOff(String gpu) throws InterruptedException {
@@ -51,20 +54,26 @@ public final class NvidiaSmi {
     }
 
     private Result run(List<String> arguments, Duration longest) throws InterruptedException {
-        ChildRun run = ChildRun.of(driver.command(arguments), Path.of("/"), System.getenv(), longest);
+        ChildRun run = ChildRun.of(
+                driver.command(arguments),
+                Path.of("/"),
+                System.getenv(),
+                longest,
+                ChildRun.Stop.withParent(Duration.ZERO));
         String text = oneLine(run.out() + " " + run.err());
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return exited.code() == 0
-                    ? new Result(Optional.empty(), text)
+                    ? new Result(Optional.empty(), text, true)
                     : new Result(
                             Optional.of("nvidia-smi ended with code " + exited.code()
                                     + (text.isEmpty() ? "" : ": " + text)),
-                            text);
+                            text,
+                            true);
         }
         String why = run.end() instanceof ChildRun.End.CutOff cut
                 ? "nvidia-smi " + cut.why()
                 : "nvidia-smi did not start: " + ((ChildRun.End.NotStarted) run.end()).why();
-        return new Result(Optional.of(why), text);
+        return new Result(Optional.of(why), text, false);
     }
 
     private static String oneLine(String output) {

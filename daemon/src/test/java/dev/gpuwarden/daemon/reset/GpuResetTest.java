@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -83,6 +84,13 @@ class GpuResetTest {
         }
 
         @Override
+        public Map<String, Reading<Long>> persistenceModes() {
+            return Map.of(
+                    uuid(), Reading.of(node.control().table().number("gpu[3].persistence")),
+                    uuid(2), Reading.of(1L));
+        }
+
+        @Override
         public Optional<String> acknowledge(String line) {
             log.add(line);
             return kernelLog;
@@ -111,11 +119,19 @@ class GpuResetTest {
         Files.writeString(smi, "#!/bin/sh\nGPUWARDEN_SIM_ROOT=1 exec " + program + " \"$@\"\n");
         Files.setPosixFilePermissions(smi, PosixFilePermissions.fromString("rwxr-xr-x"));
         NvidiaSmi runs = new NvidiaSmi(DriverRoot.of(smi), Duration.ofSeconds(1));
-        return new GpuReset(around, runs, Duration.ZERO, line -> {}).run(List.of(uuid()));
+        return new GpuReset(around, runs, record(), Duration.ZERO, line -> {}).run(List.of(uuid()));
+    }
+
+    private PersistenceRecord record() {
+        return new PersistenceRecord(folder, "boot-1");
     }
 
     private String uuid() {
-        return node.control().table().text("gpu[3].uuid");
+        return uuid(3);
+    }
+
+    private String uuid(int gpu) {
+        return node.control().table().text("gpu[" + gpu + "].uuid");
     }
 
     private static String failure(Outcome outcome) {
@@ -193,5 +209,60 @@ class GpuResetTest {
     void resetWithoutAnAcknowledgementIsNoSuccess() throws Exception {
         around.kernelLog = Optional.of("/dev/kmsg cannot be written");
         assertThat(failure(reset())).isEqualTo("acknowledge: /dev/kmsg cannot be written");
+    }
+
+    @Test
+    void resetEndsTheWorkOfEarlierOnesThatWereKilled() throws Exception {
+        node.set("gpu.2.persistence", "off");
+        node.set("gpu.3.persistence", "off");
+        record().write(List.of(uuid(2), uuid(3), "GPU-gone"));
+        Outcome outcome = reset();
+        assertThat(outcome.success()).isTrue();
+        assertThat(outcome.steps())
+                .extracting(GpuReset.Step::name)
+                .endsWith("persistence-on", "acknowledge", GpuReset.EARLIER);
+        assertThat(outcome.steps().get(outcome.steps().size() - 1).detail())
+                .contains("GPU-gone is not on this node", uuid(2));
+        assertThat(persistent())
+                .as("the reset GPU was on before the first reset")
+                .isTrue();
+        assertThat(node.control().table().number("gpu[2].persistence")).isEqualTo(1);
+        assertThat(record().read()).isEmpty();
+    }
+
+    @Test
+    void earlierWorkThatFailsStaysInTheRecordAndFailsNoReset() throws Exception {
+        record().write(List.of(uuid(2)));
+        node.set("gpu.2.persistence", "off");
+        node.set("gpu.2.state", "lost");
+        Outcome outcome = reset();
+        assertThat(outcome.success()).isTrue();
+        assertThat(outcome.failure()).isEmpty();
+        assertThat(outcome.steps().get(outcome.steps().size() - 1).done()).isFalse();
+        assertThat(record().read()).containsExactly(uuid(2));
+    }
+
+    @Test
+    void oneResetRunsAtATime() throws Exception {
+        ResetLock other = ResetLock.tryTake(folder).orElseThrow();
+        assertThat(ResetLock.isHeld(folder)).isTrue();
+        assertThat(failure(reset()))
+                .isEqualTo("alone: expected no other reset of this node, and one still runs; wait for its end");
+        other.close();
+        assertThat(ResetLock.isHeld(folder)).isFalse();
+        assertThat(reset().success()).isTrue();
+    }
+
+    @Test
+    void noModeIsTurnedOffThatCannotBeRecorded() throws Exception {
+        Files.createDirectories(folder.resolve("gpu-reset-persistence.json.new/full"));
+        assertThat(failure(reset())).startsWith("recorded: persistence mode cannot be recorded in " + folder);
+        assertThat(persistent()).isTrue();
+        Files.writeString(folder.resolve("gpu-reset-persistence.json"), "{}");
+        assertThat(failure(reset()))
+                .isEqualTo("alone: " + folder.resolve("gpu-reset-persistence.json")
+                        + ": expected gpuwarden.persistence/v1, seen another schema; turn persistence mode on where it"
+                        + " must be (nvidia-smi -pm 1), and remove the file");
+        assertThat(around.log).containsOnly("released", "taken again");
     }
 }

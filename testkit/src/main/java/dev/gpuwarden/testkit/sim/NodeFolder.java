@@ -102,6 +102,8 @@ final class NodeFolder {
         environment.put("GPUWARDEN_KERNEL_LOG_PATH", kernelLog.toString());
         environment.put("GPUWARDEN_RESET_KERNEL_LOG", kernelLogInput.toString());
         environment.put("GPUWARDEN_RESET_NVIDIA_SMI", smi.toString());
+        environment.put(
+                "GPUWARDEN_RESET_STATE", root.resolve("var/lib/gpuwarden").toString());
         return environment;
     }
 

@@ -27,7 +27,8 @@ public final class PersistenceModeCheck extends GpuCheck {
                     "persistence-mode-off",
                     "expected persistence mode on, but it is off: without a client the GPU is torn down, and ECC"
                             + " counts and settings go with it",
-                    "enable the service nvidia-persistenced",
+                    "enable the service nvidia-persistenced; 'gpuwarden gpu-reset --restore' shows a reset that was"
+                            + " killed and has left it off",
                     new Measurement("persistence_mode", 0, "1"));
         }
     }
