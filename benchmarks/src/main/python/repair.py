@@ -281,15 +281,19 @@ def by_boot(server, gpu):
 
 
 def released(server):
-    """The files of the driver that are open and mapped while the daemon has released it."""
-    look = 'grep -c "lib\\(nvidia-ml\\|cuda\\|nvidia-ptxjitcompiler\\)[.]" /proc/%d/maps; ls -l /proc/%d/fd | grep -c "/nvidia[0-9cu-]"' % ((server.daemon.pid,) * 2)
+    """The files of the driver that are open, and the libraries that are mapped, while the daemon has released it.
+
+    Only libnvidia-ml must be unloaded, so that the next opening reads an upgraded one: NVML loads libcuda for its version, and libcuda stays loaded.
+    """
+    daemon = server.daemon.pid
+    look = 'ls -l /proc/%d/fd | grep -c "/nvidia[0-9cu-]"; grep -c "libnvidia-ml[.]" /proc/%d/maps; grep -c "libcuda[.]" /proc/%d/maps' % (daemon, daemon, daemon)
     begun = time.monotonic()
     run = server.run("release-driver", "--", "sh", "-c", look)
     server.await_true("a daemon that reads its GPUs", 30, server.reads_all)
     seconds = time.monotonic() - begun
-    mapped, opened = (run.stdout.split() + ["?", "?"])[:2]
-    yield row("files of the driver that the daemon has open while it is released", opened == "0", "%s open, %s parts of its libraries mapped; %.1f s with the way back" % (
-        opened, mapped, seconds))
+    opened, nvml, cuda = (run.stdout.split() + ["?", "?", "?"])[:3]
+    yield row("files of the driver that the daemon has open, and parts of libnvidia-ml that it has mapped, while it is released", (opened, nvml) == ("0", "0"),
+              "%s and %s, of libcuda %s; %.1f s with the way back" % (opened, nvml, cuda, seconds))
 
 
 # ---- main ---------------------------------------------------------------------------------------
