@@ -73,6 +73,7 @@ public record ChildRun(End end, String out, String err) {
             shift
             end() {
                 trap '' TERM
+                [ "$p" ] || exit 137
                 if [ "${grace:-0}" != 0 ]; then
                     kill -TERM $p 2>/dev/null
                     setsid sh -c "sleep $grace; kill -9 -$p $p" </dev/null >/dev/null 2>&1 &
