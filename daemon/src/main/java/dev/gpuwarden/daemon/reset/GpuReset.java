@@ -302,15 +302,14 @@ public final class GpuReset {
         return record("verify", start, failure, verified.text());
     }
 
-    /** Restores persistence mode, also in a thread that was interrupted. */
     private boolean persistenceOn() throws InterruptedException {
-        boolean interrupted = Thread.interrupted();
         long start = System.nanoTime();
-        boolean all = true;
-        for (PersistenceSwitch.Result on : persistence.on()) {
+        List<PersistenceSwitch.Result> results = persistence.on();
+        boolean interrupted = Thread.interrupted();
+        boolean all = written(start, persistence.close());
+        for (PersistenceSwitch.Result on : results) {
             all &= record("persistence-on", start, on.failure(), on.detail());
         }
-        all &= written(start, persistence.close());
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

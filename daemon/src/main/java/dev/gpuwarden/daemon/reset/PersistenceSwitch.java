@@ -84,16 +84,27 @@ final class PersistenceSwitch {
         return new Result(write(own), own.isEmpty() ? "it was off" : "it was on: " + own);
     }
 
-    /** Turns it on where this reset has turned it off. Returns a result for each GPU. */
+    /** Turns it on where this reset has turned it off, also if the thread is interrupted. Returns a result for each GPU. */
     List<Result> on() throws InterruptedException {
+        boolean interrupted = Thread.interrupted();
         List<Result> results = new ArrayList<>();
         for (String uuid : List.copyOf(own)) {
-            Optional<String> failure = smi.persistenceOn(uuid).failure();
+            Optional<String> failure;
+            try {
+                failure = smi.persistenceOn(uuid).failure();
+            } catch (InterruptedException e) {
+                // The signal that stops this reset comes once.
+                interrupted = true;
+                failure = smi.persistenceOn(uuid).failure();
+            }
             results.add(new Result(failure, uuid));
             if (failure.isEmpty()) {
                 own.remove(uuid);
                 earlier.remove(uuid);
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
         return results;
     }
