@@ -31,7 +31,8 @@ final class ChildSettings {
     static List<String> ofReset(CommandSpec command) {
         return of(
                 command,
-                Stream.concat(PREFIXES.stream(), Stream.of("--grpc.socket")).toList());
+                Stream.concat(PREFIXES.stream(), Stream.of("--grpc.socket", "--reset.state"))
+                        .toList());
     }
 
     /** Returns those of {@code gpuwarden bundle}. */

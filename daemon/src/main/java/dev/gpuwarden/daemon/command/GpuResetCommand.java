@@ -52,8 +52,8 @@ import picocli.CommandLine.Parameters;
             "  gpuwarden gpu-reset --restore --arm"
         },
         exitCodeList = {
-            "0:reset and healthy; without --arm: the steps are shown",
-            "1:not reset, or not healthy afterwards",
+            "0:reset and healthy, or restored; without --arm: the steps are shown",
+            "1:not reset, not healthy afterwards, or not restored",
             "2:wrong usage or configuration, or no such GPU; nothing was done"
         })
 public final class GpuResetCommand extends CheckingCommand {

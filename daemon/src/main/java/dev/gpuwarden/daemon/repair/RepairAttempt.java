@@ -111,6 +111,11 @@ record RepairAttempt(
                 .reduce((first, second) -> second);
     }
 
+    /** Returns true if the record has the begin of the reset and not its end. */
+    boolean isResetting() {
+        return done(BEGIN_RESET).isPresent() && last(RESET).isEmpty();
+    }
+
     boolean ended(Outcome outcome) {
         return end.filter(last -> last.outcome() == outcome).isPresent();
     }

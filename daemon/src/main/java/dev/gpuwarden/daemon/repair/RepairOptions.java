@@ -14,6 +14,7 @@ import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.repair.RebootOptions.Reboot;
+import dev.gpuwarden.daemon.reset.ResetState;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -132,6 +133,9 @@ public final class RepairOptions {
     RepairProcess resetAs = RepairProcess.child;
 
     @Mixin
+    ResetState state = new ResetState();
+
+    @Mixin
     RebootOptions reboot = new RebootOptions();
 
     @Mixin
@@ -239,8 +243,9 @@ public final class RepairOptions {
                 new RepairRules(settle, attempts, mostPerDay, reboot.when != Reboot.never, Set.copyOf(hook.actions));
         Supplier<Reading<Set<Integer>>> users = () -> OpenFiles.holders(files(around));
         Path bundles = around.record().get().resolveSibling("bundles");
+        ResetRun reset = new ResetRun(resetAs, patience, around.resetSettings(), Optional.of(bundles));
         RepairSteps.Server server = new RepairSteps.Server(
-                new ResetRun(resetAs, patience, around.resetSettings(), Optional.of(bundles)),
+                reset,
                 reboot.run(new EvidenceRun(resetAs, around.bundleSettings(), bundles, EvidenceRun.LONGEST)),
                 around.checks(),
                 new SystemUnits(units),
@@ -259,6 +264,7 @@ public final class RepairOptions {
                         around.load(),
                         around.incomplete()),
                 server,
+                new LeftPersistence(state.folder(), state.record(around.paths().procfs()), reset, clock),
                 log,
                 clock);
         return Optional.of(parts.add(ServerRepair.start(loop, around.faults())));

@@ -308,9 +308,14 @@ final class RepairSteps {
         }
     }
 
-    /** The daemon ends, and has seconds for this. After the request of a reboot that is expected, and the boot ends the attempt. */
+    /**
+     * The daemon ends, and has seconds for this. After the request of a reboot that is expected, and the boot ends the attempt. A
+     * reset in its own unit goes on, so that the next daemon ends the attempt: a unit that starts now could take the GPU.
+     */
     private void stopped(RepairAttempt attempt) throws IOException, InterruptedException {
-        if (log.current(attempt).done(RepairAttempt.REBOOT).isPresent()) {
+        RepairAttempt now = log.current(attempt);
+        boolean goesOn = server.reset().process() == RepairProcess.unit && now.isResetting();
+        if (goesOn || now.done(RepairAttempt.REBOOT).isPresent()) {
             return;
         }
         for (String unit : reversed(log.current(attempt).stoppedUnits())) {

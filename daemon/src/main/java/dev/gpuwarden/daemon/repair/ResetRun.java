@@ -33,6 +33,9 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     /** The reset itself takes 5 minutes at most, and the invasive checks after it some minutes. */
     private static final Duration LONGEST = Duration.ofMinutes(40);
 
+    /** The time in which it turns persistence mode on again after SIGTERM: less than TimeoutStopSec of the daemon's unit. */
+    private static final Duration UNDO = Duration.ofSeconds(12);
+
     private static final String STEP = "step ";
     private static final int DEEPEST = 16;
     private static final int LONGEST_ERROR = 400;
@@ -40,10 +43,23 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     /** @param detail for operators */
     record Result(Outcome outcome, String detail) {}
 
+    /** The time after which a reset counts as one that never ends. */
+    Duration longest() {
+        return LONGEST.plus(patience);
+    }
+
     /** Resets these GPUs and checks them. Blocks. */
     Result run(Collection<String> uuids) throws InterruptedException {
-        ChildRun run =
-                ChildRun.of(command(uuids, System.getenv()), Path.of("/"), System.getenv(), LONGEST.plus(patience));
+        return run(command(uuids, System.getenv()));
+    }
+
+    /** Turns persistence mode on where a reset that was killed has left it off. Blocks. */
+    Result restore() throws InterruptedException {
+        return run(command(List.of("--restore"), System.getenv()));
+    }
+
+    private Result run(List<String> command) throws InterruptedException {
+        ChildRun run = ChildRun.of(command, Path.of("/"), System.getenv(), longest(), ChildRun.Stop.withParent(UNDO));
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return result(exited.code(), run.out(), run.err());
         }

@@ -73,6 +73,7 @@ final class ServerRepairLoop {
 
     private final Setup setup;
     private final RepairSteps.Server server;
+    private final LeftPersistence left;
     private final RepairLog log;
     private final RepairSteps steps;
     private final Clock clock;
@@ -82,9 +83,10 @@ final class ServerRepairLoop {
 
     private volatile RepairStatus status = new RepairStatus(State.WAITING, "the daemon starts", List.of(), Map.of());
 
-    ServerRepairLoop(Setup setup, RepairSteps.Server server, RepairLog log, Clock clock) {
+    ServerRepairLoop(Setup setup, RepairSteps.Server server, LeftPersistence left, RepairLog log, Clock clock) {
         this.setup = setup;
         this.server = server;
+        this.left = left;
         this.log = log;
         this.clock = clock;
         this.started = clock.instant();
@@ -123,6 +125,7 @@ final class ServerRepairLoop {
         ServerDecision decision = ServerDecision.decide(
                 setup.present(), log.attempts(), setup.rules(), setup.units().get(), now);
         List<String> tasks = new ArrayList<>(stoppedUnits());
+        left.restore(setup.armed()).ifPresent(tasks::add);
         tasks.addAll(decision.tasks());
         if (decision.action().isPresent()) {
             Planned planned = decision.action().get();
@@ -191,19 +194,27 @@ final class ServerRepairLoop {
         if (reboot.isPresent()) {
             return verified(open);
         }
-        boolean resetting = open.done(RepairAttempt.BEGIN_RESET).isPresent()
-                && open.last(RepairAttempt.RESET).isEmpty();
-        if (resetting && booted) {
+        if (open.isResetting() && booted) {
             return end(open, Outcome.FAILED, "the server booted during the reset");
         }
-        if (resetting
-                && server.reset().process() == RepairProcess.unit
-                && server.units().isActive(ResetRun.UNIT)) {
+        if (open.isResetting() && isResetting()) {
+            Instant begun = open.done(RepairAttempt.BEGIN_RESET).orElseThrow().at();
+            Instant last = begun.plus(server.reset().longest());
+            if (clock.instant().isAfter(last)) {
+                return end(open, Outcome.FAILED, "gpu-reset of an earlier daemon did not end by " + last);
+            }
             report(State.WORKING, open.text() + " runs since an earlier daemon", List.of());
             return false;
         }
         ResetRun.Result result = RepairSteps.interrupted(open, "the daemon ended in the middle");
         return end(open, result.outcome(), result.detail());
+    }
+
+    /** A child of an earlier daemon undoes its steps once that daemon is gone; a unit goes on. */
+    private boolean isResetting() throws InterruptedException {
+        return left.isResetting()
+                || server.reset().process() == RepairProcess.unit
+                        && server.units().isActive(ResetRun.UNIT);
     }
 
     /** Ends a reboot after the boot, once the checks have decided about its parts. */

@@ -2,16 +2,15 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.core.event.EventChange;
-import dev.gpuwarden.core.event.EventFilter;
-import dev.gpuwarden.core.event.EventReader;
-import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
+import dev.gpuwarden.daemon.reset.PersistenceRecord;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,7 +18,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,29 +27,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ServerRepairLoopTest {
 
     private static final Instant BEGAN = Instant.parse("2026-06-01T00:00:00Z");
-
-    /** A node without a fault. */
-    private static final class NoFaults implements EventReader {
-        @Override
-        public List<Fault> faults() {
-            return List.of();
-        }
-
-        @Override
-        public List<StoredEvent> events(EventFilter filter) {
-            return List.of();
-        }
-
-        @Override
-        public Optional<StoredEvent> event(String id) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Subscription listen(Consumer<EventChange> listener) {
-            return () -> {};
-        }
-    }
 
     @TempDir
     Path folder;
@@ -64,15 +40,17 @@ class ServerRepairLoopTest {
                 true,
                 new RepairRules(Duration.ZERO, 2, 4, true),
                 boot,
-                new NoFaults(),
+                new InMemoryEvents(),
                 List::of,
                 () -> ResetUnits.UNKNOWN,
                 true,
                 Optional::empty);
         EvidenceRun evidence =
                 new EvidenceRun(RepairProcess.child, List.of(), folder.resolve("bundles"), EvidenceRun.LONGEST);
+        ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty());
+        Clock clock = Clock.fixed(now, ZoneOffset.UTC);
         RepairSteps.Server server = new RepairSteps.Server(
-                new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty()),
+                reset,
                 new RebootRun(RebootRun.SYSTEMD, Duration.ofSeconds(1), evidence),
                 () -> {},
                 new SystemUnits(List.of()),
@@ -80,7 +58,8 @@ class ServerRepairLoopTest {
                 Duration.ZERO,
                 Optional.empty(),
                 Optional.empty());
-        return new ServerRepairLoop(setup, server, log, Clock.fixed(now, ZoneOffset.UTC));
+        LeftPersistence left = new LeftPersistence(folder, new PersistenceRecord(folder, boot), reset, clock);
+        return new ServerRepairLoop(setup, server, left, log, clock);
     }
 
     /**
@@ -129,5 +108,24 @@ class ServerRepairLoopTest {
                         .map(last -> last.outcome() + " " + last.detail())
                         .orElse(null))
                 .isEqualTo(end);
+    }
+
+    @Test
+    void resetOfAnEarlierDaemonIsAwaitedWithALimit() throws Exception {
+        RepairLog before = log(BEGAN);
+        RepairAttempt attempt = before.begin(Kind.RESET, Set.of("GPU-a"), "xid", "one");
+        before.step(attempt, new Step(RepairAttempt.BEGIN_RESET, "", true, "", Duration.ZERO, BEGAN));
+        try (FileChannel other = FileChannel.open(
+                folder.resolve("gpu-reset.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            assertThat(other.tryLock()).isNotNull();
+            Instant now = BEGAN.plus(Duration.ofMinutes(40));
+            ServerRepairLoop loop = loop(before, "one", now);
+            loop.step();
+            assertThat(before.unfinished()).isPresent();
+            assertThat(loop.status().text()).endsWith("runs since an earlier daemon");
+            loop(before, "one", now.plusSeconds(1)).step();
+            assertThat(before.attempts().get(0).end().orElseThrow().detail())
+                    .isEqualTo("gpu-reset of an earlier daemon did not end by " + now);
+        }
     }
 }
