@@ -133,13 +133,13 @@ class ControllerManagerClusterTest {
                 metadata: {name: gpu-1, labels: {nvidia.com/gpu.present: "true", nvidia.com/gpu.deploy.client: "true"}}
                 """);
         String before = podOfTheDaemon();
-        // As a scheduler does: the controller ends no pod that has no node yet.
+        // Like a scheduler: the controller ends no pod that has no node yet.
         client().post("pod/gpuwarden/" + before + "/binding", """
                 {"metadata": {"name": "%s"}, "target": {"kind": "Node", "name": "gpu-1"}}
                 """.formatted(before));
         client().patch("node/gpu-1", labelled("paused-for-driver-upgrade"));
         client().await("pod/gpuwarden/" + before, ".metadata.deletionTimestamp", "a time", time -> !time.isEmpty());
-        // As a kubelet does after the end of the program.
+        // Like a kubelet after the end of the program.
         client().deleteNow("pod/gpuwarden/" + before);
         client().await("daemonset/gpuwarden/gpuwarden", ".status.desiredNumberScheduled", "0");
         client().patch("node/gpu-1", labelled("true"));

@@ -40,7 +40,7 @@ final class ReleasedGpus {
         static final Outcome NONE = new Outcome(false, false, Optional.empty());
     }
 
-    /** What a closed driver answers. */
+    /** The answer after the driver was closed. */
     private static final Reading<Boolean> CLOSED = Reading.of(false);
 
     ReleasedGpus(GpuRegistry monitors, DriverCalls calls) {
