@@ -67,7 +67,9 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned length)
     bool early = result == NVML_ERROR_UNINITIALIZED && sim_driver_major() >= 535;
     if (result == NVML_SUCCESS || early) {
         const sim_table_t *table = sim_table();
-        const char *text = table ? table->header->nvml_version : "";
+        int64_t loaded = table ? table->header->kernel_driver : 0;
+        bool own = loaded == 0 || loaded == sim_generation;
+        const char *text = table && own ? table->header->nvml_version : "";
         result = sim_put_string(&call, text_or(text, sim_default_nvml), version, length);
     }
     return sim_done(&call, result);
