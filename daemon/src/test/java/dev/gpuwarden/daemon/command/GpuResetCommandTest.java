@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.app.RunningDaemon;
 import dev.gpuwarden.daemon.command.ResetRuns.Ended;
@@ -16,6 +17,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -203,7 +205,9 @@ class GpuResetCommandTest {
     private static void call(String... arguments) throws InterruptedException {
         GpuResetCommand command = new GpuResetCommand(
                 () -> fail("no driver"), () -> fail("no compute driver"), () -> fail("no collectives"));
-        new CommandLine(command).parseArgs(arguments);
+        new CommandLine(command)
+                .registerConverter(Duration.class, Durations::parse)
+                .parseArgs(arguments);
         command.call();
     }
 
