@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -120,6 +121,13 @@ final class RepairLog {
     synchronized void step(RepairAttempt attempt, Step step) throws IOException {
         append(RepairRecord.step(attempt, step));
         attempts.computeIfPresent(attempt.id(), (id, before) -> before.with(step));
+    }
+
+    /** Adds a step that ends now, and began at this time of {@link System#nanoTime}. */
+    void record(RepairAttempt attempt, String name, String target, boolean done, String detail, long startNanos)
+            throws IOException {
+        Duration time = Duration.ofNanos(System.nanoTime() - startNanos);
+        step(attempt, new Step(name, target, done, detail, time, clock.instant()));
     }
 
     /** Returns the attempt with its steps so far. */

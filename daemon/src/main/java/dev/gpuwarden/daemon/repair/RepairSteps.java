@@ -10,11 +10,7 @@ import dev.gpuwarden.daemon.repair.ResetRun.Result;
 import dev.gpuwarden.daemon.script.ManagerProgram;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -56,8 +52,8 @@ final class RepairSteps {
             Optional<Supplier<Reading<Set<Integer>>>> users) {}
 
     private final Server server;
+    private final UnitSteps units;
     private final RepairLog log;
-    private final Clock clock;
     private final Function<RepairAttempt, Optional<HealthEvent>> cause;
     private final Consumer<String> progress;
 
@@ -67,13 +63,13 @@ final class RepairSteps {
      */
     RepairSteps(
             Server server,
+            UnitSteps units,
             RepairLog log,
-            Clock clock,
             Function<RepairAttempt, Optional<HealthEvent>> cause,
             Consumer<String> progress) {
         this.server = server;
+        this.units = units;
         this.log = log;
-        this.clock = clock;
         this.cause = cause;
         this.progress = progress;
     }
@@ -88,16 +84,14 @@ final class RepairSteps {
         try {
             Optional<Result> result = act(attempt, wanted);
             if (result.isPresent()) {
-                startUnits(attempt);
+                units.start(attempt);
                 end(attempt, result.get());
             }
         } catch (InterruptedException e) {
             stopped(attempt);
             throw e;
         } catch (IOException e) {
-            for (String unit : reversed(log.current(attempt).stoppedUnits())) {
-                var unused = server.units().start(unit);
-            }
+            units.startUnrecorded(attempt);
             throw e;
         }
     }
@@ -120,7 +114,7 @@ final class RepairSteps {
                 || server.hook().filter(HookRun::drains).isPresent();
         Optional<Result> refused = drains ? drain(attempt, wanted) : Optional.empty();
         if (refused.isEmpty() && drains) {
-            refused = stopUnits(attempt);
+            refused = units.stop(attempt).map(why -> new Result(Outcome.HELD, why));
         }
         if (refused.isPresent()) {
             return refused;
@@ -168,7 +162,7 @@ final class RepairSteps {
                     attempt, RepairAttempt.DRAIN, node.name(), start, "Slurm does not report the state of the node");
         }
         if (!state.get().drains()) {
-            record(attempt, RepairAttempt.DRAIN, node.name(), true, "requested", start);
+            log.record(attempt, RepairAttempt.DRAIN, node.name(), true, "requested", start);
             ManagerProgram drain = node.drain(attempt.text());
             if (!drain.succeeded()) {
                 return held(attempt, RepairAttempt.DRAIN, node.name(), start, drain.text());
@@ -186,48 +180,12 @@ final class RepairSteps {
                 "jobs of Slurm still run on " + node.name() + " after " + Durations.text(server.slurmWait())));
     }
 
-    private Optional<Result> stopUnits(RepairAttempt attempt) throws IOException, InterruptedException {
-        for (String unit : server.units().names()) {
-            if (server.units().isActive(unit)) {
-                Optional<Result> refused = stop(attempt, unit);
-                if (refused.isPresent()) {
-                    return refused;
-                }
-            }
-        }
-        return Optional.empty();
-    }
-
-    /**
-     * Stops the units that the boot has started, since the checks give work to a free GPU alone. A unit that does not stop is in the
-     * record, and the checks wait for it.
-     *
-     * @param stopped the units that were stopped in this boot, and so are not stopped again; takes those of this call
-     */
-    void stopStartedUnits(RepairAttempt attempt, Set<String> stopped) throws IOException, InterruptedException {
-        for (String unit : server.units().names()) {
-            if (!stopped.contains(unit) && server.units().isActive(unit)) {
-                stopped.add(unit);
-                var unused = stop(attempt, unit);
-            }
-        }
-    }
-
-    private Optional<Result> stop(RepairAttempt attempt, String unit) throws IOException, InterruptedException {
-        progress.accept("stop of the unit " + unit);
-        long start = System.nanoTime();
-        // Before the stop, so that a daemon that ends in the middle starts the unit again.
-        record(attempt, RepairAttempt.STOP, unit, true, "requested", start);
-        ManagerProgram stop = server.units().stop(unit);
-        return stop.succeeded() ? Optional.empty() : held(attempt, RepairAttempt.STOP, unit, start, stop.text());
-    }
-
     private Result reset(RepairAttempt attempt) throws IOException, InterruptedException {
         progress.accept(attempt.text());
         long start = System.nanoTime();
-        record(attempt, RepairAttempt.BEGIN_RESET, "", true, "", start);
+        log.record(attempt, RepairAttempt.BEGIN_RESET, "", true, "", start);
         Result result = server.reset().run(attempt.subjects());
-        record(attempt, RepairAttempt.RESET, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
+        log.record(attempt, RepairAttempt.RESET, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
         return result;
     }
 
@@ -238,9 +196,9 @@ final class RepairSteps {
         }
         progress.accept(attempt.text());
         long start = System.nanoTime();
-        record(attempt, RepairAttempt.BEGIN_HOOK, "", true, "", start);
+        log.record(attempt, RepairAttempt.BEGIN_HOOK, "", true, "", start);
         Result result = server.hook().get().run(attempt, event.get());
-        record(attempt, RepairAttempt.HOOK, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
+        log.record(attempt, RepairAttempt.HOOK, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
         return result;
     }
 
@@ -265,9 +223,9 @@ final class RepairSteps {
         }
         progress.accept(attempt.text());
         long start = System.nanoTime();
-        record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
+        log.record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
         ManagerProgram reboot = server.reboot().request();
-        record(attempt, RepairAttempt.REBOOT, "", reboot.succeeded(), reboot.text(), start);
+        log.record(attempt, RepairAttempt.REBOOT, "", reboot.succeeded(), reboot.text(), start);
         return RebootRun.refused(reboot) ? Optional.of(new Result(Outcome.FAILED, reboot.text())) : Optional.empty();
     }
 
@@ -275,7 +233,7 @@ final class RepairSteps {
         progress.accept("evidence before the " + attempt.text());
         long start = System.nanoTime();
         EvidenceRun.Evidence evidence = server.reboot().evidence().keep(attempt);
-        record(attempt, RepairAttempt.EVIDENCE, "", evidence.kept(), evidence.text(), start);
+        log.record(attempt, RepairAttempt.EVIDENCE, "", evidence.kept(), evidence.text(), start);
     }
 
     /** Returns the result of a reboot that must wait for processes. */
@@ -298,16 +256,6 @@ final class RepairSteps {
         return Optional.empty();
     }
 
-    /** Starts the units that the attempt has stopped, the last one first. */
-    void startUnits(RepairAttempt attempt) throws IOException, InterruptedException {
-        for (String unit : reversed(log.current(attempt).stoppedUnits())) {
-            progress.accept("start of the unit " + unit);
-            long start = System.nanoTime();
-            ManagerProgram begin = server.units().start(unit);
-            record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
-        }
-    }
-
     /**
      * The daemon ends, and has seconds for this. After the request of a reboot that is expected, and the boot ends the attempt. A
      * reset in its own unit goes on, so that the next daemon ends the attempt: a unit that starts now could take the GPU.
@@ -318,11 +266,7 @@ final class RepairSteps {
         if (goesOn || now.done(RepairAttempt.REBOOT).isPresent()) {
             return;
         }
-        for (String unit : reversed(log.current(attempt).stoppedUnits())) {
-            long start = System.nanoTime();
-            ManagerProgram begin = server.units().requestStart(unit);
-            record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
-        }
+        units.requestStart(attempt);
         end(attempt, interrupted(log.current(attempt), "the daemon was stopped in the middle"));
     }
 
@@ -337,14 +281,8 @@ final class RepairSteps {
 
     private Optional<Result> held(RepairAttempt attempt, String step, String target, long start, String why)
             throws IOException {
-        record(attempt, step, target, false, why, start);
+        log.record(attempt, step, target, false, why, start);
         return Optional.of(new Result(Outcome.HELD, why));
-    }
-
-    void record(RepairAttempt attempt, String name, String target, boolean done, String detail, long start)
-            throws IOException {
-        Duration time = Duration.ofNanos(System.nanoTime() - start);
-        log.step(attempt, new Step(name, target, done, detail, time, clock.instant()));
     }
 
     private static void pause(Duration time) throws InterruptedException {
@@ -352,11 +290,5 @@ final class RepairSteps {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-    }
-
-    private static List<String> reversed(List<String> units) {
-        List<String> reversed = new ArrayList<>(units);
-        Collections.reverse(reversed);
-        return reversed;
     }
 }

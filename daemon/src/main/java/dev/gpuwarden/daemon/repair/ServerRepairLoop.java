@@ -21,11 +21,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** One turn after the other of the repair of this server. One thread calls it, except for {@link #status()}. */
@@ -75,12 +74,10 @@ final class ServerRepairLoop {
     private final RepairSteps.Server server;
     private final LeftPersistence left;
     private final RepairLog log;
+    private final UnitSteps units;
     private final RepairSteps steps;
     private final Clock clock;
     private final Instant started;
-    /** The units that were stopped for the checks after the boot. One that an operator starts then is left alone. */
-    private final Set<String> stoppedForChecks = new HashSet<>();
-
     private volatile RepairStatus status = new RepairStatus(State.WAITING, "the daemon starts", List.of(), Map.of());
 
     ServerRepairLoop(Setup setup, RepairSteps.Server server, LeftPersistence left, RepairLog log, Clock clock) {
@@ -90,8 +87,9 @@ final class ServerRepairLoop {
         this.log = log;
         this.clock = clock;
         this.started = clock.instant();
-        this.steps =
-                new RepairSteps(server, log, clock, this::hookCause, line -> report(State.WORKING, line, List.of()));
+        Consumer<String> progress = line -> report(State.WORKING, line, List.of());
+        this.units = new UnitSteps(server.units(), log, progress);
+        this.steps = new RepairSteps(server, units, log, this::hookCause, progress);
     }
 
     RepairStatus status() {
@@ -228,7 +226,7 @@ final class ServerRepairLoop {
                 || now.isBefore(started.plus(setup.rules().settle()));
         if (!late && (early || !pending.isEmpty())) {
             if (setup.load() && !pending.isEmpty()) {
-                steps.stopStartedUnits(open, stoppedForChecks);
+                units.stopAfterBoot(open);
             }
             report(State.WORKING, open.text() + ": booted, and its checks have not all passed", List.of());
             return false;
@@ -239,7 +237,7 @@ final class ServerRepairLoop {
     }
 
     private boolean end(RepairAttempt open, Outcome outcome, String detail) throws IOException, InterruptedException {
-        steps.startUnits(open);
+        units.start(open);
         steps.end(open, new ResetRun.Result(outcome, detail));
         return true;
     }
@@ -254,7 +252,7 @@ final class ServerRepairLoop {
         RepairAttempt last = attempts.get(attempts.size() - 1);
         for (String unit : last.stoppedUnits()) {
             if (server.units().isActive(unit)) {
-                steps.record(last, RepairAttempt.START, unit, true, "it runs again", System.nanoTime());
+                log.record(last, RepairAttempt.START, unit, true, "it runs again", System.nanoTime());
             } else {
                 tasks.add("start the unit " + unit + ", which did not start again after the " + last.text());
             }
@@ -276,12 +274,12 @@ final class ServerRepairLoop {
             return;
         }
         if (!state.get().isOurs()) {
-            steps.record(last, RepairAttempt.RESUME, node.name(), true, "its drain is not this daemon's", start);
+            log.record(last, RepairAttempt.RESUME, node.name(), true, "its drain is not this daemon's", start);
             return;
         }
         ManagerProgram resume = node.resume();
         if (resume.succeeded()) {
-            steps.record(last, RepairAttempt.RESUME, node.name(), true, resume.text(), start);
+            log.record(last, RepairAttempt.RESUME, node.name(), true, resume.text(), start);
         }
         LOG.log(resume.succeeded() ? Level.INFO : Level.WARNING, "verified, so Slurm resumes: " + resume.text());
     }

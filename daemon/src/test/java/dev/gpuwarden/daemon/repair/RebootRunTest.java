@@ -54,7 +54,8 @@ class RebootRunTest {
                 Duration.ZERO,
                 Optional.empty(),
                 Optional.empty());
-        new RepairSteps(server, log, Clock.systemUTC(), any -> Optional.empty(), line -> {}).run(attempt, wanted);
+        UnitSteps units = new UnitSteps(server.units(), log, line -> {});
+        new RepairSteps(server, units, log, any -> Optional.empty(), line -> {}).run(attempt, wanted);
         return RepairLog.read(folder.resolve("repairs.jsonl")).get(0);
     }
 

@@ -1,0 +1,103 @@
+package dev.gpuwarden.daemon.repair;
+
+import dev.gpuwarden.daemon.script.ManagerProgram;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The stops and starts of units in a repair, each in the record of its attempt. Blocks for the manager of units. One thread uses it.
+ */
+final class UnitSteps {
+
+    private final SystemUnits units;
+    private final RepairLog log;
+    private final Consumer<String> progress;
+    /** The units that were stopped after the boot. One that an operator starts then is left alone. */
+    private final Set<String> stoppedAfterBoot = new HashSet<>();
+
+    /** @param progress receives a line at the start of each step */
+    UnitSteps(SystemUnits units, RepairLog log, Consumer<String> progress) {
+        this.units = units;
+        this.log = log;
+        this.progress = progress;
+    }
+
+    /** Stops the units that run. Returns the failure of one that did not stop; those after it run on. */
+    Optional<String> stop(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : units.names()) {
+            if (units.isActive(unit)) {
+                Optional<String> failure = stop(attempt, unit);
+                if (failure.isPresent()) {
+                    return failure;
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * Stops the units that the boot has started, each once, since the checks give work to a free GPU alone. A unit that does not stop
+     * is in the record, and the checks wait for it.
+     */
+    void stopAfterBoot(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : units.names()) {
+            if (!stoppedAfterBoot.contains(unit) && units.isActive(unit)) {
+                stoppedAfterBoot.add(unit);
+                var unused = stop(attempt, unit);
+            }
+        }
+    }
+
+    private Optional<String> stop(RepairAttempt attempt, String unit) throws IOException, InterruptedException {
+        progress.accept("stop of the unit " + unit);
+        long start = System.nanoTime();
+        // Before the stop, so that a daemon that ends in the middle starts the unit again.
+        log.record(attempt, RepairAttempt.STOP, unit, true, "requested", start);
+        ManagerProgram stop = units.stop(unit);
+        if (stop.succeeded()) {
+            return Optional.empty();
+        }
+        log.record(attempt, RepairAttempt.STOP, unit, false, stop.text(), start);
+        return Optional.of(stop.text());
+    }
+
+    /** Starts the units that the attempt has stopped, the last one first. */
+    void start(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : stopped(attempt)) {
+            progress.accept("start of the unit " + unit);
+            long start = System.nanoTime();
+            record(attempt, unit, units.start(unit), start);
+        }
+    }
+
+    /** Requests the start of the units that the attempt has stopped, and waits for none. */
+    void requestStart(RepairAttempt attempt) throws IOException, InterruptedException {
+        for (String unit : stopped(attempt)) {
+            long start = System.nanoTime();
+            record(attempt, unit, units.requestStart(unit), start);
+        }
+    }
+
+    /** Starts the units that the attempt has stopped while the record cannot be written. */
+    void startUnrecorded(RepairAttempt attempt) throws InterruptedException {
+        for (String unit : stopped(attempt)) {
+            var unused = units.start(unit);
+        }
+    }
+
+    private void record(RepairAttempt attempt, String unit, ManagerProgram begin, long start) throws IOException {
+        log.record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
+    }
+
+    private List<String> stopped(RepairAttempt attempt) {
+        List<String> reversed = new ArrayList<>(log.current(attempt).stoppedUnits());
+        Collections.reverse(reversed);
+        return reversed;
+    }
+}
