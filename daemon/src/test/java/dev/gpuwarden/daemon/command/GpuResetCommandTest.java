@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.daemon.app.RunningDaemon;
 import dev.gpuwarden.daemon.command.ResetRuns.Ended;
@@ -17,7 +16,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +25,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** Resets with a real daemon, real processes and the simulated nvidia-smi. */
 @Tag("programs")
@@ -198,17 +195,12 @@ class GpuResetCommandTest {
 
     @Test
     void aResetNamesAGpuAndARestoreNamesNone() {
-        assertThatThrownBy(() -> call("--arm")).hasMessageStartingWith("expected at least one GPU, or --restore");
-        assertThatThrownBy(() -> call("1", "--restore")).hasMessage("--restore resets no GPU; leave out 1");
-    }
-
-    private static void call(String... arguments) throws InterruptedException {
         GpuResetCommand command = new GpuResetCommand(
                 () -> fail("no driver"), () -> fail("no compute driver"), () -> fail("no collectives"));
-        new CommandLine(command)
-                .registerConverter(Duration.class, Durations::parse)
-                .parseArgs(arguments);
-        command.call();
+        assertThatThrownBy(command::call).hasMessageStartingWith("expected at least one GPU, or --restore");
+        command.names = List.of("1");
+        command.restore = true;
+        assertThatThrownBy(command::call).hasMessage("--restore resets no GPU; leave out 1");
     }
 
     @Test
