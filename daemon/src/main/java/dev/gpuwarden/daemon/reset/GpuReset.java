@@ -193,7 +193,8 @@ public final class GpuReset {
                     "alone",
                     start,
                     Optional.of("the lock of the resets of this node cannot be taken in "
-                            + DriverRoot.onHost(record.folder()) + ": " + FileErrors.why(e)),
+                            + DriverRoot.onHost(record.folder()) + ": " + FileErrors.why(e)
+                            + "; name a folder of the node that can be written with --reset.state"),
                     "");
         }
         return Optional.empty();

@@ -64,7 +64,7 @@ final class PersistenceSwitch {
             return Optional.empty();
         } catch (IOException e) {
             return Optional.of("persistence mode cannot be recorded in " + DriverRoot.onHost(record.folder()) + ": "
-                    + FileErrors.why(e));
+                    + FileErrors.why(e) + "; make room there");
         }
     }
 
