@@ -52,7 +52,10 @@ final class RepairLoad implements AutoCloseable {
         this.watch = new KubectlWatch(cluster.plane, "rebootnodes", ":.spec.nodeName", this::resource);
     }
 
-    /** Arguments: program, folder with cert.pem and key.pem, manifests, nodes of each round. */
+    /**
+     * Arguments: program, folder with cert.pem and key.pem, manifests, nodes of each round, and the processors of the API server
+     * and of etcd if they have some of their own.
+     */
     @SuppressForbidden("a program of its own: prints its result")
     public static void main(String[] args) throws Exception {
         PrintStream out = System.out;
@@ -77,6 +80,9 @@ final class RepairLoad implements AutoCloseable {
             }
             cluster.plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
             cluster.withoutLeases();
+            if (args.length > 4) {
+                ControlPlaneProcessors.move(args[4]);
+            }
             try (ShippedAggregator aggregator = new ShippedAggregator(
                             args[0], cluster.aggregatorKubeconfig(), work, port, LoadCluster.freePort(), armed);
                     RepairLoad load = new RepairLoad(out, cluster, aggregator)) {
