@@ -53,8 +53,8 @@ class VramRecordCommandTest {
     }
 
     @Test
-    void withoutAGpuNothingIsRecorded() {
-        Program record = Program.run(
+    void withoutAGpuNothingIsRecorded() throws Exception {
+        Program record = Program.spawn(
                 "vram",
                 "record",
                 folder.resolve("trace").toString(),
