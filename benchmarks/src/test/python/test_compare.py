@@ -168,7 +168,7 @@ class Report(unittest.TestCase):
 
     def test_a_busy_machine_fails_no_build_on_a_simulated_node(self):
         fine = {"passed": True}
-        slow = {"contract": fine, "comparison": fine, "compute": [], "vram": [{"state": "reported"}],
+        slow = {"contract": fine, "comparison": fine, "compute": [], "vram": [{"state": "reported"}], "repair": [{"state": "passed"}],
                 "sampler": {"passed": False, "jniToC": {"FAST": 1.7, "SLOW": 1.1}}}
         self.assertTrue(report.passed(slow, simulated=True))
         self.assertFalse(report.passed(slow, simulated=False))
@@ -188,7 +188,7 @@ class Report(unittest.TestCase):
         self.assertIn("GPU 0 is busy", absent["why"])
         self.assertIn("CUBLAS", row_of(row, {}, ["none"])["why"])
         for rows, passed in (([good, absent], True), ([good, slow], False)):
-            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": fine, "compute": rows, "vram": [{"state": "passed"}]}, simulated=False), passed)
+            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": fine, "compute": rows, "vram": [{"state": "passed"}], "repair": [{"state": "passed"}]}, simulated=False), passed)
 
     def test_a_sampler_that_was_not_measured_has_not_passed(self):
         self.assertFalse(report.sampler([])["passed"])
