@@ -4,6 +4,7 @@ import dev.gpuwarden.daemon.script.ManagerProgram;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** The units of systemd that use GPUs. Calls block for two minutes at most. */
 record SystemUnits(List<String> names) {
@@ -13,26 +14,41 @@ record SystemUnits(List<String> names) {
 
     /** Returns true if the unit runs, or is about to. */
     boolean isActive(String unit) throws InterruptedException {
-        return systemctl("is-active", unit).run().out().strip().matches("active|activating|reloading");
+        return !active(List.of(unit)).isEmpty();
+    }
+
+    /** Returns those of these units that run, or are about to, by one call. */
+    List<String> active(List<String> units) throws InterruptedException {
+        if (units.isEmpty()) {
+            return List.of();
+        }
+        // One line for each unit, in their order.
+        List<String> states =
+                systemctl(List.of("is-active"), units).run().out().lines().toList();
+        return IntStream.range(0, Math.min(units.size(), states.size()))
+                .filter(i -> states.get(i).strip().matches("active|activating|reloading"))
+                .mapToObj(units::get)
+                .toList();
     }
 
     ManagerProgram stop(String unit) throws InterruptedException {
-        return systemctl("stop", unit);
+        return systemctl(List.of("stop"), List.of(unit));
     }
 
     ManagerProgram start(String unit) throws InterruptedException {
-        return systemctl("start", unit);
+        return systemctl(List.of("start"), List.of(unit));
     }
 
     /** Asks for the start alone. A daemon that ends has no time to wait for it. */
     ManagerProgram requestStart(String unit) throws InterruptedException {
-        return systemctl("start", "--no-block", unit);
+        return systemctl(List.of("start", "--no-block"), List.of(unit));
     }
 
-    private static ManagerProgram systemctl(String... words) throws InterruptedException {
+    private static ManagerProgram systemctl(List<String> words, List<String> units) throws InterruptedException {
         List<String> command = new ArrayList<>(List.of("systemctl"));
-        command.addAll(List.of(words).subList(0, words.length - 1));
-        command.addAll(List.of("--", words[words.length - 1]));
+        command.addAll(words);
+        command.add("--");
+        command.addAll(units);
         return ManagerProgram.run(command, LONGEST);
     }
 }

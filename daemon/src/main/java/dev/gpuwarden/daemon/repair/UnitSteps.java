@@ -46,11 +46,12 @@ final class UnitSteps {
      * is in the record, and the checks wait for it.
      */
     void stopAfterBoot(RepairAttempt attempt) throws IOException, InterruptedException {
-        for (String unit : units.names()) {
-            if (!stoppedAfterBoot.contains(unit) && units.isActive(unit)) {
-                stoppedAfterBoot.add(unit);
-                var unused = stop(attempt, unit);
-            }
+        List<String> others = units.names().stream()
+                .filter(unit -> !stoppedAfterBoot.contains(unit))
+                .toList();
+        for (String unit : units.active(others)) {
+            stoppedAfterBoot.add(unit);
+            var unused = stop(attempt, unit);
         }
     }
 
