@@ -55,12 +55,6 @@ class GpuResetCommandTest {
         node.close();
     }
 
-    private RunningDaemon daemon() throws IOException, InterruptedException {
-        RunningDaemon daemon = RunningDaemon.start(node, "--path.devices=" + node.devices(), "--check.only=gpu-state");
-        daemon.awaitReady();
-        return daemon;
-    }
-
     private static boolean hasFault(String metrics) {
         return hasFault(metrics, "code=\"48\"");
     }
@@ -77,7 +71,7 @@ class GpuResetCommandTest {
 
     @Test
     void daemonLetsGoAndTakesTheRepairedGpuAgain() throws Exception {
-        RunningDaemon daemon = daemon();
+        RunningDaemon daemon = runs.daemon();
         node.logKernel(String.format(
                         "NVRM: Xid (PCI:0000:%02x:00", node.control().table().number("gpu[2].pci_bus"))
                 + "): 48, pid='<unknown>', name=<unknown>, An uncorrectable double bit error (DBE) has been detected");
@@ -214,7 +208,7 @@ class GpuResetCommandTest {
     void gpusOfAUnitAreResetTogetherWhileAProcessOfAnotherUnitLives() throws Exception {
         node.close();
         begin("nvlink-pairs");
-        RunningDaemon daemon = daemon();
+        RunningDaemon daemon = runs.daemon();
         Process tenant = new ProcessBuilder("sleep", "600")
                 .redirectInput(node.devices().resolve("nvidia2").toFile())
                 .start();
@@ -270,7 +264,7 @@ class GpuResetCommandTest {
         Process upgrade = builder.inheritIO().start();
         Await.until(() -> Files.exists(begun), "the driver is released");
         assertThat(openFiles(daemon.process().pid())).noneMatch(file -> file.contains("nvidia"));
-        // A library that stays loaded is what the loader returns for its name, whatever the file is by then.
+        // The loader returns a library that is still loaded, and does not open the new file of that name.
         assertThat(Files.readString(Path.of("/proc/" + daemon.process().pid() + "/maps")))
                 .doesNotContain("libnvidia-ml", "libcuda");
         node.installDriver(Generation.D580);

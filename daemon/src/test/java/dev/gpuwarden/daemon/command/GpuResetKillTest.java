@@ -37,15 +37,9 @@ class GpuResetKillTest {
         node.close();
     }
 
-    private RunningDaemon daemon() throws Exception {
-        RunningDaemon daemon = RunningDaemon.start(node, "--path.devices=" + node.devices(), "--check.only=gpu-state");
-        daemon.awaitReady();
-        return daemon;
-    }
-
     @Test
     void daemonThatIsKilledInTheMiddleLeavesTheGpuAsItWas() throws Exception {
-        RunningDaemon daemon = daemon();
+        RunningDaemon daemon = runs.daemon();
         node.set("gpu.1.state", "reset-required");
         Path begun = folder.resolve("begun");
         Path smi = folder.resolve("nvidia-smi");
@@ -68,7 +62,7 @@ class GpuResetKillTest {
 
     @Test
     void resetThatASignalStopsTurnsPersistenceModeOnAgain() throws Exception {
-        RunningDaemon daemon = daemon();
+        RunningDaemon daemon = runs.daemon();
         node.set("gpu.1.smi.reset", "hang");
         Process reset = runs.start("1", "--arm", "--reset.bundle=" + folder.resolve("bundles"));
         Await.until(() -> runs.isResetting(1), "nvidia-smi resets");

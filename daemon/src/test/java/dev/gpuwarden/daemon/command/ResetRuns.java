@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.daemon.app.ChildJvm;
+import dev.gpuwarden.daemon.app.RunningDaemon;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,13 @@ record ResetRuns(SimulatedNode node, Path folder) {
         List<Map<String, Object>> steps() {
             return (List<Map<String, Object>>) report.getOrDefault("steps", List.of());
         }
+    }
+
+    /** Starts the daemon of the node, which has read its GPUs. */
+    RunningDaemon daemon() throws IOException, InterruptedException {
+        RunningDaemon daemon = RunningDaemon.start(node, "--path.devices=" + node.devices(), "--check.only=gpu-state");
+        daemon.awaitReady();
+        return daemon;
     }
 
     Ended reset(String... arguments) throws IOException, InterruptedException {
