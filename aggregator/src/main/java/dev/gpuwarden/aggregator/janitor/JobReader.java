@@ -33,18 +33,20 @@ final class JobReader {
     /** Reads the Job of a resource. Only the reason of a failure needs the API server. */
     JobFacts of(Maintenance resource, Map<String, Object> job) throws ApiException, InterruptedException {
         Map<String, Object> metadata = JsonTrees.object(job, "metadata");
-        Instant created = JsonTrees.time(metadata, "creationTimestamp").orElse(Instant.EPOCH);
+        Instant begun = JsonTrees.time(JsonTrees.object(metadata, "annotations"), Jobs.STARTED)
+                .or(() -> JsonTrees.time(metadata, "creationTimestamp"))
+                .orElse(Instant.EPOCH);
         String uid = JsonTrees.text(metadata, "uid");
         boolean suspended = JsonTrees.isTrue(JsonTrees.object(job, "spec"), "suspend");
         List<Map<String, Object>> conditions = JsonTrees.objects(JsonTrees.object(job, "status"), "conditions").stream()
                 .filter(each -> JsonTrees.text(each, "status").equals("True"))
                 .toList();
         if (has(conditions, "Complete").isPresent()) {
-            return new JobFacts(uid, created, false, Optional.of(true), Optional.of(0), "");
+            return new JobFacts(uid, begun, false, Optional.of(true), Optional.of(0), "");
         }
         Optional<Map<String, Object>> failed = has(conditions, "Failed").or(() -> has(conditions, "FailureTarget"));
         if (failed.isEmpty()) {
-            return new JobFacts(uid, created, suspended, Optional.empty(), Optional.empty(), "");
+            return new JobFacts(uid, begun, suspended, Optional.empty(), Optional.empty(), "");
         }
         Map<String, Object> end = container(resource);
         String said = failure(JsonTrees.text(end, "message"));
@@ -53,7 +55,7 @@ final class JobReader {
                 : said;
         Optional<Integer> code =
                 end.containsKey("exitCode") ? Optional.of(JsonTrees.number(end, "exitCode")) : Optional.empty();
-        return new JobFacts(uid, created, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST));
+        return new JobFacts(uid, begun, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST));
     }
 
     private static Optional<Map<String, Object>> has(List<Map<String, Object>> conditions, String type) {

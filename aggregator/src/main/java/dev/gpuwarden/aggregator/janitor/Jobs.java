@@ -16,6 +16,9 @@ import java.util.Optional;
  */
 final class Jobs {
 
+    /** The annotation with the time of the start. A Job can wait long for it, while no replica leads. */
+    static final String STARTED = "gpuwarden.dev/started";
+
     /** The host's folder for the evidence of failures. */
     private static final String STATE = "/var/lib/gpuwarden";
 

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The steps of a RebootNode: one signal, then another boot ID, then a ready Node. Pure. */
 final class RebootSteps {
@@ -143,9 +144,10 @@ final class RebootSteps {
     }
 
     private static Instant end(Scene scene) {
-        return scene.progress()
-                .condition(SIGNAL)
-                .map(Condition::since)
+        return Stream.concat(
+                        scene.progress().condition(SIGNAL).map(Condition::since).stream(),
+                        scene.job().map(JobFacts::begun).stream())
+                .max(Instant::compareTo)
                 .orElse(scene.now())
                 .plus(scene.settings().times().reboot());
     }

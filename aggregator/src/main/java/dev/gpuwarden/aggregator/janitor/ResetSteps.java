@@ -192,7 +192,7 @@ final class ResetSteps {
         if (job.get().suspended()) {
             return started(scene, job.get());
         }
-        Instant end = job.get().created().plus(scene.settings().times().job()).plus(JOB_SLACK);
+        Instant end = job.get().begun().plus(scene.settings().times().job()).plus(JOB_SLACK);
         return scene.now().isBefore(end)
                 ? new Step.Wait(scene.settings().times().poll())
                 : completed(

@@ -108,6 +108,7 @@ record Scene(
     /**
      * A Job.
      *
+     * @param begun time of its start, or of its creation before
      * @param suspended true until its resource refers to it and it was started
      * @param succeeded its result; empty while it runs
      * @param exitCode exit code of its container; empty if there is none
@@ -115,7 +116,7 @@ record Scene(
      */
     record JobFacts(
             String uid,
-            Instant created,
+            Instant begun,
             boolean suspended,
             Optional<Boolean> succeeded,
             Optional<Integer> exitCode,

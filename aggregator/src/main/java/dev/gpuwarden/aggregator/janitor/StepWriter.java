@@ -105,7 +105,15 @@ final class StepWriter {
                     resource,
                     api.merge(
                             Jobs.kind(start.job().namespace()).path(start.job().name()) + BY,
-                            Map.of("metadata", Map.of("uid", start.job().uid()), "spec", Map.of("suspend", false)))));
+                            Map.of(
+                                    "metadata",
+                                    Map.of(
+                                            "uid",
+                                            start.job().uid(),
+                                            "annotations",
+                                            Map.of(Jobs.STARTED, clock.instant().toString())),
+                                    "spec",
+                                    Map.of("suspend", false)))));
         }
         act(resource, step);
         return Written.NOTHING;

@@ -215,6 +215,10 @@ class JanitorClusterTest {
         shop.hangs("gone");
         shop.create("GPUReset", "gone", "gone", "selector: {uuids: [" + Workshop.GPU + "]}");
         until(() -> !shop.of("gpureset/gone", ".status.jobRef.uid").isEmpty(), "it acts");
+        String job = "job/gpuwarden/" + shop.of("gpureset/gone", ".status.jobRef.name");
+        until(
+                () -> fleet.client.find(job, ".metadata.annotations").contains("gpuwarden.dev/started"),
+                "its start has a time");
         shop.node("ended");
         shop.create("TerminateNode", "ended", "ended", "force: false");
         until(() -> !shop.of("terminatenode/ended", ".status.startTime").isEmpty(), "it has begun");
@@ -222,8 +226,7 @@ class JanitorClusterTest {
         until(
                 () -> shop.condition("terminatenode/ended", "NodeTerminated").equals("True NodeGone"),
                 "it is terminated");
-        fleet.client.delete(
-                "job/gpuwarden/" + shop.of("gpureset/gone", ".status.jobRef.name") + "?propagationPolicy=Background");
+        fleet.client.delete(job + "?propagationPolicy=Background");
         until(
                 () -> shop.condition("gpureset/gone", "Complete").equals("False ResetJobNotFound"),
                 () -> "its Job is missed, seen " + shop.condition("gpureset/gone", "Complete"));

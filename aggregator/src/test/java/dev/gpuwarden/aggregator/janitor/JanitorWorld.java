@@ -210,6 +210,7 @@ final class JanitorWorld {
                 && resource.job.filter(job -> job.uid.equals(start.job().uid())).isPresent()) {
             Job job = resource.job.get();
             resource.starts += job.suspended ? 1 : 0;
+            job.begun = job.suspended ? now : job.begun;
             job.suspended = false;
             return Written.of(job.facts());
         } else if (step instanceof Step.StopJob stop) {

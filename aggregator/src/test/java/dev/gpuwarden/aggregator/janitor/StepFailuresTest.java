@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -247,6 +248,25 @@ class StepFailuresTest {
         assertThat(bench.resource.gone).isTrue();
         assertThat(bench.resource.starts).isZero();
         assertThat(bench.world.holder()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = MaintenanceKind.class,
+            names = {"GPU_RESET", "REBOOT_NODE"})
+    void jobThatStartsLateHasItsWholeTime(MaintenanceKind kind) {
+        StepBench bench = new StepBench(kind, RebootProvider.JOB);
+        bench.goUntilJob();
+        // No replica leads between the creation of the Job and its start.
+        bench.pass(Duration.ofHours(1));
+        bench.go();
+        assertThat(bench.resource.starts).isOne();
+        assertThat(bench.resource.job).as("not stopped in the middle").isPresent();
+        bench.pass(Duration.ofMinutes(5));
+        bench.endJob(true);
+        bench.world.bootId = "boot-2";
+        bench.go();
+        assertThat(bench.condition(kind.doneCondition()).isTrue()).isTrue();
     }
 
     @Test

@@ -17,19 +17,19 @@ final class WorldResource {
     /** A Job; it runs from its start to its result. */
     static final class Job {
         final String uid;
-        final Instant created;
+        Instant begun;
         boolean suspended = true;
         Optional<Boolean> succeeded = Optional.empty();
 
         Job(String uid, Instant created) {
             this.uid = uid;
-            this.created = created;
+            this.begun = created;
         }
 
         JobFacts facts() {
             return new JobFacts(
                     uid,
-                    created,
+                    begun,
                     suspended,
                     succeeded,
                     succeeded.map(success -> success ? 0 : 1),
