@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,6 +38,8 @@ record Demand(
         Optional<RepairGroup> group,
         String person,
         HealthEvent cause) {
+
+    private static final int LONGEST_NAME = 256;
 
     /**
      * Returns the requests of a node's faults, the oldest first.
@@ -71,7 +74,7 @@ record Demand(
         Instant since =
                 raised.stream().map(Fault::since).max(Instant::compareTo).orElseThrow();
         String codes = String.join(",", cause.errorCodes());
-        String name = cause.checkName() + (codes.isEmpty() ? "" : " " + codes);
+        String name = Text.truncate(cause.checkName() + (codes.isEmpty() ? "" : " " + codes), LONGEST_NAME);
         Optional<RepairTemplate> template = templates.of(cause);
         // No reset of a part of a unit begins, also none of a vendor.
         boolean missed = cause.action() == RecommendedAction.COMPONENT_RESET && units.mayMiss(gpus);

@@ -31,7 +31,6 @@ public final class PipelineBuilder {
 
     private static final String NOT_KEPT = "the Node keeps no time of it after the quarantine";
     private static final String REPAIR = "repair";
-    private static final String APPROVED = ", approved by ";
 
     private final CachedNode node;
     private final Standing standing;
@@ -219,10 +218,8 @@ public final class PipelineBuilder {
     // ---- one attempt ----
 
     private void attempt(Repair repair) {
-        int by = repair.why().lastIndexOf(APPROVED);
-        if (by >= 0) {
-            String who = repair.why().substring(by + APPROVED.length());
-            add(Stage.of("approval", State.DONE, "by " + who).until(Optional.of(repair.at())));
+        if (!repair.approver().isEmpty()) {
+            add(Stage.of("approval", State.DONE, "by " + repair.approver()).until(Optional.of(repair.at())));
         } else if (stages.stream().noneMatch(each -> each.name().equals("approval"))) {
             add(Stage.of("approval", State.NOT_NEEDED, "the action was automatic"));
         }

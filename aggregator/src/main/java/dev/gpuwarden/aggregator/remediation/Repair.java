@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
  * @param subjects GPUs, or names of checks, for whose faults it was made
  * @param at time of the decision
  * @param result empty until the resource has ended
+ * @param approver user who approved it; empty if unknown, and without an approval. No part of {@code why}, which has texts of the node
  */
 record Repair(
         String resource,
@@ -34,7 +36,8 @@ record Repair(
         String why,
         Set<String> subjects,
         Instant at,
-        Optional<Result> result) {
+        Optional<Result> result,
+        String approver) {
 
     enum Outcome {
         SUCCEEDED,
@@ -45,21 +48,60 @@ record Repair(
         WITHDRAWN
     }
 
+    /** The longest reason of an attempt. All annotations of a Node may have 256 KiB together. */
+    private static final int LONGEST_WHY = 512;
+
+    /** The longest text of a result, which other programs may have written. */
+    private static final int LONGEST_RESULT = 1536;
+
     /** @param at time of the end */
-    record Result(Outcome outcome, Instant at, String why) {}
+    record Result(Outcome outcome, Instant at, String why) {
+        Result {
+            why = Text.truncate(why, LONGEST_RESULT);
+        }
+    }
 
     Repair {
+        why = Text.truncate(why, LONGEST_WHY);
         subjects = new TreeSet<>(subjects);
+    }
+
+    /** Creates an attempt that waits for no approval, or was not approved yet. */
+    Repair(
+            String resource,
+            RepairGroup group,
+            String action,
+            String fault,
+            String why,
+            Set<String> subjects,
+            Instant at,
+            Optional<Result> result) {
+        this(resource, group, action, fault, why, subjects, at, result, "");
     }
 
     /** @param who user; empty if unknown */
     Repair approvedBy(String who) {
-        String by = who.isEmpty() ? "" : ", approved by " + who;
-        return new Repair(resource, group, action, fault, why + by, subjects, at, result);
+        String by = Text.truncate(who, LONGEST_WHY / 4);
+        String and = by.isEmpty() ? "" : ", approved by " + by;
+        return new Repair(
+                resource,
+                group,
+                action,
+                fault,
+                Text.truncate(why, LONGEST_WHY - and.length()) + and,
+                subjects,
+                at,
+                result,
+                by);
     }
 
     Repair ended(Result how) {
-        return new Repair(resource, group, action, fault, why, subjects, at, Optional.of(how));
+        return new Repair(resource, group, action, fault, why, subjects, at, Optional.of(how), approver);
+    }
+
+    /** Returns the attempt without its result. */
+    Repair reopened() {
+        return new Repair(resource, group, action, fault, why, subjects, at, Optional.empty(), approver);
     }
 
     boolean inProgress() {
@@ -96,6 +138,9 @@ record Repair(
         tree.put("for", why);
         tree.put("subjects", List.copyOf(subjects));
         tree.put("at", at.toString());
+        if (!approver.isEmpty()) {
+            tree.put("approvedBy", approver);
+        }
         result.ifPresent(how -> {
             tree.put("result", how.outcome().name().toLowerCase(Locale.ROOT));
             tree.put("ended", how.at().toString());
@@ -122,7 +167,8 @@ record Repair(
                         : Optional.of(new Result(
                                 outcome(result),
                                 Instant.parse(JsonTrees.text(tree, "ended")),
-                                JsonTrees.text(tree, "why"))));
+                                JsonTrees.text(tree, "why"))),
+                JsonTrees.text(tree, "approvedBy"));
     }
 
     private static RepairKind kind(Map<String, Object> tree) throws IOException {

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.quarantine.NodePatch;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.RepairRecord.Person;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -29,6 +30,8 @@ final class RepairAnnotations {
     /** The field manager of the annotations, by which another writer of NVSentinel's annotation is recognised. */
     static final String MANAGER = "gpuwarden-remediation";
 
+    private static final int LONGEST_CAUSE = 300;
+
     private static final String GROUPS = "equivalenceGroups";
     private static final String RESOURCE = "maintenanceCR";
     private static final String EARLIER = "earlier";
@@ -38,13 +41,17 @@ final class RepairAnnotations {
     /** @throws IOException if an annotation cannot be read */
     static RepairRecord of(CachedNode node) throws IOException {
         Map<String, String> texts = node.annotations();
+        // The annotation that is read now, for the error.
+        String reading = NodeAnnotations.REPAIRS;
         try {
             List<Repair> history = new ArrayList<>();
-            for (Map<String, Object> repair : list(texts.getOrDefault(NodeAnnotations.REPAIRS, "[]"))) {
+            for (Map<String, Object> repair : list(texts.getOrDefault(reading, "[]"))) {
                 history.add(Repair.read(repair));
             }
-            Map<String, Object> state = Json.readObject(texts.getOrDefault(NodeAnnotations.REMEDIATION_STATE, "{}"));
-            Map<String, Object> now = Json.readObject(texts.getOrDefault(NodeAnnotations.REPAIR, "{}"));
+            reading = NodeAnnotations.REMEDIATION_STATE;
+            Map<String, Object> state = Json.readObject(texts.getOrDefault(reading, "{}"));
+            reading = NodeAnnotations.REPAIR;
+            Map<String, Object> now = Json.readObject(texts.getOrDefault(reading, "{}"));
             Map<String, Object> next = JsonTrees.object(now, "next");
             Map<String, Object> person = JsonTrees.object(now, "person");
             String drain = JsonTrees.text(now, NodeAnnotations.REPAIR_DRAIN);
@@ -59,7 +66,11 @@ final class RepairAnnotations {
                             : Optional.of(new Person(
                                     JsonTrees.text(person, "task"), Instant.parse(JsonTrees.text(person, "since")))));
         } catch (IOException | DateTimeException e) {
-            throw new IOException("the annotations of its repair cannot be read: " + e.getMessage(), e);
+            String why = Text.truncate(String.valueOf(e.getMessage()), LONGEST_CAUSE);
+            throw new IOException(
+                    "its annotation " + reading + " cannot be read: " + why
+                            + "; correct it, or remove it: kubectl annotate node " + node.name() + " " + reading + "-",
+                    e);
         }
     }
 

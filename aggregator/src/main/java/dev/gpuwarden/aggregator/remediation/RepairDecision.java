@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.aggregator.remediation.RepairRecord.Person;
+import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -24,6 +25,9 @@ import java.util.stream.Stream;
  * @param again time of the next decision if nothing changes before; empty if there is none
  */
 record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> create, Optional<Instant> again) {
+
+    /** The longest task of an operator. All annotations of a Node may have 256 KiB together. */
+    private static final int LONGEST_TASK = 4096;
 
     enum Kind {
         /** Nothing is requested. */
@@ -73,9 +77,9 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
 
     /** Returns the facts with the results of all resources that have ended or are gone. */
     private static RepairFacts results(RepairFacts facts) {
-        RepairRecord record = facts.record();
+        RepairRecord record = reopened(facts);
         List<Repair> unconfigured = UnwatchedResources.of(record, facts.policy().templates());
-        for (Repair repair : facts.record().history()) {
+        for (Repair repair : record.history()) {
             Optional<MaintenanceResource> resource = resource(facts, repair);
             if (!repair.inProgress()) {
                 continue;
@@ -102,6 +106,20 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
             }
         }
         return facts.with(record);
+    }
+
+    /**
+     * Returns the record without the ends of those attempts that were withdrawn, and whose resource exists even so: its creation was on the
+     * way, and its answer was lost.
+     */
+    private static RepairRecord reopened(RepairFacts facts) {
+        RepairRecord record = facts.record();
+        for (Repair repair : facts.record().history()) {
+            if (repair.withdrawn() && resource(facts, repair).isPresent()) {
+                record = record.reopened(repair);
+            }
+        }
+        return record;
     }
 
     /**
@@ -166,7 +184,7 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
         if (tasks.isEmpty()) {
             return Optional.empty();
         }
-        String task = String.join("; ", new TreeSet<>(tasks));
+        String task = Text.truncate(String.join("; ", new TreeSet<>(tasks)), LONGEST_TASK);
         return record.person()
                 .filter(before -> before.task().equals(task))
                 .or(() -> Optional.of(new Person(task, second(now))));

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.remediation;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -110,15 +111,31 @@ record RepairRecord(
         all.add(begun);
         Set<String> of = new HashSet<>(session);
         of.add(begun.resource());
-        while (all.size() > MOST && !of.contains(all.get(0).resource())) {
-            all.remove(0);
+        while (all.size() > MOST) {
+            // Those that were withdrawn first, since they prove nothing and others count for days.
+            Optional<Repair> least = all.stream()
+                    .filter(repair -> !of.contains(repair.resource()))
+                    .min(Comparator.comparing(repair -> !repair.withdrawn()));
+            if (least.isEmpty()) {
+                break;
+            }
+            all.remove(least.get());
         }
         return new RepairRecord(all, of, made, drain, Optional.empty(), Optional.empty());
     }
 
     RepairRecord withResult(Repair of, Repair.Result result) {
+        return with(of, of.ended(result));
+    }
+
+    /** Returns the record with this attempt in progress again. */
+    RepairRecord reopened(Repair of) {
+        return with(of, of.reopened());
+    }
+
+    private RepairRecord with(Repair of, Repair changed) {
         List<Repair> all = new ArrayList<>(history);
-        all.replaceAll(each -> each.equals(of) ? each.ended(result) : each);
+        all.replaceAll(each -> each.equals(of) ? changed : each);
         return new RepairRecord(all, session, made, drain, next, person);
     }
 

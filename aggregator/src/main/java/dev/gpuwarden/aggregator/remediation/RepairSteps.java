@@ -12,7 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The rules of a decision: the next step for each request, and for the node the step that goes before the others. Pure. */
@@ -301,13 +303,8 @@ final class RepairSteps {
     private Repair repair(List<Step.Act> acts) {
         Step.Act first = acts.get(0);
         String fault = first.demand().fault();
-        int attempt = 1
-                + (int) record.history().stream()
-                        .filter(before -> before.group().equals(first.group())
-                                && before.fault().equals(fault))
-                        .count();
         return new Repair(
-                RepairText.resource(facts.node(), facts.uid(), first.group(), fault, attempt),
+                name(first.group(), fault),
                 first.group(),
                 first.demand().action().name(),
                 fault,
@@ -315,6 +312,21 @@ final class RepairSteps {
                 RepairDecision.subjects(acts.stream().map(Step.Act::demand).toList()),
                 RepairDecision.second(facts.now()),
                 Optional.empty());
+    }
+
+    /** Returns the name of the next attempt for a fault. The history may have lost attempts, so the number of those left may be taken. */
+    private String name(RepairGroup group, String fault) {
+        Set<String> taken = record.history().stream().map(Repair::resource).collect(Collectors.toSet());
+        int attempt = 1
+                + (int) record.history().stream()
+                        .filter(before ->
+                                before.group().equals(group) && before.fault().equals(fault))
+                        .count();
+        return IntStream.iterate(attempt, next -> next + 1)
+                .mapToObj(next -> RepairText.resource(facts.node(), facts.uid(), group, fault, next))
+                .filter(name -> !taken.contains(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static void add(Map<Kind, List<String>> texts, Kind kind, String text) {

@@ -205,7 +205,8 @@ class NodePipelinesTest {
                 .contains("reset: failed 05:10:01 119s, in use; its resource is gone, and its steps with it");
         annotations.put("gpuwarden.dev/repairs", "nonsense");
         assertThat(lines(NONE))
-                .anyMatch(line -> line.startsWith("repair: unknown, the annotations of its repair cannot be read"));
+                .anyMatch(line -> line.startsWith("repair: unknown, its annotation gpuwarden.dev/repair")
+                        && line.contains("cannot be read"));
     }
 
     @Test
@@ -227,7 +228,13 @@ class NodePipelinesTest {
         attempt("r2", "RebootNode", "05:12:10Z", "", "");
         annotations.computeIfPresent(
                 "gpuwarden.dev/repairs",
-                (name, text) -> String.valueOf(text).replace("\"Xid 79\"", "\"Xid 79, approved by ann\""));
+                (name, text) -> String.valueOf(text).replace("\"Xid 79\"", "\"Xid 79, approved by eve\""));
+        assertThat(lines(NONE))
+                .as("a text of the node is no approval")
+                .noneMatch(line -> line.startsWith("approval: done"));
+        annotations.computeIfPresent(
+                "gpuwarden.dev/repairs",
+                (name, text) -> String.valueOf(text).replace("\"for\"", "\"approvedBy\":\"ann\",\"for\""));
         assertThat(lines(NONE)).contains("approval: done, by ann");
     }
 

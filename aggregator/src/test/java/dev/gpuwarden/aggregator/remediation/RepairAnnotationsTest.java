@@ -1,14 +1,19 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.InMemoryNode;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.RecommendedAction;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -56,6 +61,93 @@ class RepairAnnotationsTest {
         assertThat(made.session())
                 .as("the annotation names the last attempt alone")
                 .containsExactly("fourth");
+    }
+
+    @Test
+    void attemptsThatWereWithdrawnLeaveTheOthersTheirPlaces() throws Exception {
+        RepairScene scene = new RepairScene().fault(RecommendedAction.COMPONENT_RESET, "Xid", RepairScene.GPU_A);
+        scene.act();
+        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
+        scene.later(300);
+        Set<String> names = new HashSet<>();
+        for (int i = 0; i < 2 * RepairRecord.MOST; i++) {
+            // The drain begins again before the resource of the second attempt can be made.
+            scene.record = written(scene.decide().record());
+            names.add(scene.record
+                    .history()
+                    .get(scene.record.history().size() - 1)
+                    .resource());
+            scene.drain = RepairFacts.DrainStanding.NONE;
+            scene.record = written(scene.later(1).decide().record());
+            scene.drain = new RepairFacts.DrainStanding(true, true, Set.of());
+        }
+        assertThat(scene.record.history()).hasSizeLessThanOrEqualTo(RepairRecord.MOST);
+        assertThat(names).hasSizeGreaterThan(RepairRecord.MOST);
+        assertThat(scene.record.history())
+                .extracting(Repair::resource)
+                .as("an approval of one is none of the next")
+                .doesNotHaveDuplicates();
+        scene.act();
+        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
+        assertThat(scene.later(300).act()).as("two resets were made").containsExactly("restart");
+    }
+
+    @Test
+    void annotationThatCannotBeReadIsNamedWithTheWayOut() {
+        node.texts("annotations").put(NodeAnnotations.REPAIRS, "x".repeat(256 * 1024));
+        assertThatThrownBy(() -> RepairAnnotations.of(node.read()))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("its annotation gpuwarden.dev/repairs cannot be read: ")
+                .hasMessageEndingWith("; correct it, or remove it: kubectl annotate node n gpuwarden.dev/repairs-")
+                .hasMessageMatching("(?s).{1,600}");
+        node.texts("annotations").put(NodeAnnotations.REPAIRS, "[]");
+        node.texts("annotations").put(NodeAnnotations.REPAIR, "[]");
+        assertThatThrownBy(() -> RepairAnnotations.of(node.read()))
+                .hasMessageContaining("kubectl annotate node n gpuwarden.dev/repair-");
+    }
+
+    @Test
+    void approverIsKeptBesideALongReason() throws Exception {
+        Repair approved = new Repair(
+                        "r",
+                        RepairGroup.RESTART,
+                        "RESTART_BM",
+                        "f",
+                        "x".repeat(600),
+                        Set.of("c"),
+                        NOW,
+                        Optional.empty())
+                .approvedBy("ann");
+        assertThat(approved.why()).endsWith(", approved by ann").hasSizeLessThan(600);
+        assertThat(written(RepairRecord.NONE.with(approved)).history()).containsExactly(approved);
+    }
+
+    @Test
+    void textsOfOtherProgramsLeaveRoomInTheAnnotations() throws Exception {
+        String text = "x".repeat(32 * 1024);
+        RepairScene scene = new RepairScene();
+        for (int fault = 0; fault < 8; fault++) {
+            scene.fault(HealthEvent.of("a", "GPU", fault + text.substring(0, 8 * 1024))
+                    .nodeName("n")
+                    .fatal(true)
+                    .customAction(text.substring(0, 7 * 1024))
+                    .action(RecommendedAction.CUSTOM)
+                    .build());
+        }
+        RepairRecord record = scene.decide().record();
+        for (int i = 0; i < RepairRecord.MOST; i++) {
+            Repair attempt = new Repair(
+                    "r" + i, RepairGroup.RESTART, "RESTART_BM", "f", text, Set.of("check"), NOW, Optional.empty());
+            record = record.with(attempt).withResult(attempt, new Result(Outcome.FAILED, NOW, text));
+        }
+        record = record.waitingFor(Optional.empty(), scene.decide().record().person());
+        RepairRecord read = written(record);
+        assertThat(read.history()).hasSize(RepairRecord.MOST);
+        assertThat(read.person()).isPresent();
+        assertThat(node.texts("annotations").values().stream()
+                        .mapToInt(each -> String.valueOf(each).length())
+                        .sum())
+                .isLessThan(128 * 1024);
     }
 
     @Test

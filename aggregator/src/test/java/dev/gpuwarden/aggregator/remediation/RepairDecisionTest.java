@@ -164,6 +164,29 @@ class RepairDecisionTest {
     }
 
     @Test
+    void resourceThatAppearsAfterItsAttemptWasWithdrawnCounts() {
+        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
+        Repair attempt = scene.decide().create().get(0);
+        scene.drain = RepairFacts.DrainStanding.NONE;
+        scene.later(1).decide();
+        assertThat(scene.record.history().get(0).withdrawn()).isTrue();
+
+        // The create was on the way, and its answer was lost.
+        scene.make(attempt);
+        scene.drain = new DrainStanding(true, true, Set.of());
+        RepairDecision decision = scene.later(1).decide();
+        assertThat(decision.kind()).isEqualTo(Kind.WAIT);
+        assertThat(decision.record().history()).containsExactly(attempt);
+        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
+        assertThat(scene.act()).as("the node has time to report").isEmpty();
+        assertThat(scene.record.history().get(0).result().orElseThrow().outcome())
+                .isEqualTo(Outcome.SUCCEEDED);
+        assertThat(scene.later(300).act()).containsExactly(RESET_A);
+        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
+        assertThat(scene.later(300).act()).as("two resets were made").containsExactly("restart");
+    }
+
+    @Test
     void twoResetsOfOneNodeGetOneResourceEach() {
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A)
                 .fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B)
