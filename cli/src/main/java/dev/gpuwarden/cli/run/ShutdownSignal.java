@@ -3,6 +3,7 @@ package dev.gpuwarden.cli.run;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The request to stop a long-running command. */
 public interface ShutdownSignal {
@@ -21,6 +22,14 @@ public interface ShutdownSignal {
          */
         boolean await(Duration most) throws InterruptedException;
 
+        /**
+         * Makes the time longer in which the command ends after a signal: 3 s if this is not called. Call it once, as soon as
+         * {@link #await()} returns.
+         *
+         * @param more time beyond those 3 s
+         */
+        default void extend(Duration more) {}
+
         @Override
         void close();
     }
@@ -34,10 +43,11 @@ public interface ShutdownSignal {
         return () -> {
             CountDownLatch asked = new CountDownLatch(1);
             CountDownLatch done = new CountDownLatch(1);
+            AtomicLong moreMillis = new AtomicLong();
             Thread hook = new Thread(
                     () -> {
                         asked.countDown();
-                        awaitQuietly(done);
+                        awaitQuietly(done, moreMillis);
                     },
                     "gpuwarden-stop");
             Runtime.getRuntime().addShutdownHook(hook);
@@ -53,6 +63,11 @@ public interface ShutdownSignal {
                 }
 
                 @Override
+                public void extend(Duration more) {
+                    moreMillis.set(more.toMillis());
+                }
+
+                @Override
                 public void close() {
                     done.countDown();
                 }
@@ -60,9 +75,9 @@ public interface ShutdownSignal {
         };
     }
 
-    private static void awaitQuietly(CountDownLatch done) {
+    private static void awaitQuietly(CountDownLatch done, AtomicLong moreMillis) {
         try {
-            if (done.await(3, TimeUnit.SECONDS)) {
+            if (done.await(3, TimeUnit.SECONDS) || done.await(moreMillis.get(), TimeUnit.MILLISECONDS)) {
                 // Main ends the process with the command's exit code during this wait; an earlier return would make it
                 // 143.
                 new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);

@@ -266,6 +266,7 @@ public final class DaemonCommand implements Callable<Integer> {
             cluster.ifPresent(target -> LOG.log(System.Logger.Level.INFO, "writing " + target));
             announce(server, calls.map(GrpcServer::addresses).orElse(List.of()));
             running.await();
+            repairs.map(ServerRepair::closing).ifPresent(running::extend);
         }
         return ExitCode.OK;
     }

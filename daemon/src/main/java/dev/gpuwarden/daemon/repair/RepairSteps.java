@@ -258,12 +258,15 @@ final class RepairSteps {
 
     /**
      * The daemon ends, and has seconds for this. After the request of a reboot that is expected, and the boot ends the attempt. A
-     * reset in its own unit goes on, so that the next daemon ends the attempt: a unit that starts now could take the GPU.
+     * reset in its own unit goes on, so that the next daemon ends the attempt: a unit that starts now could take the GPU, so systemd starts it after the reset.
      */
     private void stopped(RepairAttempt attempt) throws IOException, InterruptedException {
         RepairAttempt now = log.current(attempt);
-        boolean goesOn = server.reset().process() == RepairProcess.unit && now.isResetting();
-        if (goesOn || now.done(RepairAttempt.REBOOT).isPresent()) {
+        if (now.done(RepairAttempt.REBOOT).isPresent()) {
+            return;
+        }
+        if (server.reset().process() == RepairProcess.unit && now.isResetting()) {
+            units.requestStartAfterReset(attempt);
             return;
         }
         units.requestStart(attempt);

@@ -34,7 +34,7 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     private static final Duration LONGEST = Duration.ofMinutes(40);
 
     /** The time in which it turns persistence mode on again after SIGTERM: less than TimeoutStopSec of the daemon's unit. */
-    private static final Duration UNDO = Duration.ofSeconds(12);
+    static final Duration UNDO = Duration.ofSeconds(12);
 
     private static final String STEP = "step ";
     private static final int DEEPEST = 16;

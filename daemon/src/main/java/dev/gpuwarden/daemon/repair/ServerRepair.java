@@ -15,8 +15,8 @@ public final class ServerRepair implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ServerRepair.class.getName());
 
-    /** For the requests to start units again. */
-    private static final long CLOSE_MILLIS = 5_000;
+    /** The undo of a reset that runs as a child, its end by force, and the requests to start units again. */
+    private static final Duration LONGEST_CLOSE = ResetRun.UNDO.plusSeconds(6);
 
     /** Faults wake the thread; time changes decisions too. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
@@ -43,7 +43,25 @@ public final class ServerRepair implements AutoCloseable {
         return loop.status();
     }
 
+    /** Returns the time that {@link #close} may take: zero while no repair is in progress. */
+    public Duration closing() {
+        return loop.status().state() == RepairStatus.State.WORKING ? LONGEST_CLOSE : Duration.ZERO;
+    }
+
     private void run() {
+        try {
+            takeTurns();
+            // The interrupt that ends the turns must not end this too.
+            var unused = Thread.interrupted();
+            loop.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "this is a bug in gpuwarden; no more repairs until the daemon starts again", e);
+        }
+    }
+
+    private void takeTurns() {
         try {
             while (!stopped) {
                 wake.drainPermits();
@@ -53,17 +71,15 @@ public final class ServerRepair implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
-            LOG.log(Level.ERROR, "this is a bug in gpuwarden; no more repairs until the daemon starts again", e);
         }
     }
 
-    /** Stops within five seconds: a reset that runs as a child ends, and the start of stopped units is requested. */
+    /** Stops within 18 s: a reset that runs as a child undoes its steps, and then the start of stopped units is requested. */
     @Override
     public void close() {
         stopped = true;
         subscription.close();
         thread.interrupt();
-        Threads.join(thread, CLOSE_MILLIS);
+        Threads.join(thread, LONGEST_CLOSE.toMillis());
     }
 }

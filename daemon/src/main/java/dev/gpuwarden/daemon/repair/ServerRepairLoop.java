@@ -113,6 +113,19 @@ final class ServerRepairLoop {
         }
     }
 
+    /** Leaves no unit stopped for checks after a boot, since no daemon may come to end them. Call it after the last turn. */
+    void close() throws InterruptedException {
+        Optional<RepairAttempt> open =
+                log.unfinished().filter(attempt -> !attempt.bootId().equals(setup.bootId()));
+        if (open.isPresent()) {
+            try {
+                units.requestStart(open.get());
+            } catch (IOException e) {
+                LOG.log(Level.WARNING, "the start of units is not in the record of repairs: " + e.getMessage());
+            }
+        }
+    }
+
     private Duration decide() throws IOException, InterruptedException {
         Optional<String> incomplete = setup.incomplete().get();
         if (incomplete.isPresent()) {

@@ -12,6 +12,15 @@ record SystemUnits(List<String> names) {
     /** A unit states its own time to end: TimeoutStopSec, 90 s by default. */
     private static final Duration LONGEST = Duration.ofSeconds(120);
 
+    /** The name of the unit that starts the others. */
+    private static final String STARTER = "gpuwarden-start-units";
+
+    /** Its first word is the unit that must end. */
+    private static final String AFTER = """
+            while systemctl is-active -- "$0" >/dev/null; do sleep 1; done
+            exec systemctl start --no-block -- "$@"
+            """;
+
     /** Returns true if the unit runs, or is about to. */
     boolean isActive(String unit) throws InterruptedException {
         return !active(List.of(unit)).isEmpty();
@@ -42,6 +51,25 @@ record SystemUnits(List<String> names) {
     /** Asks for the start alone. A daemon that ends has no time to wait for it. */
     ManagerProgram requestStart(String unit) throws InterruptedException {
         return systemctl(List.of("start", "--no-block"), List.of(unit));
+    }
+
+    /**
+     * Has systemd start the units in this order once another unit has ended. It needs no process of the daemon, which may have ended
+     * for good by then.
+     */
+    static ManagerProgram requestStartAfter(String other, List<String> units) throws InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                "systemd-run",
+                "--quiet",
+                "--collect",
+                "--no-block",
+                "--unit=" + STARTER,
+                "/bin/sh",
+                "-c",
+                AFTER,
+                other));
+        command.addAll(units);
+        return ManagerProgram.run(command, LONGEST);
     }
 
     private static ManagerProgram systemctl(List<String> words, List<String> units) throws InterruptedException {

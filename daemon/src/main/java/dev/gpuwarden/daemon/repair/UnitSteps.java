@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.daemon.script.ManagerProgram;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -14,6 +15,8 @@ import java.util.function.Consumer;
  * The stops and starts of units in a repair, each in the record of its attempt. Blocks for the manager of units. One thread uses it.
  */
 final class UnitSteps {
+
+    private static final System.Logger LOG = System.getLogger(UnitSteps.class.getName());
 
     private final SystemUnits units;
     private final RepairLog log;
@@ -82,6 +85,16 @@ final class UnitSteps {
         for (String unit : stopped(attempt)) {
             long start = System.nanoTime();
             record(attempt, unit, units.requestStart(unit), start);
+        }
+    }
+
+    /** Leaves the start to systemd, after the end of the unit that resets. The record has no such step: the next daemon starts them too. */
+    void requestStartAfterReset(RepairAttempt attempt) throws InterruptedException {
+        List<String> stopped = stopped(attempt);
+        if (!stopped.isEmpty()) {
+            ManagerProgram request = SystemUnits.requestStartAfter(ResetRun.UNIT, stopped);
+            Level level = request.succeeded() ? Level.INFO : Level.WARNING;
+            LOG.log(level, String.join(", ", stopped) + " start after the " + attempt.text() + ": " + request.text());
         }
     }
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -60,7 +61,7 @@ class ServerRepairKillTest {
     private static final String SYSTEMCTL = STEP + """
             case "$*" in
                 "is-active -- llama.service") cat llama ;;
-                is-active*) kill -0 $(cat unit.pid) 2>/dev/null && echo active || echo inactive ;;
+                is-active*) kill -0 $(cat unit.pid) 2>/dev/null && echo active || { echo inactive; exit 3; } ;;
                 stop*) step before-stop; echo inactive >llama; step after-stop ;;
                 start*)
                     step before-start
@@ -73,7 +74,16 @@ class ServerRepairKillTest {
 
     /** A unit outlives its requester, and inherits nothing of it. */
     private static final String SYSTEMD_RUN = STEP + """
-            while [ "${1#--}" != "$1" ]; do shift; done
+            starter=
+            while [ "${1#--}" != "$1" ]; do
+                [ "$1" = --no-block ] && starter=yes
+                shift
+            done
+            if [ $starter ]; then
+                env -u GPUWARDEN_RUN setsid sh -c 'touch starter; exec "$@"' sh "$@" </dev/null >/dev/null 2>&1 &
+                while [ ! -e starter ]; do sleep 0.05; done
+                exit 0
+            fi
             env -u GPUWARDEN_RUN setsid "$@" &
             echo $! >unit.pid
             wait $!
@@ -86,6 +96,7 @@ class ServerRepairKillTest {
                 *) name=reset; exec 9>reset.lock; flock -n 9 || echo "two resets" >>violations ;;
             esac
             step before-$name
+            [ $name = on ] && [ -e slow ] && sleep 5
             echo $name >>log
             SMI "$@"
             code=$?
@@ -206,6 +217,23 @@ class ServerRepairKillTest {
                 .isTrue();
     }
 
+    @ParameterizedTest
+    @EnumSource(RepairProcess.class)
+    void stopLeavesNoUnitStoppedWhereNoDaemonComes(RepairProcess process) throws Exception {
+        Files.writeString(folder.resolve("step"), "before-reset");
+        Files.writeString(folder.resolve("signal"), "TERM");
+        // The undo takes longer than a daemon has that repairs nothing.
+        Files.createFile(folder.resolve("slow"));
+        RunningDaemon daemon = daemon(process);
+        breakGpu();
+        Await.until(() -> !daemon.process().isAlive(), "the daemon ends");
+
+        Await.until(() -> isActive() && !isResetRunning(), "the unit starts");
+        List<String> order = Files.readAllLines(folder.resolve("log"));
+        assertThat(order).as("after the undo").endsWith("on", "start");
+        assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+    }
+
     private boolean isResetRunning() {
         return ProcessHandle.allProcesses()
                 .anyMatch(process -> process.info()
@@ -219,13 +247,17 @@ class ServerRepairKillTest {
     private boolean isEnd(String metrics) {
         boolean still = Stream.of("idle", "operator")
                 .anyMatch(state -> metrics.contains("gpuwarden_repair_state{state=\"" + state + "\"} 1.0"));
+        return still
+                && !isResetRunning()
+                && isActive()
+                && node.control().table().number("gpu[1].persistence") == 1
+                && !Files.exists(
+                        Path.of(node.environment().get("GPUWARDEN_RESET_STATE"), "gpu-reset-persistence.json"));
+    }
+
+    private boolean isActive() {
         try {
-            return still
-                    && !isResetRunning()
-                    && Files.readString(folder.resolve("llama")).equals("active\n")
-                    && node.control().table().number("gpu[1].persistence") == 1
-                    && !Files.exists(
-                            Path.of(node.environment().get("GPUWARDEN_RESET_STATE"), "gpu-reset-persistence.json"));
+            return Files.readString(folder.resolve("llama")).equals("active\n");
         } catch (IOException e) {
             throw new AssertionError(e);
         }
