@@ -17,6 +17,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The lines of the record of repairs, one JSON object each: beginning, steps and end of each attempt (docs/operating/single-server-repair.md). */
@@ -92,7 +94,7 @@ final class RepairRecord {
         }
         return new RepairAttempt(
                 id,
-                Kind.valueOf(text(tree, "kind").toUpperCase(Locale.ROOT)),
+                value(Kind.values(), tree, "kind"),
                 subjects,
                 text(tree, "why"),
                 Instant.parse(text(tree, "at")),
@@ -104,9 +106,7 @@ final class RepairRecord {
     private static RepairAttempt next(RepairAttempt before, Map<String, @Nullable Object> tree) {
         if (text(tree, "event").equals("end")) {
             return before.with(new End(
-                    Instant.parse(text(tree, "at")),
-                    Outcome.valueOf(text(tree, "outcome").toUpperCase(Locale.ROOT)),
-                    text(tree, "detail")));
+                    Instant.parse(text(tree, "at")), value(Outcome.values(), tree, "outcome"), text(tree, "detail")));
         }
         long millis = tree.get("milliseconds") instanceof Long number ? number : 0;
         return before.with(new Step(
@@ -116,6 +116,19 @@ final class RepairRecord {
                 text(tree, "detail"),
                 Duration.ofMillis(millis),
                 Instant.parse(text(tree, "at"))));
+    }
+
+    /** A newer version may write a name that this one lacks. */
+    private static <E extends Enum<E>> E value(E[] all, Map<String, @Nullable Object> tree, String field) {
+        String seen = text(tree, field);
+        return Stream.of(all)
+                .filter(each -> each.name().equals(seen.toUpperCase(Locale.ROOT)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("expected " + field + " "
+                        + Stream.of(all)
+                                .map(each -> each.name().toLowerCase(Locale.ROOT))
+                                .collect(Collectors.joining(" or "))
+                        + ", seen " + seen));
     }
 
     private static String text(Map<String, @Nullable Object> tree, String field) {

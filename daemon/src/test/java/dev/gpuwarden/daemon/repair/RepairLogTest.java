@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,16 @@ class RepairLogTest {
         assertThat(file).hasSize(whole);
         Files.writeString(file, "nonsense\n", StandardOpenOption.APPEND);
         assertThatThrownBy(() -> open(NOW)).isInstanceOf(IOException.class).hasMessageStartingWith("line 4: ");
+    }
+
+    @Test
+    void anActionThatThisVersionLacksIsNamed() {
+        assertThatThrownBy(
+                        () -> RepairRecord.read(
+                                List.of(
+                                        "{\"at\":\"2026-06-01T00:00:00Z\",\"id\":\"1\","
+                                                + "\"event\":\"begin\",\"kind\":\"power-cycle\",\"subjects\":[],\"why\":\"\",\"bootId\":\"b\"}")))
+                .hasMessage("line 1: expected kind reset or reboot or hook, seen power-cycle");
     }
 
     @Test
