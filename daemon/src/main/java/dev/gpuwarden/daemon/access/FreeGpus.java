@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,7 @@ final class FreeGpus implements AutoCloseable {
     private final Supplier<NodeSnapshot> nodes;
     private final Supplier<Reading<GpuHolders>> pods;
     private final IntPredicate own;
+    private final IntFunction<String> names;
     private final ProcessWatch watch;
 
     /** Own processes since the last grant: the driver lists one that has ended for a moment, without its parent. */
@@ -57,12 +59,19 @@ final class FreeGpus implements AutoCloseable {
     /**
      * @param pods the pods that hold GPUs; may block for seconds
      * @param own whether a process is this program or a child of it
+     * @param names returns the name of a process for operators
      * @param watch the GPUs whose processes the sampler lists often
      */
-    FreeGpus(Supplier<NodeSnapshot> nodes, Supplier<Reading<GpuHolders>> pods, IntPredicate own, ProcessWatch watch) {
+    FreeGpus(
+            Supplier<NodeSnapshot> nodes,
+            Supplier<Reading<GpuHolders>> pods,
+            IntPredicate own,
+            IntFunction<String> names,
+            ProcessWatch watch) {
         this.nodes = nodes;
         this.pods = pods;
         this.own = own;
+        this.names = names;
         this.watch = watch;
     }
 
@@ -83,7 +92,7 @@ final class FreeGpus implements AutoCloseable {
                             Occupancy.UNKNOWN,
                             "it is not known whether the GPU is free: its processes were not listed within "
                                     + LISTING.toSeconds() + " s"))
-                    : Occupancy.of(gpu, holders, this::isOwnOrWas);
+                    : Occupancy.of(gpu, holders, this::isOwnOrWas, names);
             answers.add(refusal);
         }
         return answers;
@@ -145,7 +154,7 @@ final class FreeGpus implements AutoCloseable {
                     GpuSnapshot gpu = gpus.get(grant.uuid());
                     Optional<Refusal> why = gpu == null
                             ? Optional.of(new Refusal(Occupancy.UNKNOWN, "the GPU is no longer listed"))
-                            : Occupancy.of(gpu, holders, pid -> isOwnOrWas(pid) || mayHaveEnded(pid));
+                            : Occupancy.of(gpu, holders, pid -> isOwnOrWas(pid) || mayHaveEnded(pid), names);
                     why.ifPresent(grant::withdraw);
                 }
             } catch (RuntimeException e) {

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -69,11 +70,13 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
      * Returns the reservations of a daemon, after it has reported what an earlier run left in flight.
      *
      * @param pods the pods that hold GPUs; may block for seconds
+     * @param names returns the name of a process for operators
      * @param folder the folder of records; empty where events are in memory only
      */
     public static GpuReservations of(
             NodeSampler sampler,
             Supplier<Reading<GpuHolders>> pods,
+            IntFunction<String> names,
             Optional<Path> folder,
             CrashedChecks crashed,
             boolean lightOnBusy,
@@ -85,7 +88,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             LOG.log(Level.WARNING, "records of checks in flight could not be read: " + e.getCause());
         }
         return new GpuReservations(
-                new FreeGpus(sampler::snapshot, pods, FreeGpus::isOwn, sampler.watch()),
+                new FreeGpus(sampler::snapshot, pods, FreeGpus::isOwn, names, sampler.watch()),
                 records,
                 crashed,
                 lightOnBusy,

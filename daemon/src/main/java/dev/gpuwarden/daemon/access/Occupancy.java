@@ -8,8 +8,10 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The rule for free GPUs: no pod and no other process holds one. Pure. A GPU of unknown holders is not free. */
 final class Occupancy {
@@ -26,8 +28,10 @@ final class Occupancy {
      *
      * @param pods the pods that hold GPUs
      * @param own whether a process is the caller's own
+     * @param names returns the name of a process for operators
      */
-    static Optional<Refusal> of(GpuSnapshot gpu, Reading<GpuHolders> pods, IntPredicate own) {
+    static Optional<Refusal> of(
+            GpuSnapshot gpu, Reading<GpuHolders> pods, IntPredicate own, IntFunction<String> names) {
         if (gpu.state() != GpuState.ANSWERING) {
             return unknown("the GPU is " + gpu.state().label());
         }
@@ -38,8 +42,7 @@ final class Occupancy {
                 .filter(process -> !own.test(process.pid()))
                 .toList();
         if (!others.isEmpty()) {
-            return held(names(
-                    others.stream().map(process -> "process " + process.pid()).toList()));
+            return held(others.size(), others.stream().map(process -> names.apply(process.pid())));
         }
         if (pods instanceof Reading.Absent<?> absent) {
             return unknown("its pods could not be listed: " + absent.text());
@@ -49,7 +52,7 @@ final class Occupancy {
                 .map(pod -> "pod " + pod)
                 .toList();
         if (!onGpu.isEmpty()) {
-            return held(names(onGpu));
+            return held(onGpu.size(), onGpu.stream());
         }
         return holders.complete()
                 ? Optional.empty()
@@ -60,16 +63,13 @@ final class Occupancy {
                                 .orElse("one without room in the list"));
     }
 
-    private static Optional<Refusal> held(String by) {
-        return Optional.of(new Refusal(HELD, "the GPU is not free, held by " + by));
+    private static Optional<Refusal> held(int count, Stream<String> names) {
+        String first = names.limit(MOST_NAMES).collect(Collectors.joining(", "));
+        String more = count <= MOST_NAMES ? "" : " and " + (count - MOST_NAMES) + " more";
+        return Optional.of(new Refusal(HELD, "the GPU is not free, held by " + first + more));
     }
 
     private static Optional<Refusal> unknown(String why) {
         return Optional.of(new Refusal(UNKNOWN, "it is not known whether the GPU is free: " + why));
-    }
-
-    private static String names(List<String> all) {
-        String first = all.stream().limit(MOST_NAMES).collect(Collectors.joining(", "));
-        return all.size() <= MOST_NAMES ? first : first + " and " + (all.size() - MOST_NAMES) + " more";
     }
 }

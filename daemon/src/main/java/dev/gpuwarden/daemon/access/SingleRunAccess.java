@@ -6,6 +6,7 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
@@ -13,8 +14,9 @@ import java.util.function.Supplier;
  * not follow their holders; a user who starts it stops it.
  *
  * @param pods the pods that hold GPUs; may block for seconds
+ * @param names returns the name of a process for operators
  */
-public record SingleRunAccess(Supplier<Reading<GpuHolders>> pods) implements GpuAccess {
+public record SingleRunAccess(Supplier<Reading<GpuHolders>> pods, IntFunction<String> names) implements GpuAccess {
 
     @Override
     public List<Answer> request(String check, GpuLoad load, List<GpuSnapshot> gpus) {
@@ -24,7 +26,7 @@ public record SingleRunAccess(Supplier<Reading<GpuHolders>> pods) implements Gpu
         Reading<GpuHolders> holders = pods.get();
         long own = ProcessHandle.current().pid();
         return gpus.stream()
-                .map(gpu -> Occupancy.of(gpu, holders, pid -> pid == own)
+                .map(gpu -> Occupancy.of(gpu, holders, pid -> pid == own, names)
                         .<Answer>map(why -> why)
                         .orElseGet(OpenGrant::new))
                 .toList();

@@ -25,6 +25,7 @@ import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.verify.LoadChecks;
 import dev.gpuwarden.daemon.verify.RepairVerifier;
 import dev.gpuwarden.daemon.verify.VerifyOptions;
+import dev.gpuwarden.daemon.view.ProcessNames;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -80,6 +81,7 @@ record NodeChecks(
         return GpuReservations.of(
                 sampler,
                 PresentPods.of(paths, sampler::snapshot),
+                ProcessNames.of(paths),
                 folder,
                 crashed,
                 sets.periodicOnBusy(),

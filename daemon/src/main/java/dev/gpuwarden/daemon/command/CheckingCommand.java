@@ -37,6 +37,7 @@ import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.LazyDriver;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.view.ProcessNames;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -121,7 +122,8 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        WorkSources sources = work().withAccess(access(new SingleRunAccess(PresentPods.of(paths, () -> seen))));
+        WorkSources sources = work().withAccess(
+                        access(new SingleRunAccess(PresentPods.of(paths, () -> seen), ProcessNames.of(paths))));
         CheckEnvironment around =
                 CheckEnvironment.once(seen, limits, expectations, paths).withWork(sources);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);

@@ -5,15 +5,13 @@ import dev.gpuwarden.api.v1.ReleaseGpusRequest;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.GpuReset;
-import dev.gpuwarden.daemon.view.OwnerView;
+import dev.gpuwarden.daemon.view.ProcessNames;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -124,30 +122,12 @@ final class ResetNode implements GpuReset.Node {
         Map<Integer, Long> found = new HashMap<>();
         pids.asOptional().orElseThrow().forEach(pid -> found.put(pid, 0L));
         List<String> names = new ArrayList<>();
-        owners.lookUp(found).forEach((pid, facts) -> names.add(name(pid, facts)));
+        owners.lookUp(found).forEach((pid, facts) -> names.add(ProcessNames.text(pid, facts)));
         if (!OpenFiles.ofThisProcess(files).isEmpty()) {
             names.add("this command, whose call into the driver has not returned");
         }
         names.sort(null);
         return Reading.of(names);
-    }
-
-    private static String name(int pid, ProcessFacts facts) {
-        return "process " + pid
-                + facts.command()
-                        .asOptional()
-                        .or(() -> command(pid))
-                        .map(command -> " (" + command + ")")
-                        .orElse("")
-                + " of " + (isNamedPod(facts.owner()) ? "pod " : "") + OwnerView.text(facts.owner());
-    }
-
-    private static boolean isNamedPod(Owner owner) {
-        return owner instanceof Owner.Pod pod && pod.name().asOptional().isPresent();
-    }
-
-    private static Optional<String> command(int pid) {
-        return ProcessHandle.of(pid).flatMap(handle -> handle.info().command());
     }
 
     @Override

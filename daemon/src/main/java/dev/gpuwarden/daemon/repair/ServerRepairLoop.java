@@ -68,6 +68,11 @@ final class ServerRepairLoop {
                     .filter(fault -> Damping.of(fault, recovering).isEmpty())
                     .toList();
         }
+
+        /** Returns the faults of parts whose checks have not passed since a boot or a reset. */
+        List<Fault> pending() {
+            return faults.faults().stream().filter(Verification::isPending).toList();
+        }
     }
 
     private final Setup setup;
@@ -138,6 +143,12 @@ final class ServerRepairLoop {
         List<String> tasks = new ArrayList<>(stoppedUnits());
         left.restore(setup.armed()).ifPresent(tasks::add);
         tasks.addAll(decision.tasks());
+        List<Fault> pending = setup.pending();
+        boolean late =
+                pending.stream().anyMatch(fault -> !now.isBefore(fault.since().plus(LONGEST_VERIFICATION)));
+        if (late) {
+            tasks.add("let the checks after the repair pass: " + Verification.text(pending));
+        }
         if (decision.action().isPresent()) {
             Planned planned = decision.action().get();
             String plan = planned.text()
@@ -155,6 +166,8 @@ final class ServerRepairLoop {
             report(State.OPERATOR, "an operator must: " + String.join("; ", tasks), tasks);
         } else if (decision.again().isPresent()) {
             report(State.WAITING, "a fault is young, or was repaired a moment ago", tasks);
+        } else if (!pending.isEmpty()) {
+            report(State.WAITING, Verification.text(pending), tasks);
         } else if (setup.faults().faults().stream().anyMatch(Fault::decides)) {
             report(State.WAITING, "the checks of all faults pass; the faults end after more passes", tasks);
         } else {
@@ -232,21 +245,24 @@ final class ServerRepairLoop {
     private boolean verified(RepairAttempt open) throws IOException, InterruptedException {
         Instant now = clock.instant();
         boolean late = !now.isBefore(started.plus(LONGEST_VERIFICATION));
-        List<Fault> pending = setup.faults().faults().stream()
-                .filter(fault -> Verification.isPending(fault) && concerns(open, fault))
-                .toList();
+        List<Fault> pending =
+                setup.pending().stream().filter(fault -> concerns(open, fault)).toList();
         boolean early = setup.incomplete().get().isPresent()
                 || now.isBefore(started.plus(setup.rules().settle()));
         if (!late && (early || !pending.isEmpty())) {
             if (setup.load() && !pending.isEmpty()) {
                 units.stopAfterBoot(open);
             }
-            report(State.WORKING, open.text() + ": booted, and its checks have not all passed", List.of());
+            String waits = pending.isEmpty() ? "" : ": " + Verification.text(pending);
+            report(State.WORKING, open.text() + ": booted, and its checks have not all passed" + waits, List.of());
             return false;
         }
         return pending.isEmpty()
                 ? end(open, Outcome.SUCCEEDED, "boot " + setup.bootId())
-                : end(open, Outcome.FAILED, "its checks have not passed within 30 m after the boot");
+                : end(
+                        open,
+                        Outcome.FAILED,
+                        "its checks have not passed within 30 m after the boot: " + Verification.text(pending));
     }
 
     private boolean end(RepairAttempt open, Outcome outcome, String detail) throws IOException, InterruptedException {

@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The fault of a part whose earlier fault ended with a boot or a reset, and the verdict of the checks that ends it. It requests no action: a
@@ -102,6 +104,17 @@ public final class Verification {
     public static boolean isPending(Fault fault) {
         return fault.key().agent().equals(FindingEvents.AGENT)
                 && fault.key().checkName().equals(EVENT);
+    }
+
+    /** Returns what pending faults wait for, for operators: the checks that are open, or the parts before the first run of checks. */
+    public static String text(Collection<Fault> pending) {
+        Map<Boolean, Set<String>> texts = pending.stream()
+                .map(Fault::cause)
+                .collect(Collectors.partitioningBy(
+                        Verification::isCause,
+                        Collectors.mapping(HealthEvent::message, Collectors.toCollection(LinkedHashSet::new))));
+        Set<String> open = texts.getOrDefault(false, Set.of());
+        return String.join("; ", open.isEmpty() ? texts.getOrDefault(true, Set.of()) : open);
     }
 
     /** Returns true for an event of {@link #after}. */

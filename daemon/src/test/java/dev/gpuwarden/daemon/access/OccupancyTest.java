@@ -47,7 +47,11 @@ class OccupancyTest {
     }
 
     private static Optional<Refusal> of(Reading<List<GpuProcess>> processes, Reading<GpuHolders> pods) {
-        return Occupancy.of(gpu(GpuState.ANSWERING, processes), pods, pid -> pid == OWN);
+        return Occupancy.of(gpu(GpuState.ANSWERING, processes), pods, pid -> pid == OWN, OccupancyTest::name);
+    }
+
+    private static String name(int pid) {
+        return "process " + pid + " (trainer) of trainer.service";
     }
 
     private static Reading<List<GpuProcess>> process(int pid) {
@@ -63,7 +67,8 @@ class OccupancyTest {
     @Test
     void anotherProcessHoldsTheGpu() {
         assertThat(of(process(4242), NO_POD))
-                .contains(new Refusal("gpu-held", "the GPU is not free, held by process 4242"));
+                .contains(new Refusal(
+                        "gpu-held", "the GPU is not free, held by process 4242 (trainer) of trainer.service"));
     }
 
     @ParameterizedTest
@@ -83,7 +88,7 @@ class OccupancyTest {
                         of(Reading.absent(Absence.STALE, 0, "listed 90 s ago"), NO_POD),
                         of(NO_PROCESS, Reading.absent(Absence.FAILED, 0, "the kubelet did not answer")),
                         of(NO_PROCESS, pods(List.of(), List.of(device))),
-                        Occupancy.of(gpu(GpuState.HUNG, NO_PROCESS), NO_POD, pid -> false)))
+                        Occupancy.of(gpu(GpuState.HUNG, NO_PROCESS), NO_POD, pid -> false, OccupancyTest::name)))
                 .allSatisfy(refusal -> assertThat(refusal.orElseThrow().code()).isEqualTo("holder-unknown"))
                 .extracting(refusal -> refusal.orElseThrow().text())
                 .satisfiesExactly(

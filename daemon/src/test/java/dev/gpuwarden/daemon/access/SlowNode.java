@@ -89,6 +89,7 @@ abstract class SlowNode {
         return GpuReservations.of(
                 sampler,
                 PresentPods.of(paths(), sampler::snapshot),
+                pid -> "process " + pid,
                 Optional.of(root.resolve("in-flight")),
                 new CrashedChecks(events, events, "node-1", Clock.systemUTC()),
                 true,

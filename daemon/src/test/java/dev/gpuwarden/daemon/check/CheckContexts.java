@@ -59,7 +59,11 @@ public final class CheckContexts {
 
     public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates) {
         NodeSnapshot snapshot = snapshot(node);
-        return computing(node, limits, rates, new SingleRunAccess(PresentPods.of(paths(node), () -> snapshot)));
+        return computing(
+                node,
+                limits,
+                rates,
+                new SingleRunAccess(PresentPods.of(paths(node), () -> snapshot), pid -> "process " + pid));
     }
 
     public static CheckContext computing(SimulatedNode node, Limits limits, GpuAccess access) {

@@ -2,11 +2,15 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.reset.PersistenceRecord;
+import dev.gpuwarden.daemon.verify.Verification;
+import dev.gpuwarden.testkit.TestClock;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -31,16 +35,22 @@ class ServerRepairLoopTest {
     @TempDir
     Path folder;
 
+    private final InMemoryEvents events = new InMemoryEvents();
+
     private RepairLog log(Instant now) throws IOException {
         return RepairLog.open(folder.resolve("repairs.jsonl"), Clock.fixed(now, ZoneOffset.UTC));
     }
 
     private ServerRepairLoop loop(RepairLog log, String boot, Instant now) {
+        return loop(log, boot, Clock.fixed(now, ZoneOffset.UTC));
+    }
+
+    private ServerRepairLoop loop(RepairLog log, String boot, Clock clock) {
         ServerRepairLoop.Setup setup = new ServerRepairLoop.Setup(
                 true,
                 new RepairRules(Duration.ZERO, 2, 4, true),
                 boot,
-                new InMemoryEvents(),
+                events,
                 List::of,
                 () -> ResetUnits.UNKNOWN,
                 true,
@@ -48,7 +58,6 @@ class ServerRepairLoopTest {
         EvidenceRun evidence =
                 new EvidenceRun(RepairProcess.child, List.of(), folder.resolve("bundles"), EvidenceRun.LONGEST);
         ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty());
-        Clock clock = Clock.fixed(now, ZoneOffset.UTC);
         RepairSteps.Server server = new RepairSteps.Server(
                 reset,
                 new RebootRun(RebootRun.SYSTEMD, Duration.ofSeconds(1), evidence),
@@ -108,6 +117,49 @@ class ServerRepairLoopTest {
                         .map(last -> last.outcome() + " " + last.detail())
                         .orElse(null))
                 .isEqualTo(end);
+    }
+
+    @Test
+    void rebootWhoseGpuIsHeldNamesTheHolderUntilItIsFree() throws Exception {
+        TestClock clock = new TestClock();
+        clock.set(BEGAN);
+        RepairLog log = RepairLog.open(folder.resolve("repairs.jsonl"), clock);
+        RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of("GPU-a"), "xid", "one");
+        log.step(attempt, new Step(RepairAttempt.REBOOT, "", true, "", Duration.ZERO, BEGAN));
+        HealthEvent cause = Verification.after(
+                        Verification.Repair.BOOT,
+                        List.of(HealthEvent.of("a", "GPU", "Xid")
+                                .nodeName("n")
+                                .fatal(true)
+                                .entities(List.of(Entity.gpu("GPU-a")))
+                                .build()),
+                        BEGAN)
+                .get(0);
+        String held = "gpu-results (gpu-held) has not passed since the boot: the GPU is not free, held by process 7"
+                + " (python3) of llama.service";
+        HealthEvent open = cause.toBuilder()
+                .errorCodes(List.of("gpu-results"))
+                .message(held)
+                .build();
+        events.accept(List.of(cause, open), Optional.empty());
+
+        ServerRepairLoop loop = loop(log, "two", clock);
+        loop.step();
+        assertThat(loop.status().text()).endsWith(held);
+        clock.advance(Duration.ofMinutes(30));
+        loop.step();
+        assertThat(log.attempts().get(0).end().orElseThrow().detail())
+                .isEqualTo("its checks have not passed within 30 m after the boot: " + held);
+        loop.step();
+        assertThat(loop.status().tasks()).containsExactly("let the checks after the repair pass: " + held);
+
+        events.accept(
+                List.of(
+                        Verification.end(open, "passed", clock.instant()),
+                        Verification.end(cause, "passed", clock.instant())),
+                Optional.empty());
+        loop.step();
+        assertThat(loop.status().tasks()).isEmpty();
     }
 
     @Test

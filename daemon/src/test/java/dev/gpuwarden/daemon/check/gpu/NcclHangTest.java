@@ -77,7 +77,8 @@ class NcclHangTest {
                     sampler.snapshot(),
                     Limits.NONE,
                     RateHistory.NONE,
-                    new SingleRunAccess(PresentPods.of(CheckContexts.paths(node), sampler::snapshot)));
+                    new SingleRunAccess(
+                            PresentPods.of(CheckContexts.paths(node), sampler::snapshot), pid -> "process " + pid));
             // Loaded before the clock runs, as in a daemon.
             assertThat(context.collectives().asOptional()).isPresent();
             NcclLoopbackCheck check = new NcclLoopbackCheck(BRIEF);

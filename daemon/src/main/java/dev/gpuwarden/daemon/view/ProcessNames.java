@@ -1,0 +1,44 @@
+package dev.gpuwarden.daemon.view;
+
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.core.process.ProcessFacts;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.ProcessOwners;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntFunction;
+
+/** The names of processes for operators: the number, the program, and the pod, container, unit or job. */
+public final class ProcessNames {
+
+    private ProcessNames() {}
+
+    /** Returns a reader of the names of running processes. A name lacks what cannot be read. The reader is thread-safe. */
+    public static IntFunction<String> of(NodePaths paths) {
+        ProcessOwners owners = new ProcessOwners(paths);
+        return pid -> owners.lookUp(Map.of(pid, 0L)).values().stream()
+                .map(facts -> facts.owner() instanceof Owner.Unknown ? program(pid, facts) : text(pid, facts))
+                .findFirst()
+                .orElse("process " + pid);
+    }
+
+    /** Returns the name of a process with these facts. */
+    public static String text(int pid, ProcessFacts facts) {
+        boolean pod = facts.owner() instanceof Owner.Pod named
+                && named.name().asOptional().isPresent();
+        return program(pid, facts) + " of " + (pod ? "pod " : "") + OwnerView.text(facts.owner());
+    }
+
+    private static String program(int pid, ProcessFacts facts) {
+        return "process " + pid
+                + facts.command()
+                        .asOptional()
+                        .or(() -> command(pid))
+                        .map(command -> " (" + command + ")")
+                        .orElse("");
+    }
+
+    private static Optional<String> command(int pid) {
+        return ProcessHandle.of(pid).flatMap(handle -> handle.info().command());
+    }
+}
