@@ -266,7 +266,8 @@ public final class RepairOptions {
                 server,
                 new LeftPersistence(state.folder(), state.record(around.paths().procfs()), reset, clock),
                 log,
-                clock);
+                clock,
+                System::nanoTime);
         return Optional.of(parts.add(ServerRepair.start(loop, around.faults())));
     }
 

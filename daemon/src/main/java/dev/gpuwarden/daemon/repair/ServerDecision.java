@@ -109,9 +109,8 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                 tasks.add(request.task());
                 return;
             }
-            Instant ripe = request.since().plus(rules.settle());
-            if (now.isBefore(ripe)) {
-                wait(ripe);
+            if (within(request.since(), rules.settle())) {
+                wait(request.since().plus(rules.settle()));
                 return;
             }
             List<RepairAttempt> earlier = attempts.stream()
@@ -162,10 +161,11 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         private boolean waits(RepairRequest request, RepairAttempt last) {
             Instant ended = last.end().map(RepairAttempt.End::at).orElse(now);
             Duration reported = rules.settle().compareTo(RepairRules.REPORT) > 0 ? rules.settle() : RepairRules.REPORT;
-            Instant next = ended.plus(last.ended(Outcome.HELD) ? RepairRules.RETRY : reported);
-            if (!now.isBefore(next)) {
+            Duration pause = last.ended(Outcome.HELD) ? RepairRules.RETRY : reported;
+            if (!within(ended, pause)) {
                 return false;
             }
+            Instant next = ended.plus(pause);
             wait(next);
             if (last.ended(Outcome.HELD)) {
                 tasks.add(last.text() + " for " + request.name() + " was not begun: "
@@ -173,6 +173,11 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                         + next.truncatedTo(ChronoUnit.SECONDS));
             }
             return true;
+        }
+
+        /** Returns true during the pause after a time. A time far ahead is that of a clock which was wrong, and delays nothing. */
+        private boolean within(Instant time, Duration pause) {
+            return now.isBefore(time.plus(pause)) && !now.isBefore(time.minus(pause));
         }
 
         private static long ended(List<RepairAttempt> earlier, Kind kind, Outcome outcome) {

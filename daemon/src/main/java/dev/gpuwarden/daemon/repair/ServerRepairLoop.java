@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** One turn after the other of the repair of this server. One thread calls it, except for {@link #status()}. */
@@ -82,16 +83,27 @@ final class ServerRepairLoop {
     private final UnitSteps units;
     private final RepairSteps steps;
     private final Clock clock;
-    private final Instant started;
+    /** Of the verification after a boot: the clock of a server is often set soon after one. */
+    private final LongSupplier nanoTime;
+
+    private final long startedNanos;
     private volatile RepairStatus status = new RepairStatus(State.WAITING, "the daemon starts", List.of(), Map.of());
 
-    ServerRepairLoop(Setup setup, RepairSteps.Server server, LeftPersistence left, RepairLog log, Clock clock) {
+    /** @param nanoTime clock that is never set */
+    ServerRepairLoop(
+            Setup setup,
+            RepairSteps.Server server,
+            LeftPersistence left,
+            RepairLog log,
+            Clock clock,
+            LongSupplier nanoTime) {
         this.setup = setup;
         this.server = server;
         this.left = left;
         this.log = log;
         this.clock = clock;
-        this.started = clock.instant();
+        this.nanoTime = nanoTime;
+        this.startedNanos = nanoTime.getAsLong();
         Consumer<String> progress = line -> report(State.WORKING, line, List.of());
         this.units = new UnitSteps(server.units(), log, progress);
         this.steps = new RepairSteps(server, units, log, this::hookCause, progress);
@@ -243,12 +255,12 @@ final class ServerRepairLoop {
 
     /** Ends a reboot after the boot, once the checks have decided about its parts. */
     private boolean verified(RepairAttempt open) throws IOException, InterruptedException {
-        Instant now = clock.instant();
-        boolean late = !now.isBefore(started.plus(LONGEST_VERIFICATION));
+        Duration since = Duration.ofNanos(nanoTime.getAsLong() - startedNanos);
+        boolean late = since.compareTo(LONGEST_VERIFICATION) >= 0;
         List<Fault> pending =
                 setup.pending().stream().filter(fault -> concerns(open, fault)).toList();
         boolean early = setup.incomplete().get().isPresent()
-                || now.isBefore(started.plus(setup.rules().settle()));
+                || since.compareTo(setup.rules().settle()) < 0;
         if (!late && (early || !pending.isEmpty())) {
             if (setup.load() && !pending.isEmpty()) {
                 units.stopAfterBoot(open);

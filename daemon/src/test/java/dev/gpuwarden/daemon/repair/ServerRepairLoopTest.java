@@ -22,6 +22,8 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,10 +44,10 @@ class ServerRepairLoopTest {
     }
 
     private ServerRepairLoop loop(RepairLog log, String boot, Instant now) {
-        return loop(log, boot, Clock.fixed(now, ZoneOffset.UTC));
+        return loop(log, boot, Clock.fixed(now, ZoneOffset.UTC), () -> 0);
     }
 
-    private ServerRepairLoop loop(RepairLog log, String boot, Clock clock) {
+    private ServerRepairLoop loop(RepairLog log, String boot, Clock clock, LongSupplier nanoTime) {
         ServerRepairLoop.Setup setup = new ServerRepairLoop.Setup(
                 true,
                 new RepairRules(Duration.ZERO, 2, 4, true),
@@ -68,7 +70,7 @@ class ServerRepairLoopTest {
                 Optional.empty(),
                 Optional.empty());
         LeftPersistence left = new LeftPersistence(folder, new PersistenceRecord(folder, boot), reset, clock);
-        return new ServerRepairLoop(setup, server, left, log, clock);
+        return new ServerRepairLoop(setup, server, left, log, clock, nanoTime);
     }
 
     /**
@@ -119,14 +121,8 @@ class ServerRepairLoopTest {
                 .isEqualTo(end);
     }
 
-    @Test
-    void rebootWhoseGpuIsHeldNamesTheHolderUntilItIsFree() throws Exception {
-        TestClock clock = new TestClock();
-        clock.set(BEGAN);
-        RepairLog log = RepairLog.open(folder.resolve("repairs.jsonl"), clock);
-        RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of("GPU-a"), "xid", "one");
-        log.step(attempt, new Step(RepairAttempt.REBOOT, "", true, "", Duration.ZERO, BEGAN));
-        HealthEvent cause = Verification.after(
+    private static HealthEvent pending() {
+        return Verification.after(
                         Verification.Repair.BOOT,
                         List.of(HealthEvent.of("a", "GPU", "Xid")
                                 .nodeName("n")
@@ -135,6 +131,35 @@ class ServerRepairLoopTest {
                                 .build()),
                         BEGAN)
                 .get(0);
+    }
+
+    @Test
+    void aClockThatIsSetAfterTheBootEndsNoVerification() throws Exception {
+        TestClock clock = new TestClock();
+        AtomicLong nanos = new AtomicLong();
+        RepairLog log = RepairLog.open(folder.resolve("repairs.jsonl"), clock);
+        RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of("GPU-a"), "xid", "one");
+        log.step(attempt, new Step(RepairAttempt.REBOOT, "", true, "", Duration.ZERO, BEGAN));
+        events.accept(List.of(pending()), Optional.empty());
+        clock.set(Instant.EPOCH);
+        ServerRepairLoop loop = loop(log, "two", clock, nanos::get);
+        loop.step();
+        clock.set(BEGAN);
+        loop.step();
+        assertThat(log.unfinished()).isPresent();
+        nanos.addAndGet(Duration.ofMinutes(30).toNanos());
+        loop.step();
+        assertThat(log.unfinished()).isEmpty();
+    }
+
+    @Test
+    void rebootWhoseGpuIsHeldNamesTheHolderUntilItIsFree() throws Exception {
+        TestClock clock = new TestClock();
+        clock.set(BEGAN);
+        RepairLog log = RepairLog.open(folder.resolve("repairs.jsonl"), clock);
+        RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of("GPU-a"), "xid", "one");
+        log.step(attempt, new Step(RepairAttempt.REBOOT, "", true, "", Duration.ZERO, BEGAN));
+        HealthEvent cause = pending();
         String held = "gpu-results (gpu-held) has not passed since the boot: the GPU is not free, held by process 7"
                 + " (python3) of llama.service";
         HealthEvent open = cause.toBuilder()
@@ -143,7 +168,7 @@ class ServerRepairLoopTest {
                 .build();
         events.accept(List.of(cause, open), Optional.empty());
 
-        ServerRepairLoop loop = loop(log, "two", clock);
+        ServerRepairLoop loop = loop(log, "two", clock, clock);
         loop.step();
         assertThat(loop.status().text()).endsWith(held);
         clock.advance(Duration.ofMinutes(30));
