@@ -75,6 +75,19 @@ public interface ShutdownSignal {
         };
     }
 
+    /** Returns true once a signal stops this process, also before the command has seen it. */
+    static boolean inProgress() {
+        Thread probe = new Thread(() -> {}, "gpuwarden-probe");
+        try {
+            // The only public sign: hooks are accepted until the shutdown begins.
+            Runtime.getRuntime().addShutdownHook(probe);
+            Runtime.getRuntime().removeShutdownHook(probe);
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+
     private static void awaitQuietly(CountDownLatch done, AtomicLong moreMillis) {
         try {
             if (done.await(3, TimeUnit.SECONDS) || done.await(moreMillis.get(), TimeUnit.MILLISECONDS)) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.run.ShutdownSignal;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
@@ -29,6 +30,9 @@ final class RepairSteps {
     private static final System.Logger LOG = System.getLogger(RepairSteps.class.getName());
     private static final Duration POLL = Duration.ofSeconds(2);
     private static final Duration BETWEEN_RUNS = Duration.ofSeconds(1);
+
+    /** The time in which a signal to all processes of a unit has reached each. */
+    private static final Duration SIGNALS = Duration.ofSeconds(1);
 
     private static final int MOST_RUNS = 5;
 
@@ -185,6 +189,9 @@ final class RepairSteps {
         long start = System.nanoTime();
         log.record(attempt, RepairAttempt.BEGIN_RESET, "", true, "", start);
         Result result = server.reset().run(attempt.subjects());
+        if (result.outcome() != Outcome.SUCCEEDED) {
+            unlessStopped(SIGNALS);
+        }
         log.record(attempt, RepairAttempt.RESET, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
         return result;
     }
@@ -212,7 +219,7 @@ final class RepairSteps {
         if (used.isPresent()) {
             return used;
         }
-        keepEvidence(attempt);
+        boolean kept = keepEvidence(attempt);
         // Evidence takes minutes, in which the fault may end and a process may begin.
         if (!wanted.getAsBoolean()) {
             return Optional.of(over(attempt));
@@ -221,6 +228,7 @@ final class RepairSteps {
         if (used.isPresent()) {
             return used;
         }
+        unlessStopped(kept ? Duration.ZERO : SIGNALS);
         progress.accept(attempt.text());
         long start = System.nanoTime();
         log.record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
@@ -229,11 +237,12 @@ final class RepairSteps {
         return RebootRun.refused(reboot) ? Optional.of(new Result(Outcome.FAILED, reboot.text())) : Optional.empty();
     }
 
-    private void keepEvidence(RepairAttempt attempt) throws IOException, InterruptedException {
+    private boolean keepEvidence(RepairAttempt attempt) throws IOException, InterruptedException {
         progress.accept("evidence before the " + attempt.text());
         long start = System.nanoTime();
         EvidenceRun.Evidence evidence = server.reboot().evidence().keep(attempt);
         log.record(attempt, RepairAttempt.EVIDENCE, "", evidence.kept(), evidence.text(), start);
+        return evidence.kept();
     }
 
     /** Returns the result of a reboot that must wait for processes. */
@@ -286,6 +295,17 @@ final class RepairSteps {
             throws IOException {
         log.record(attempt, step, target, false, why, start);
         return Optional.of(new Result(Outcome.HELD, why));
+    }
+
+    /**
+     * Continues only if no signal stops the daemon. systemd sends SIGTERM to all processes of its unit, so that a program can end before this
+     * thread is interrupted. Its end is no failure then, and nothing may follow it.
+     */
+    private static void unlessStopped(Duration signals) throws InterruptedException {
+        pause(signals);
+        if (ShutdownSignal.inProgress()) {
+            throw new InterruptedException();
+        }
     }
 
     private static void pause(Duration time) throws InterruptedException {

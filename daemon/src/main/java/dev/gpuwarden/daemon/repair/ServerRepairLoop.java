@@ -83,7 +83,7 @@ final class ServerRepairLoop {
     private final UnitSteps units;
     private final RepairSteps steps;
     private final Clock clock;
-    /** Of the verification after a boot: the clock of a server is often set soon after one. */
+    /** The clock of the verification after a boot. The wall clock of a server is often set soon after one. */
     private final LongSupplier nanoTime;
 
     private final long startedNanos;

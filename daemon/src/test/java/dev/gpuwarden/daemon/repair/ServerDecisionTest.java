@@ -80,12 +80,16 @@ class ServerDecisionTest {
     void timesOfAClockThatWasAheadDelayNothing() {
         raise(RecommendedAction.COMPONENT_RESET, GPU);
         Instant corrected = START.minus(Duration.ofDays(3650));
-        assertThat(decide(RULES, corrected).action()).as("a fault of the future").isPresent();
+        assertThat(decide(RULES, corrected).action())
+                .as("a fault of the future")
+                .isPresent();
         assertThat(decide(RULES, START.minusSeconds(1)).action())
                 .as("a clock that was set back a little")
                 .isEmpty();
         ended(Kind.RESET, Outcome.HELD, START);
-        assertThat(decide(RULES, corrected).action()).as("a repair of the future").isPresent();
+        assertThat(decide(RULES, corrected).action())
+                .as("a repair of the future")
+                .isPresent();
     }
 
     @ParameterizedTest

@@ -53,7 +53,13 @@ class ServerRepairKillTest {
                 pids=$(cat daemon.pid)
                 # Its shell is the parent, and gpu-reset the parent of that. It ends this script.
                 [ -e both ] && pids="$pids $(awk '{print $4}' /proc/$PPID/stat)"
-                kill -$(cat signal) $pids
+                if [ -e group ]; then
+                    # As systemd does, all processes of the daemon's unit, of which the daemon may be the last to see it.
+                    first=$(cat client.pid 2>/dev/null || awk '{print $4}' /proc/$PPID/stat)
+                    env -u GPUWARDEN_RUN setsid sh -c "kill -TERM $first; sleep 0.5; kill -TERM $pids" </dev/null >/dev/null 2>&1 &
+                else
+                    kill -$(cat signal) $pids
+                fi
                 while kill -0 $(cat daemon.pid) 2>/dev/null; do sleep 0.05; done
             }
             """;
@@ -84,6 +90,7 @@ class ServerRepairKillTest {
                 while [ ! -e starter ]; do sleep 0.05; done
                 exit 0
             fi
+            echo $$ >client.pid
             env -u GPUWARDEN_RUN setsid "$@" &
             echo $! >unit.pid
             wait $!
@@ -222,6 +229,7 @@ class ServerRepairKillTest {
     void stopLeavesNoUnitStoppedWhereNoDaemonComes(RepairProcess process) throws Exception {
         Files.writeString(folder.resolve("step"), "before-reset");
         Files.writeString(folder.resolve("signal"), "TERM");
+        Files.createFile(folder.resolve("group"));
         // The undo takes longer than a daemon has that repairs nothing.
         Files.createFile(folder.resolve("slow"));
         RunningDaemon daemon = daemon(process);
@@ -230,7 +238,12 @@ class ServerRepairKillTest {
 
         Await.until(() -> isActive() && !isResetRunning(), "the unit starts");
         List<String> order = Files.readAllLines(folder.resolve("log"));
-        assertThat(order).as("after the undo").endsWith("on", "start");
+        assertThat(order).as("after the undo").endsWith("on", "start").containsOnlyOnce("start");
+        assertThat(RepairLog.read(node.root().resolve("events-repairs.jsonl")))
+                .singleElement()
+                .satisfies(attempt -> assertThat(attempt.ended(RepairAttempt.Outcome.FAILED))
+                        .as("a stop is no failure of the GPU, which would lead to a reboot")
+                        .isFalse());
         assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
     }
 
