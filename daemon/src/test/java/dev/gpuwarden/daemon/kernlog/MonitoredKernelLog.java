@@ -1,0 +1,98 @@
+package dev.gpuwarden.daemon.kernlog;
+
+import static dev.gpuwarden.testkit.Await.until;
+
+import dev.gpuwarden.core.kernel.KernelLogParser;
+import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.kernel.KernelRecord;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.daemon.node.NodeName;
+import dev.gpuwarden.daemon.node.NodePaths;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A node whose kernel log is a file, and monitors that read it. */
+abstract class MonitoredKernelLog {
+
+    static final String BOOT_1 = "11111111-1111-1111-1111-111111111111";
+
+    @TempDir
+    Path folder;
+
+    final RecordingIntake store = new RecordingIntake(Clock.systemUTC());
+    final List<KernelRecord> tapped = Collections.synchronizedList(new ArrayList<>());
+    KernelLogSettings settings;
+    int sequence;
+
+    @BeforeEach
+    void node() throws IOException {
+        Files.createDirectories(folder.resolve("proc/sys/kernel/random"));
+        boot(BOOT_1);
+        settings = KernelLogSettings.of(KernelLogSettings.Source.FILE, log());
+    }
+
+    Path log() {
+        return folder.resolve("kmsg");
+    }
+
+    /** The ring of a node that boots is empty. */
+    void boot(String id) throws IOException {
+        Files.writeString(folder.resolve("proc/sys/kernel/random/boot_id"), id + "\n");
+        Files.writeString(folder.resolve("proc/uptime"), "10.00 1.0\n");
+        Files.writeString(log(), "");
+        sequence = 0;
+        write("Linux version 6.1.0");
+    }
+
+    void write(String... texts) throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (String text : texts) {
+            lines.append("4,")
+                    .append(sequence)
+                    .append(',')
+                    .append(1_000_000 + sequence++)
+                    .append(",-;")
+                    .append(text)
+                    .append('\n');
+        }
+        Files.writeString(log(), lines, StandardOpenOption.APPEND);
+    }
+
+    KernelLogMonitor start() {
+        KernelLogMonitor monitor = monitor();
+        monitor.start();
+        return monitor;
+    }
+
+    KernelLogMonitor monitor() {
+        return new KernelLogMonitor(
+                settings,
+                new KernelLogMonitor.Surroundings(
+                        NodeName.of("node1"),
+                        NodePaths.of(folder.resolve("proc"), folder.resolve("sys"), folder.resolve("pods")),
+                        KernelLogParser.standard(),
+                        () -> new NodeSnapshot(
+                                new NodeSnapshot.DriverState.Opening(), Reading.absent(Absence.PENDING), List.of()),
+                        store,
+                        store::faults,
+                        longest -> {},
+                        DriverSource.Feed.NONE,
+                        tapped::add));
+    }
+
+    /** Waits until a source was opened or failed to open. */
+    static KernelLogStatus status(KernelLogMonitor monitor) {
+        until(() -> monitor.status() instanceof Reading.Present);
+        return monitor.status().asOptional().orElseThrow();
+    }
+}
