@@ -9,11 +9,9 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,19 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuMonitor {
 
-    private static final GpuFrame EMPTY = new GpuFrame();
     private final Sampling sampling;
     private final int position;
     private final int positions;
     private volatile GpuBinding binding;
 
-    private final GpuFrame frame = EMPTY.copy();
-    private GpuFrame[] mig;
+    private final GpuReadings readings;
     private GpuState seen = GpuState.STARTING;
     private GpuState logged = GpuState.STARTING;
-    private Reading<List<GpuProcess>> processes = Reading.absent(Absence.PENDING);
-    private long processesAt;
-    private long refused;
     private boolean gone;
     /** Why the daemon let go of the GPU; null while it has not. Implies that it is gone for the workers. */
     private @Nullable String released;
@@ -51,13 +44,9 @@ final class GpuMonitor {
         this.binding = binding;
         this.position = position;
         this.positions = positions;
-        this.mig = emptyFrames(binding.identity());
+        this.readings = new GpuReadings(binding.identity());
         this.workers = new WorkerPair(sampling.clock(), sampling.counters());
         this.listener = sampling.listeners().get();
-    }
-
-    private static GpuFrame[] emptyFrames(GpuIdentity identity) {
-        return Stream.generate(EMPTY::copy).limit(identity.mig().size()).toArray(GpuFrame[]::new);
     }
 
     synchronized void start() {
@@ -117,17 +106,7 @@ final class GpuMonitor {
 
     /** Binds the monitor to the same GPU, perhaps at another index or with other partitions. */
     synchronized void bind(GpuBinding next) {
-        List<GpuIdentity.MigDevice> before = binding.identity().mig();
-        List<GpuIdentity.MigDevice> after = next.identity().mig();
-        GpuFrame[] frames = emptyFrames(next.identity());
-        for (int i = 0; i < frames.length; i++) {
-            for (int j = 0; j < mig.length; j++) {
-                if (after.get(i).uuid().equals(before.get(j).uuid())) {
-                    frames[i] = mig[j];
-                }
-            }
-        }
-        mig = frames;
+        readings.keepPartitions(binding.identity(), next.identity());
         binding = next;
         indexUnsure = false;
         if (gone) {
@@ -184,20 +163,16 @@ final class GpuMonitor {
         if (!workers.isCurrent(worker)) {
             return false;
         }
-        if (sampled != binding || freshMig.length != mig.length) {
+        if (sampled != binding || !readings.hasPartitions(freshMig)) {
             return true;
         }
-        boolean moved = cadence != Cadence.SLOW && MemorySample.differ(frame, fresh);
-        frame.copyFrom(fresh);
-        for (int i = 0; i < mig.length; i++) {
-            mig[i].copyFrom(freshMig[i]);
-        }
-        refused += refusedNow;
+        boolean moved = cadence != Cadence.SLOW && MemorySample.differ(readings.frame(), fresh);
+        readings.publish(fresh, freshMig, refusedNow);
         if (cadence != Cadence.SLOW) {
-            seen = FrameValidator.state(frame);
+            seen = FrameValidator.state(readings.frame());
         }
         if (cadence != Cadence.MEMORY) {
-            listener.published(binding.identity(), cadence, frame);
+            listener.published(binding.identity(), cadence, readings.frame());
         }
         if (moved) {
             sampling.memory().changed();
@@ -211,18 +186,14 @@ final class GpuMonitor {
             return false;
         }
         if (listedFor == binding) {
-            processes = listed;
-            processesAt = nowNanos;
+            readings.publishProcesses(listed, nowNanos);
         }
         return true;
     }
 
     /** Copies the published readings for a worker that starts, because a turn of one cadence publishes the whole frame. */
     synchronized void fill(GpuFrame scratch, GpuFrame[] migScratch) {
-        scratch.copyFrom(frame);
-        for (int i = 0; i < migScratch.length && i < mig.length; i++) {
-            migScratch[i].copyFrom(mig[i]);
-        }
+        readings.fill(scratch, migScratch);
     }
 
     /** Returns true once, so that a defect is logged once; its readings are counted. */
@@ -275,9 +246,7 @@ final class GpuMonitor {
 
     /** Returns whether everything was read once, or cannot be read in time. */
     synchronized boolean settled(long nowNanos) {
-        boolean complete =
-                frame.sampledAtNanos(Cadence.FAST) != 0 && frame.sampledAtNanos(Cadence.SLOW) != 0 && processesAt != 0;
-        return gone || complete || hungThreads(nowNanos) > 0;
+        return gone || readings.complete() || hungThreads(nowNanos) > 0;
     }
 
     synchronized GpuState state(long nowNanos) {
@@ -304,57 +273,39 @@ final class GpuMonitor {
     }
 
     synchronized long refused() {
-        return refused;
+        return readings.refused();
     }
 
     /** Returns the memory alone, without a copy of all readings. */
     synchronized MemorySample memory(long nowNanos) {
         boolean stale = staleNow(Cadence.FAST, Work.FAST, nowNanos);
-        return MemorySample.of(binding.identity(), frame, stale, processesAt);
+        return MemorySample.of(binding.identity(), readings.frame(), stale, readings.processesAtNanos());
     }
 
     synchronized GpuSnapshot snapshot(long nowNanos) {
         GpuState state = state(nowNanos);
         boolean[] stale = {staleNow(Cadence.FAST, Work.FAST, nowNanos), staleNow(Cadence.SLOW, Work.SLOW, nowNanos)};
-        GpuFrame copy = frame.copy();
-        FrameValidator.markStale(copy, stale);
-        List<GpuSnapshot.MigSnapshot> partitions = new ArrayList<>(mig.length);
-        for (int i = 0; i < mig.length; i++) {
-            GpuFrame part = mig[i].copy();
-            FrameValidator.markStale(part, stale);
-            partitions.add(new GpuSnapshot.MigSnapshot(binding.identity().mig().get(i), part));
-        }
-        return new GpuSnapshot(
-                binding.identity(),
-                state,
-                detail(state, nowNanos),
-                copy,
-                age(frame.sampledAtNanos(Cadence.FAST), nowNanos),
-                processes(nowNanos),
-                age(processesAt, nowNanos),
-                refused,
-                List.copyOf(partitions));
+        return readings.snapshot(
+                binding.identity(), state, detail(state, nowNanos), stale, processes(nowNanos), nowNanos);
     }
 
     private boolean staleNow(Cadence cadence, Work work, long nowNanos) {
         return gone
                 || workers.currentHangs(nowNanos) && workers.hungIn(work, nowNanos) != null
-                || nowNanos - frame.sampledAtNanos(cadence)
+                || nowNanos - readings.frame().sampledAtNanos(cadence)
                         > sampling.settings().staleAfterNanos(work);
     }
 
     private Reading<List<GpuProcess>> processes(long nowNanos) {
-        if (processesAt == 0 || !(processes instanceof Reading.Present<?>)) {
+        long at = readings.processesAtNanos();
+        Reading<List<GpuProcess>> processes = readings.processes();
+        if (at == 0 || !(processes instanceof Reading.Present<?>)) {
             return processes;
         }
-        long age = nowNanos - processesAt;
+        long age = nowNanos - at;
         if (gone || age > sampling.settings().staleAfterNanos(Work.PROCESSES)) {
             return Reading.absent(Absence.STALE, 0, "listed " + TimeUnit.NANOSECONDS.toSeconds(age) + " s ago");
         }
         return processes;
-    }
-
-    private static Reading<Long> age(long atNanos, long nowNanos) {
-        return atNanos == 0 ? Reading.absent(Absence.PENDING) : Reading.of(Math.max(0, nowNanos - atNanos));
     }
 }
