@@ -90,7 +90,7 @@ public final class ArmedRights {
             needs.add(Need.armed("remediation", REPAIR));
             needs.addAll(ofTemplates(set));
         });
-        maintenance.ifPresent(set -> needs.add(ofJanitorImage(set)));
+        maintenance.ifPresent(set -> needs.addAll(ofJanitorImage(set)));
         vram.ifPresent(set -> needs.addAll(ofVram(set)));
         try {
             List<String> missing = missing(rights, needs);
@@ -134,13 +134,10 @@ public final class ArmedRights {
                                 "a ClusterRole of yours for them, with the label gpuwarden.dev/aggregate-to-remediation:"
                                         + " \"true\"",
                                 "no --remediation.templates"),
-                        new Need(
+                        ofLocks(
                                 "--remediation.templates",
-                                List.of("get", "list", "create", "delete").stream()
-                                        .map(verb ->
-                                                new Right(verb, "coordination.k8s.io", "leases", set.lockNamespace()))
-                                        .toList(),
-                                Need.component("remediation-armed"),
+                                List.of("get", "list", "create", "delete"),
+                                set.lockNamespace(),
                                 "no --remediation.templates"));
     }
 
@@ -152,18 +149,29 @@ public final class ArmedRights {
                 Need.armed("drain", ofDrain(policies)),
                 Need.armed("remediation", REPAIR)));
         needs.addAll(ofTemplates(repairs));
-        janitor.ifPresent(set -> needs.add(ofJanitorImage(set)));
+        janitor.ifPresent(set -> needs.addAll(ofJanitorImage(set)));
         return needs.stream()
                 .map(need -> new PipelineSettings.Need(need.setting(), need.rights(), need.source()))
                 .toList();
     }
 
-    private static Need ofJanitorImage(JanitorSettings set) {
+    private static List<Need> ofJanitorImage(JanitorSettings set) {
+        String setting = "--janitor.image=" + set.image();
+        String other = "no --janitor.image";
+        return List.of(
+                new Need(setting, ofJanitor(set), Need.component("remediation-armed"), other),
+                ofLocks(setting, List.of("get", "create", "delete"), set.lockNamespace(), other));
+    }
+
+    private static Need ofLocks(String setting, List<String> verbs, String namespace, String other) {
         return new Need(
-                "--janitor.image=" + set.image(),
-                ofJanitor(set),
-                Need.component("remediation-armed"),
-                "no --janitor.image");
+                setting,
+                verbs.stream()
+                        .map(verb -> new Right(verb, "coordination.k8s.io", "leases", namespace))
+                        .toList(),
+                "a Role for them in the namespace " + namespace
+                        + "; components/remediation-armed has one for the aggregator's own namespace",
+                other);
     }
 
     private static List<Right> ofDrain(DrainPolicies policies) {
@@ -186,7 +194,6 @@ public final class ArmedRights {
         needed.add(new Right("patch", "batch", "jobs", janitor.namespace()));
         for (String verb : List.of("get", "create", "delete")) {
             needed.add(new Right(verb, "batch", "jobs", janitor.namespace()));
-            needed.add(new Right(verb, "coordination.k8s.io", "leases", janitor.lockNamespace()));
         }
         return needed;
     }

@@ -102,14 +102,8 @@ class ArmedRightsClusterTest {
 
     @Test
     void eachRightOfTheJanitorIsGrantedByItsComponent() throws Exception {
-        JanitorSettings janitor = new JanitorSettings(
-                "gpuwarden",
-                "gpuwarden",
-                "gpuwarden:test",
-                RebootProvider.JOB,
-                Pattern.compile(""),
-                JanitorTimes.DEFAULT);
-        Optional<JanitorSettings> set = Optional.of(janitor);
+        Optional<JanitorSettings> set = Optional.of(janitor("gpuwarden"));
+        Optional<JanitorSettings> elsewhere = Optional.of(janitor("default"));
         try (KubeClient shipped = fleet.asDryRun()) {
             assertThat(catchThrowable(() -> ArmedRights.check(
                             shipped, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
@@ -123,6 +117,26 @@ class ArmedRightsClusterTest {
             assertThatCode(() -> ArmedRights.check(
                             granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty()))
                     .doesNotThrowAnyException();
+            assertThat(catchThrowable(() -> ArmedRights.check(
+                            granted,
+                            Optional.empty(),
+                            Optional.empty(),
+                            Optional.empty(),
+                            elsewhere,
+                            Optional.empty())))
+                    .as("the component has no Role in another namespace")
+                    .hasMessageContaining("delete leases.coordination.k8s.io in default. ")
+                    .hasMessageContaining("a Role for them in the namespace default; ");
         }
+    }
+
+    private static JanitorSettings janitor(String lockNamespace) {
+        return new JanitorSettings(
+                "gpuwarden",
+                lockNamespace,
+                "gpuwarden:test",
+                RebootProvider.JOB,
+                Pattern.compile(""),
+                JanitorTimes.DEFAULT);
     }
 }

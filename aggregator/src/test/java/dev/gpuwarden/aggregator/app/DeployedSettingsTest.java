@@ -44,7 +44,9 @@ class DeployedSettingsTest {
                         "their component components/quarantine-armed",
                         "their component components/drain-armed",
                         "their component components/remediation-armed",
-                        "their component components/remediation-armed");
+                        "their component components/remediation-armed",
+                        "a Role for them in the namespace ns; components/remediation-armed has one for the aggregator's own"
+                                + " namespace");
     }
 
     @Test
