@@ -52,18 +52,23 @@ record Repair(
     private static final int LONGEST_WHY = 512;
 
     /** The longest text of a result, which other programs may have written. */
-    private static final int LONGEST_RESULT = 1536;
+    private static final int LONGEST_RESULT = 1024;
 
     /** @param at time of the end */
     record Result(Outcome outcome, Instant at, String why) {
         Result {
-            why = Text.truncate(why, LONGEST_RESULT);
+            why = bounded(why, LONGEST_RESULT);
         }
     }
 
     Repair {
-        why = Text.truncate(why, LONGEST_WHY);
+        why = bounded(why, LONGEST_WHY);
         subjects = new TreeSet<>(subjects);
+    }
+
+    /** Returns a text of at most three bytes for each char in JSON: a control character would have six. */
+    private static String bounded(String text, int most) {
+        return Text.truncate(text, most).replaceAll("\\p{Cntrl}", " ");
     }
 
     /** Creates an attempt that waits for no approval, or was not approved yet. */

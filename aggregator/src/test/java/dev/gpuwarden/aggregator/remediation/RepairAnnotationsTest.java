@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,6 +19,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RepairAnnotationsTest {
 
@@ -122,9 +125,10 @@ class RepairAnnotationsTest {
         assertThat(written(RepairRecord.NONE.with(approved)).history()).containsExactly(approved);
     }
 
-    @Test
-    void textsOfOtherProgramsLeaveRoomInTheAnnotations() throws Exception {
-        String text = "x".repeat(32 * 1024);
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "\u0001", "\u6f22", "\""})
+    void textsOfOtherProgramsLeaveRoomInTheAnnotations(String character) throws Exception {
+        String text = character.repeat(32 * 1024);
         RepairScene scene = new RepairScene();
         for (int fault = 0; fault < 8; fault++) {
             scene.fault(HealthEvent.of("a", "GPU", fault + text.substring(0, 8 * 1024))
@@ -145,9 +149,9 @@ class RepairAnnotationsTest {
         assertThat(read.history()).hasSize(RepairRecord.MOST);
         assertThat(read.person()).isPresent();
         assertThat(node.texts("annotations").values().stream()
-                        .mapToInt(each -> String.valueOf(each).length())
+                        .mapToInt(each -> String.valueOf(each).getBytes(UTF_8).length)
                         .sum())
-                .isLessThan(128 * 1024);
+                .isLessThan(192 * 1024);
     }
 
     @Test
