@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class StepsWalkTest {
 
-    private static final int WALKS = Integer.getInteger("gpuwarden.janitor.walks", 1200);
+    private static final int WALKS = Integer.getInteger("gpuwarden.janitor.walks", 300);
     private static final int TURNS = 100;
     private static final String PAUSED = "paused-for-gpu-reset";
 
