@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,6 +75,7 @@ class ServerRepairKillTest {
                     echo start >>log
                     echo active >llama
                     step after-start ;;
+                reboot) echo reboot >>log ;;
             esac
             exit 0
             """;
@@ -91,6 +93,7 @@ class ServerRepairKillTest {
                 exit 0
             fi
             echo $$ >client.pid
+            case "$*" in *" bundle "*) step evidence ;; esac
             env -u GPUWARDEN_RUN setsid "$@" &
             echo $! >unit.pid
             wait $!
@@ -139,31 +142,34 @@ class ServerRepairKillTest {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
-    private RunningDaemon daemon(RepairProcess process) throws IOException {
+    private RunningDaemon daemon(RepairProcess process, String... more) throws IOException {
         Map<String, String> environment = new HashMap<>(node.environment());
         environment.put("PATH", folder + ":" + System.getenv("PATH"));
         environment.put("GPUWARDEN_SIM_ROOT", "1");
         environment.put("GPUWARDEN_CHECK_ONLY", "gpu-state");
         environment.put(
                 "GPUWARDEN_RESET_NVIDIA_SMI", folder.resolve("nvidia-smi").toString());
-        RunningDaemon daemon = RunningDaemon.start(
-                environment,
-                node,
+        List<String> options = new ArrayList<>(List.of(
                 "--repair.mode=armed",
                 "--repair.settle=1s",
                 "--repair.patience=1s",
                 "--repair.stop-units=llama.service",
-                "--repair.reset-as=" + process);
+                "--repair.reset-as=" + process));
+        options.addAll(List.of(more));
+        RunningDaemon daemon = RunningDaemon.start(environment, node, options.toArray(String[]::new));
         Files.writeString(
                 folder.resolve("daemon.pid"), Long.toString(daemon.process().pid()));
         return daemon;
     }
 
     private void breakGpu() {
-        node.logKernel(String.format(
-                        "NVRM: Xid (PCI:0000:%02x:00", node.control().table().number("gpu[1].pci_bus"))
-                + "): 48, pid='<unknown>', name=<unknown>, An uncorrectable double bit error (DBE) has been detected");
+        logXid("48, pid='<unknown>', name=<unknown>, An uncorrectable double bit error (DBE) has been detected");
         node.set("gpu.1.state", "reset-required");
+    }
+
+    private void logXid(String text) {
+        int bus = (int) node.control().table().number("gpu[1].pci_bus");
+        node.logKernel(String.format("NVRM: Xid (PCI:0000:%02x:00): %s", bus, text));
     }
 
     /**
@@ -245,6 +251,19 @@ class ServerRepairKillTest {
                         .as("a stop is no failure of the GPU, which would lead to a reboot")
                         .isFalse());
         assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+    }
+
+    @Test
+    void stopInTheEvidenceBeforeARebootEndsWithoutTheReboot() throws Exception {
+        Files.writeString(folder.resolve("step"), "evidence");
+        Files.createFile(folder.resolve("group"));
+        RunningDaemon daemon = daemon(RepairProcess.unit, "--repair.reboot=always");
+        logXid("79, GPU has fallen off the bus.");
+        Await.until(() -> !daemon.process().isAlive(), "the daemon ends");
+
+        assertThat(folder.resolve("killed")).as("in the evidence").exists();
+        assertThat(Files.readAllLines(folder.resolve("log"))).containsExactly("start");
+        assertThat(isActive()).isTrue();
     }
 
     private boolean isResetRunning() {
