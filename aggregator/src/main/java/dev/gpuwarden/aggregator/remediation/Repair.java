@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * @param subjects GPUs, or names of checks, for whose faults it was made
  * @param at time of the decision
  * @param result empty until the resource has ended
- * @param approver user who approved it; empty if unknown, and without an approval. No part of {@code why}, which has texts of the node
+ * @param approver user who approved it; empty if unknown, and without an approval or before it. No part of {@code why}, which has texts of the node
  */
 record Repair(
         String resource,
@@ -69,19 +69,6 @@ record Repair(
     /** Returns a text of at most three bytes for each char in JSON: a control character would have six. */
     private static String bounded(String text, int most) {
         return Text.truncate(text, most).replaceAll("\\p{Cntrl}", " ");
-    }
-
-    /** Creates an attempt that waits for no approval, or was not approved yet. */
-    Repair(
-            String resource,
-            RepairGroup group,
-            String action,
-            String fault,
-            String why,
-            Set<String> subjects,
-            Instant at,
-            Optional<Result> result) {
-        this(resource, group, action, fault, why, subjects, at, result, "");
     }
 
     /** @param who user; empty if unknown */

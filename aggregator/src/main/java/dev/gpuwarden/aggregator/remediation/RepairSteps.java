@@ -311,7 +311,8 @@ final class RepairSteps {
                 names(acts) + reasons(acts),
                 RepairDecision.subjects(acts.stream().map(Step.Act::demand).toList()),
                 RepairDecision.second(facts.now()),
-                Optional.empty());
+                Optional.empty(),
+                "");
     }
 
     /** Returns the name of the next attempt for a fault. The history may have lost attempts, so the number of those left may be taken. */

@@ -35,7 +35,7 @@ class RepairAnnotationsTest {
     }
 
     private static Repair attempt(String resource, RepairGroup group) {
-        return new Repair(resource, group, "RESTART_BM", "f", "why", Set.of("check"), NOW, Optional.empty());
+        return new Repair(resource, group, "RESTART_BM", "f", "why", Set.of("check"), NOW, Optional.empty(), "");
     }
 
     /** Writes the record, and reads it as the next leader does. */
@@ -119,7 +119,8 @@ class RepairAnnotationsTest {
                         "x".repeat(600),
                         Set.of("c"),
                         NOW,
-                        Optional.empty())
+                        Optional.empty(),
+                        "")
                 .approvedBy("ann");
         assertThat(approved.why()).endsWith(", approved by ann").hasSizeLessThan(600);
         assertThat(written(RepairRecord.NONE.with(approved)).history()).containsExactly(approved);
@@ -141,7 +142,7 @@ class RepairAnnotationsTest {
         RepairRecord record = scene.decide().record();
         for (int i = 0; i < RepairRecord.MOST; i++) {
             Repair attempt = new Repair(
-                    "r" + i, RepairGroup.RESTART, "RESTART_BM", "f", text, Set.of("check"), NOW, Optional.empty());
+                    "r" + i, RepairGroup.RESTART, "RESTART_BM", "f", text, Set.of("check"), NOW, Optional.empty(), "");
             record = record.with(attempt).withResult(attempt, new Result(Outcome.FAILED, NOW, text));
         }
         record = record.waitingFor(Optional.empty(), scene.decide().record().person());

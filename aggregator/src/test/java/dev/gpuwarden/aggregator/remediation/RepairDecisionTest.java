@@ -164,29 +164,6 @@ class RepairDecisionTest {
     }
 
     @Test
-    void resourceThatAppearsAfterItsAttemptWasWithdrawnCounts() {
-        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
-        Repair attempt = scene.decide().create().get(0);
-        scene.drain = RepairFacts.DrainStanding.NONE;
-        scene.later(1).decide();
-        assertThat(scene.record.history().get(0).withdrawn()).isTrue();
-
-        // The create was on the way, and its answer was lost.
-        scene.make(attempt);
-        scene.drain = new DrainStanding(true, true, Set.of());
-        RepairDecision decision = scene.later(1).decide();
-        assertThat(decision.kind()).isEqualTo(Kind.WAIT);
-        assertThat(decision.record().history()).containsExactly(attempt);
-        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
-        assertThat(scene.act()).as("the node has time to report").isEmpty();
-        assertThat(scene.record.history().get(0).result().orElseThrow().outcome())
-                .isEqualTo(Outcome.SUCCEEDED);
-        assertThat(scene.later(300).act()).containsExactly(RESET_A);
-        scene.later(10).end(MaintenanceKind.GPU_RESET, true);
-        assertThat(scene.later(300).act()).as("two resets were made").containsExactly("restart");
-    }
-
-    @Test
     void twoResetsOfOneNodeGetOneResourceEach() {
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A)
                 .fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_B)
@@ -278,29 +255,6 @@ class RepairDecisionTest {
     }
 
     @Test
-    void recordedAttemptIsMadeAfterAKillAndNeverTwice() {
-        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
-        List<Repair> lost = scene.decide().create();
-        assertThat(scene.decide().create()).isEqualTo(lost);
-        assertThat(scene.act()).containsExactly(RESET_A);
-        assertThat(scene.decide().create()).isEmpty();
-        scene.resources.clear();
-        RepairDecision deleted = scene.decide();
-        assertThat(deleted.create()).isEmpty();
-        assertThat(deleted.kind()).isEqualTo(Kind.PERSON);
-        assertThat(deleted.why()).contains("its resource was deleted before its end");
-    }
-
-    @Test
-    void faultThatEndsBeforeTheResourceIsMadeActsNoMore() {
-        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
-        assertThat(scene.decide().create()).hasSize(1);
-        scene.faults.clear();
-        assertThat(scene.decide().create()).isEmpty();
-        assertThat(scene.record.history().get(0).inProgress()).isFalse();
-    }
-
-    @Test
     void resourcesMadeByHandCountToo() {
         scene.byHand(MaintenanceKind.GPU_RESET, "all");
         scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
@@ -338,20 +292,6 @@ class RepairDecisionTest {
         scene.obstacle = Optional.of(new RepairObstacle("another program repairs it", true));
         assertThat(scene.decide().kind()).isEqualTo(Kind.BLOCKED);
         assertThat(scene.record).isEqualTo(before);
-    }
-
-    @Test
-    void attemptWithoutResourceOutlastsAnObstacleThatHidesItsFault() {
-        scene.fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU_A);
-        assertThat(scene.decide().create()).hasSize(1);
-        var hidden = List.copyOf(scene.faults);
-        scene.faults.clear();
-        scene.obstacle = Optional.of(RepairObstacle.of("the report is stale"));
-        assertThat(scene.decide().create()).isEmpty();
-        assertThat(outcomes()).containsExactly(Optional.empty());
-        scene.faults.addAll(hidden);
-        scene.obstacle = Optional.empty();
-        assertThat(scene.act()).containsExactly(RESET_A);
     }
 
     private List<Optional<Outcome>> outcomes() {

@@ -74,7 +74,8 @@ class RepairRehearsalTest {
                 "Xid 48",
                 Set.of(GPU),
                 RepairScene.NOW.minusSeconds(3600),
-                Optional.empty());
+                Optional.empty(),
+                "");
         annotations.put(NodeAnnotations.REPAIRS, Json.write(List.of(earlier.tree(), earlier.tree())));
         RepairRehearsal repair = rehearse(false, List.of());
         assertThat(repair.result()).isEqualTo(Result.DRAIN);

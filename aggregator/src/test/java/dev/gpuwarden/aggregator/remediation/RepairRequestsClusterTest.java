@@ -51,7 +51,8 @@ class RepairRequestsClusterTest {
                 "why",
                 Set.of("check"),
                 clock.instant(),
-                Optional.empty());
+                Optional.empty(),
+                "");
         Demand demand = new Demand(
                 "f",
                 "check",
