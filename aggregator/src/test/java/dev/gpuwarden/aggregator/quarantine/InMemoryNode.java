@@ -69,8 +69,9 @@ public final class InMemoryNode {
         stamp();
     }
 
+    /** Returns an annotation without a copy of the Node; null if it has none of that name. */
     public String annotation(String name) {
-        return read().annotations().get(name);
+        return (String) texts("annotations").get(name);
     }
 
     /** @throws IllegalStateException where the API server would refuse: a failed test, or a missing path */
