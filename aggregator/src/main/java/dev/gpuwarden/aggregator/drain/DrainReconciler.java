@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -216,6 +217,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private void act(CachedNode node, DrainState drain, DrainAnnotation before, DrainAnnotation asked, Instant now)
             throws ApiException, InterruptedException {
         drain.before(before);
+        Set<String> inFlight = drain.inFlight();
         GpuHolderSource.Answer answer = DrainDecision.asks(asked, drain.pods())
                 ? gpuPods.holders(
                         node,
@@ -267,7 +269,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         }
         List<PodPlan> due =
                 decision.plan().stream().filter(plan -> plan.isDue(now)).toList();
-        for (PodPlan plan : drain.take(due, MOST_OF_A_NODE, now)) {
+        for (PodPlan plan : drain.take(due, inFlight, MOST_OF_A_NODE, now)) {
             removals.submit(node, drain, plan);
         }
         decision.next(

@@ -138,14 +138,32 @@ final class DrainState implements ResourceInformer.Listener {
         }
     }
 
-    /** Returns the pods of the plan that need a request now. The caller must send it. */
-    synchronized List<PodPlan> take(List<PodPlan> due, int most, Instant now) {
+    /**
+     * Returns the UIDs of the pods that have a request in flight. A decision must call this before it reads anything else. The
+     * end of each request causes another decision.
+     */
+    synchronized Set<String> inFlight() {
+        return Set.copyOf(asking);
+    }
+
+    /**
+     * Returns the pods of the plan that need a request now. The caller must send it.
+     *
+     * @param inFlight result of {@link #inFlight} at the begin of the decision, which may not have read the results of these
+     *     requests
+     */
+    synchronized List<PodPlan> take(List<PodPlan> due, Set<String> inFlight, int most, Instant now) {
         List<PodPlan> taken = new ArrayList<>();
         for (PodPlan plan : due) {
             String uid = plan.pod().uid();
             Refusal refused = refusals.get(uid);
             boolean waits = refused != null && refused.again().isAfter(now);
-            if (!closed && !waits && !asked.contains(uid) && asking.size() < most && asking.add(uid)) {
+            if (!closed
+                    && !waits
+                    && !inFlight.contains(uid)
+                    && !asked.contains(uid)
+                    && asking.size() < most
+                    && asking.add(uid)) {
                 taken.add(plan);
             }
         }

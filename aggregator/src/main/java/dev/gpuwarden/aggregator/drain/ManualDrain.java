@@ -227,6 +227,7 @@ public final class ManualDrain {
             if (!settings.dryRun() && !there.get().unschedulable()) {
                 return end(Outcome.RELEASED, "it was put back into service: pods that were not evicted stay");
             }
+            Set<String> inFlight = drain.inFlight();
             Answer answer = asked.partial().isEmpty()
                     ? new Answer.Known(Map.of(), now)
                     : gpuPods.holders(there.get(), asked.partial(), drain.pods(), began);
@@ -257,7 +258,7 @@ public final class ManualDrain {
             if (late(now)) {
                 return end(Outcome.TIMEOUT, "");
             }
-            for (PodPlan plan : drain.take(state.due(), MOST_OF_A_NODE, now)) {
+            for (PodPlan plan : drain.take(state.due(), inFlight, MOST_OF_A_NODE, now)) {
                 if (plan.step() == PodPlan.Step.SIGNAL) {
                     signalled.add(plan.pod().uid());
                 }
