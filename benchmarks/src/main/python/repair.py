@@ -32,16 +32,14 @@ BOOT_ID = "sys/kernel/random/boot_id"
 
 # Stands for nvidia-smi: records each call, and at a reset every process that has a file of the driver open.
 RECORDER = """#!{python}
-import os, re, sys, time
+import os, sys, time
+sys.dont_write_bytecode = True
+sys.path.insert(0, "{scripts}")
+from repair import driver_files
 words = sys.argv[1:]
 open_by = []
 if "--gpu-reset" in words:
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            files = [os.readlink(f"/proc/{{process}}/fd/{{fd}}") for fd in os.listdir(f"/proc/{{process}}/fd")]
-        except OSError:
-            continue
-        open_by += [f"{{process}}:{{file}}" for file in files if re.search(r"/nvidia(\\d+|ctl|-uvm)$", file)]
+    open_by = [f"{{process}}:{{file}}" for process in filter(str.isdigit, os.listdir("/proc")) for file in driver_files(process)]
 with open("{log}", "a") as log:
     log.write("%f\\t%s\\t%s\\n" % (time.time(), " ".join(words), " ".join(open_by)))
 if "-pm" in words:
@@ -61,7 +59,8 @@ class Server:
         for file in (self.calls, self.kernel_log, self.acknowledgement):
             file.touch()
         self.smi = self.folder / "nvidia-smi"
-        self.smi.write_text(RECORDER.format(python=sys.executable, log=self.calls, real=os.environ.get("NVIDIA_SMI", "nvidia-smi")))
+        scripts, real = pathlib.Path(__file__).resolve().parent, os.environ.get("NVIDIA_SMI", "nvidia-smi")
+        self.smi.write_text(RECORDER.format(python=sys.executable, scripts=scripts, log=self.calls, real=real))
         self.smi.chmod(0o755)
         self.environment = dict(
             os.environ, GPUWARDEN_KERNEL_LOG_SOURCE="kmsg", GPUWARDEN_KERNEL_LOG_PATH=str(self.kernel_log), GPUWARDEN_STORE_PATH=str(self.folder / "events.db"),
@@ -212,9 +211,17 @@ def resident_bytes(process):
 
 
 def driver_files(process):
-    """Returns the number of the driver's files that a process has open."""
-    folder = "/proc/%d/fd" % process
-    return sum(1 for fd in os.listdir(folder) if re.search(r"/nvidia(\d+|ctl|-uvm|-caps/.*)$", os.readlink(folder + "/" + fd)))
+    """Returns the driver's files that a process has open; none of a process that has ended, or that this user may not read."""
+    folder, files = "/proc/%s/fd" % process, []
+    try:
+        for fd in os.listdir(folder):
+            try:
+                files.append(os.readlink(folder + "/" + fd))
+            except FileNotFoundError:
+                continue  # it was closed
+    except OSError:
+        pass
+    return [file for file in files if re.search(r"/nvidia(\d+|ctl|-uvm)$", file)]
 
 
 def free_gpu(server):
@@ -255,10 +262,13 @@ def by_reset(server, gpu):
     resets = server.recorded("--gpu-reset")
     yield row("XID 48 to the end of its fault, with a reset that is only recorded", repair["outcome"] == "succeeded" and len(resets) == 1,
               "%.1f s, %s: %s; %s" % (seconds, repair["outcome"], repair["detail"], "; ".join(repair["steps"])))
-    open_by = resets[0][2].split() if resets else ["no reset"]
-    own = [each for each in open_by if each.endswith("/nvidia%d" % gpu["minor"]) or each == "no reset"]
-    yield row("the file of the GPU that any process has open at its reset", not own and before > 0, "%s; of the driver's other files, for other GPUs, %d; the daemon had %d open before" % (
-        " ".join(own) or "none", len(open_by) - len(own), before))
+    # Other simulated nodes of this machine have folders of their own.
+    folders = {os.path.dirname(file) for file in before}
+    open_by = [each for each in resets[0][2].split() if os.path.dirname(each.split(":", 1)[1]) in folders] if resets else []
+    own = [each for each in open_by if each.endswith("/nvidia%d" % gpu["minor"])]
+    yield row("the file of the GPU that any process has open at its reset", bool(resets and before) and not own,
+              "%s; of the driver's other files, for other GPUs, %d; the daemon had %d open before" % (
+                  " ".join(own) or ("none" if resets else "no reset"), len(open_by) - len(own), len(before)))
     modes = [call[1].split()[-1] for call in server.recorded("-pm")]
     yield row("persistence mode around the reset", modes == ["0", "1"], "turned off and on: %s" % modes)
     yield server.memory_row("in a reset with its checks")
