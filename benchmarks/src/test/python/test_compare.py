@@ -163,17 +163,18 @@ class Report(unittest.TestCase):
 
     def test_the_sampler_is_judged_by_its_best_measurements(self):
         slow, quiet = self.run_of(c=10, jni=20, jna=30), self.run_of(c=9, jni=11)
-        self.assertFalse(report.sampler([slow])["passed"])
-        self.assertTrue(report.sampler([slow, quiet])["passed"])
+        self.assertEqual(report.sampler([slow], simulated=False)["state"], "failed")
+        self.assertEqual(report.sampler([slow, quiet], simulated=False)["state"], "passed")
 
     def test_a_busy_machine_fails_no_build_on_a_simulated_node(self):
         fine = {"passed": True}
-        slow = {"contract": fine, "comparison": fine, "compute": [], "vram": [{"state": "reported"}], "repair": [{"state": "passed"}],
-                "sampler": {"passed": False, "jniToC": {"FAST": 1.7, "SLOW": 1.1}}}
+        of = lambda runs, simulated: {"contract": fine, "comparison": fine, "compute": [], "vram": [{"state": "reported"}], "repair": [{"state": "passed"}],
+                                      "sampler": report.sampler(runs, simulated)}
+        runs = [self.run_of(c=10, jni=20, jna=30)]
+        slow = of(runs, True)
         self.assertTrue(report.passed(slow, simulated=True))
-        self.assertFalse(report.passed(slow, simulated=False))
-        unmeasured = dict(slow, sampler={"passed": False, "jniToC": {}})
-        self.assertFalse(report.passed(unmeasured, simulated=True))
+        self.assertFalse(report.passed(of(runs, False), simulated=False))
+        self.assertFalse(report.passed(of([], True), simulated=True))
         self.assertFalse(report.passed(dict(slow, comparison={"passed": False}), simulated=True))
         self.assertFalse(report.passed(dict(slow, vram=[{"state": "not run"}]), simulated=True))
 
@@ -188,12 +189,12 @@ class Report(unittest.TestCase):
         self.assertIn("GPU 0 is busy", absent["why"])
         self.assertIn("CUBLAS", row_of(row, {}, ["none"])["why"])
         for rows, passed in (([good, absent], True), ([good, slow], False)):
-            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": fine, "compute": rows, "vram": [{"state": "passed"}], "repair": [{"state": "passed"}]}, simulated=False), passed)
+            self.assertEqual(report.passed({"contract": fine, "comparison": fine, "sampler": {"state": "passed"}, "compute": rows, "vram": [{"state": "passed"}], "repair": [{"state": "passed"}]}, simulated=False), passed)
 
     def test_a_sampler_that_was_not_measured_has_not_passed(self):
-        self.assertFalse(report.sampler([])["passed"])
-        self.assertFalse(report.sampler([None])["passed"])
-        self.assertFalse(report.sampler([self.run_of(c=10, jni=10)])["passed"])
+        for runs in ([], [None], [self.run_of(c=10, jni=10)]):
+            for simulated in (True, False):
+                self.assertEqual(report.sampler(runs, simulated)["state"], "failed")
 
     def test_json_stays_json_with_a_line_for_each_result(self):
         whole = {"comparison": {"passed": True, "results": [{"reading": "a"}, {"reading": "b"}]}}
