@@ -202,7 +202,8 @@ public final class DaemonCommand implements Callable<Integer> {
             sampler.useIdentities(new GpuIdentityStore(store.gpus(), store::keepGpus));
             parts.add(new FaultLogger(store, () -> PartNames.of(sampler.snapshot())));
             cluster.ifPresent(parts::add);
-            GpuHolderLookup holders = new GpuHolderLookup(paths.podResources(), sampler::snapshot, Clock.systemUTC());
+            GpuHolderLookup holders = new GpuHolderLookup(
+                    paths.podResources(), sampler::snapshot, GpuHolderLookup.DAEMON_PATIENCE, Clock.systemUTC());
             GpuProcessPods processPods =
                     new GpuProcessPods(sampler::snapshot, new ProcessOwners(paths), paths.devices());
             UplinkNode self = new UplinkNode(

@@ -16,6 +16,7 @@ import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.TimeGrid;
 import dev.gpuwarden.daemon.history.NodeHistory;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.settings.CheckOptions;
@@ -80,7 +81,7 @@ record NodeChecks(
         CrashedChecks crashed = new CrashedChecks(store, store, nodeName, Clock.systemUTC());
         return GpuReservations.of(
                 sampler,
-                PresentPods.of(paths, sampler::snapshot),
+                PresentPods.of(paths, sampler::snapshot, GpuHolderLookup.DAEMON_PATIENCE),
                 ProcessNames.of(paths),
                 folder,
                 crashed,

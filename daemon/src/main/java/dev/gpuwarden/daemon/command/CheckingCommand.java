@@ -28,6 +28,7 @@ import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.kernlog.DriverBranch;
 import dev.gpuwarden.daemon.kernlog.KernelLogScan;
@@ -122,8 +123,8 @@ abstract class CheckingCommand extends NodeCommand {
         NodeSnapshot seen = deadline.isPresent()
                 ? sample(deadline.get().minus(forChecks(deadline.get())), NodeSampler::snapshot)
                 : sample(NodeSampler::snapshot);
-        WorkSources sources = work().withAccess(
-                        access(new SingleRunAccess(PresentPods.of(paths, () -> seen), ProcessNames.of(paths))));
+        WorkSources sources = work().withAccess(access(new SingleRunAccess(
+                PresentPods.of(paths, () -> seen, GpuHolderLookup.COMMAND_PATIENCE), ProcessNames.of(paths))));
         CheckEnvironment around =
                 CheckEnvironment.once(seen, limits, expectations, paths).withWork(sources);
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);

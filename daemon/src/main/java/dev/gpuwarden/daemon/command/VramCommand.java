@@ -71,7 +71,13 @@ public final class VramCommand {
         public Integer call() {
             NodeSnapshot node = sample(NodeSampler::snapshot);
             HoldersReport report = new HoldersReport(
-                    node, new GpuHolderLookup(paths.podResources(), () -> node, Clock.systemUTC()).get());
+                    node,
+                    new GpuHolderLookup(
+                                    paths.podResources(),
+                                    () -> node,
+                                    GpuHolderLookup.COMMAND_PATIENCE,
+                                    Clock.systemUTC())
+                            .get());
             show(report.tree(), report::print);
             return report.complete() ? ExitCode.OK : ExitCode.UNDECIDED;
         }

@@ -19,6 +19,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,8 +28,11 @@ import java.util.function.Supplier;
 /** A lookup of the current holders of this node's GPUs in the kubelet's PodResources socket. Thread-safe. */
 public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
 
-    /** The kubelet answers from memory. */
-    static final long PATIENCE_MILLIS = 2_000;
+    /** The patience of a daemon. The kubelet answers from memory. */
+    public static final Duration DAEMON_PATIENCE = Duration.ofSeconds(2);
+
+    /** The patience of a program that has just started. On a busy node its first call alone can take more than 2 s. */
+    public static final Duration COMMAND_PATIENCE = Duration.ofSeconds(10);
 
     /** 250 pods of a large node with all their processors and memory are under 1 MiB. */
     private static final int MOST_BYTES = 8 << 20;
@@ -37,16 +41,21 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
 
     private final Path socket;
     private final Supplier<NodeSnapshot> node;
+    private final Duration patience;
     private final Clock clock;
 
-    /** @param node returns the GPUs; must not call the driver */
-    public GpuHolderLookup(Path socket, Supplier<NodeSnapshot> node, Clock clock) {
+    /**
+     * @param node returns the GPUs; must not call the driver
+     * @param patience longest time of a lookup
+     */
+    public GpuHolderLookup(Path socket, Supplier<NodeSnapshot> node, Duration patience, Clock clock) {
         this.socket = socket;
         this.node = node;
+        this.patience = patience;
         this.clock = clock;
     }
 
-    /** Blocks until the kubelet has answered, for {@link #PATIENCE_MILLIS} at most. */
+    /** Blocks until the kubelet has answered, for the patience at most. */
     @Override
     public Reading<GpuHolders> get() {
         // Taken before the request: a pod that received a GPU later may be missing.
@@ -74,7 +83,7 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
         try (NodeClient kubelet = NodeClient.of(socket)) {
             return Reading.of(PodResourcesListerGrpc.newBlockingStub(kubelet.channel())
                     .withMaxInboundMessageSize(MOST_BYTES)
-                    .withDeadlineAfter(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
+                    .withDeadlineAfter(patience.toMillis(), TimeUnit.MILLISECONDS)
                     .list(ListPodResourcesRequest.getDefaultInstance()));
         } catch (StatusRuntimeException e) {
             return failed(e);
@@ -87,7 +96,8 @@ public final class GpuHolderLookup implements Supplier<Reading<GpuHolders>> {
             return denied();
         }
         String why = switch (e.getStatus().getCode()) {
-            case DEADLINE_EXCEEDED -> "the kubelet did not answer on " + socket + " within " + PATIENCE_MILLIS + " ms";
+            case DEADLINE_EXCEEDED ->
+                "the kubelet did not answer on " + socket + " within " + patience.toSeconds() + " s";
             case UNIMPLEMENTED -> "the program that listens on " + socket + " does not implement PodResources v1";
             default -> {
                 String description = e.getStatus().getDescription();

@@ -11,6 +11,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.Predicate;
@@ -34,10 +35,13 @@ public final class PresentPods implements Supplier<Reading<GpuHolders>> {
         this.clock = clock;
     }
 
-    /** @param node returns the GPUs; must not call the driver */
-    public static PresentPods of(NodePaths paths, Supplier<NodeSnapshot> node) {
+    /**
+     * @param node returns the GPUs; must not call the driver
+     * @param patience that of {@link GpuHolderLookup}
+     */
+    public static PresentPods of(NodePaths paths, Supplier<NodeSnapshot> node, Duration patience) {
         return new PresentPods(
-                new GpuHolderLookup(paths.podResources(), node, Clock.systemUTC()),
+                new GpuHolderLookup(paths.podResources(), node, patience, Clock.systemUTC()),
                 new EndedPods(paths.podLogs(), paths.sysfs().resolve("fs/cgroup")),
                 paths,
                 Clock.systemUTC());

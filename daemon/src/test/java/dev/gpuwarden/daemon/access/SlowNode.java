@@ -11,6 +11,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.check.gpu.GpuResultsCheck;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.holders.TestKubelet;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -88,7 +89,7 @@ abstract class SlowNode {
     final GpuReservations open(Isolation.Mode mode) {
         return GpuReservations.of(
                 sampler,
-                PresentPods.of(paths(), sampler::snapshot),
+                PresentPods.of(paths(), sampler::snapshot, GpuHolderLookup.COMMAND_PATIENCE),
                 pid -> "process " + pid,
                 Optional.of(root.resolve("in-flight")),
                 new CrashedChecks(events, events, "node-1", Clock.systemUTC()),

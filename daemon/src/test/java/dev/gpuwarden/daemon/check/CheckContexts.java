@@ -19,6 +19,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
@@ -63,7 +64,9 @@ public final class CheckContexts {
                 node,
                 limits,
                 rates,
-                new SingleRunAccess(PresentPods.of(paths(node), () -> snapshot), pid -> "process " + pid));
+                new SingleRunAccess(
+                        PresentPods.of(paths(node), () -> snapshot, GpuHolderLookup.COMMAND_PATIENCE),
+                        pid -> "process " + pid));
     }
 
     public static CheckContext computing(SimulatedNode node, Limits limits, GpuAccess access) {

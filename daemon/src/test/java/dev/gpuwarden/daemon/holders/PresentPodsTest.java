@@ -36,7 +36,8 @@ class PresentPodsTest {
     private Reading<GpuHolders> pods(Path socket) {
         NodePaths paths = NodePaths.of(root.resolve("proc"), root, logs);
         return new PresentPods(
-                        new GpuHolderLookup(socket, () -> NodeFixture.node(1), Clock.systemUTC()),
+                        new GpuHolderLookup(
+                                socket, () -> NodeFixture.node(1), GpuHolderLookup.DAEMON_PATIENCE, Clock.systemUTC()),
                         new EndedPods(logs, cgroups),
                         paths.withPodResources(socket),
                         Clock.systemUTC())

@@ -11,6 +11,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
@@ -78,7 +79,9 @@ class NcclHangTest {
                     Limits.NONE,
                     RateHistory.NONE,
                     new SingleRunAccess(
-                            PresentPods.of(CheckContexts.paths(node), sampler::snapshot), pid -> "process " + pid));
+                            PresentPods.of(
+                                    CheckContexts.paths(node), sampler::snapshot, GpuHolderLookup.COMMAND_PATIENCE),
+                            pid -> "process " + pid));
             // Loaded before the clock runs, as in a daemon.
             assertThat(context.collectives().asOptional()).isPresent();
             NcclLoopbackCheck check = new NcclLoopbackCheck(BRIEF);
