@@ -64,7 +64,7 @@ record Suite(Workspace workspace, Console console) {
         ExecutorService two = Executors.newFixedThreadPool(2);
         List<List<Future<List<String>>>> measured = outcomes.stream()
                 .map(outcome -> new Summary(List.of(outcome))
-                        .over(Summary.SlowClasses.LIMIT_BESIDE_MILLIS, slow).stream()
+                        .over(Summary.SlowClasses.LIMIT_MILLIS, slow).stream()
                                 .map(line -> two.submit(() -> stillSlow(jvm, outcome.job(), line, slow)))
                                 .toList())
                 .toList();

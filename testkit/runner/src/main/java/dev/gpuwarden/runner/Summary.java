@@ -82,11 +82,8 @@ record Summary(List<Outcome> outcomes) {
     /** The test classes that may take long, each with its reason: `slow-classes.tsv`. */
     record SlowClasses(Set<String> names) {
 
-        /** Limit of any other class that runs alone. */
-        static final long LIMIT_MILLIS = 15_000;
-
-        /** Limit beside other lanes, which double most times; a class over it is measured alone. */
-        static final long LIMIT_BESIDE_MILLIS = 2 * LIMIT_MILLIS;
+        /** Limit of any other class. One that is over it beside other lanes, which double most times, is measured alone. */
+        static final long LIMIT_MILLIS = 30_000;
 
         static SlowClasses listed() {
             return new SlowClasses(Table.rows("slow-classes.tsv").stream()
