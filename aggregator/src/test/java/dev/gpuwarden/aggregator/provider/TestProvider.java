@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** A provider with TLS that requires a token. The certificate is for localhost. */
@@ -116,9 +117,14 @@ public final class TestProvider extends CSPProviderServiceGrpc.CSPProviderServic
         return behaviour.apply(request);
     }
 
-    /** Ends the server and all connections, as a provider that is killed. */
+    /** Ends the server and waits for the end of all connections, as if the provider were killed. */
     @Override
     public void close() {
         server.shutdownNow();
+        try {
+            server.awaitTermination(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
