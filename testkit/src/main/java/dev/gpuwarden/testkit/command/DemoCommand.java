@@ -57,9 +57,6 @@ final class DemoCommand implements Callable<Integer> {
     /** Beyond two ticks, for a busy machine; shorter than the storms of the scenario, without which faults end. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** The history that is read from before a step: a few lines of context, and the time until a command has started. */
-    private static final Duration EARLIER = Duration.ofSeconds(20);
-
     private static final Duration POLL = Duration.ofMillis(100);
 
     @Option(
@@ -188,7 +185,7 @@ final class DemoCommand implements Callable<Integer> {
         Map<NodeDemoStep.Check, String> outputs;
         NodeDemoStep.Result result;
         do {
-            outputs = answers(step.checks(), node, Duration.ofNanos(System.nanoTime() - since));
+            outputs = answers(step.checks(), node);
             result = NodeDemoStep.Result.of(step, metrics, took, daemon.page(), outputs);
         } while (!result.missed().isEmpty() && System.nanoTime() - end < 0 && stopped.getCount() > 0);
         Set<List<String>> printed = new HashSet<>();
@@ -203,10 +200,10 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** Runs the commands in parallel and returns their outputs. */
-    private static Map<NodeDemoStep.Check, String> answers(
-            List<NodeDemoStep.Check> checks, SimulatedNode node, Duration elapsed) throws InterruptedException {
+    private static Map<NodeDemoStep.Check, String> answers(List<NodeDemoStep.Check> checks, SimulatedNode node)
+            throws InterruptedException {
         Map<List<String>, Process> asked = new LinkedHashMap<>();
-        checks.forEach(check -> asked.computeIfAbsent(check.arguments(), unused -> ask(check, node, elapsed)));
+        checks.forEach(check -> asked.computeIfAbsent(check.arguments(), unused -> ask(check, node)));
         Map<List<String>, String> outputs = new HashMap<>();
         for (Map.Entry<List<String>, Process> one : asked.entrySet()) {
             outputs.put(one.getKey(), answer(one.getValue()));
@@ -216,14 +213,11 @@ final class DemoCommand implements Callable<Integer> {
         return answers;
     }
 
-    private static Process ask(NodeDemoStep.Check check, SimulatedNode node, Duration elapsed) {
+    private static Process ask(NodeDemoStep.Check check, SimulatedNode node) {
         List<String> arguments = new ArrayList<>(check.arguments());
         if (check.name().equals("scan")) {
             arguments.addAll(List.of(
                     "--sampling.deadline", Durations.text(NodeDemoStep.DEADLINE), "--driver.open-deadline", "2s"));
-        }
-        if (check.name().equals("events")) {
-            arguments.addAll(List.of("--since", Durations.text(elapsed.plus(EARLIER))));
         }
         return Unchecked.get(() -> SameProgram.run(node.environment(), arguments.toArray(String[]::new))
                 .redirectErrorStream(true)
