@@ -2,18 +2,19 @@ package dev.gpuwarden.daemon.vram.limits;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The folders of processes' control groups (cgroup v2), as this program sees them. Reads files; thread-safe. */
 final class CgroupFolders {
 
-    /** Lines of a file of the kernel that are read at most; a process of cgroup v1 and v2 has about 14. */
-    private static final int MOST_LINES = 4096;
+    /** Bytes of a file of the kernel that are read at most: 4096 lines of mounts, of about 250 bytes. */
+    private static final int MOST_BYTES = 1 << 20;
 
     private final Path procfs;
     private final Optional<String> mounted;
@@ -54,15 +55,14 @@ final class CgroupFolders {
     }
 
     private static Reading<String> line(Path file, Wanted wanted) {
-        try (BufferedReader lines = Files.newBufferedReader(file, StandardCharsets.ISO_8859_1)) {
-            String line = lines.readLine();
-            for (int i = 0; line != null && i < MOST_LINES; i++) {
-                if (wanted.test(line)) {
-                    return Reading.of(line);
-                }
-                line = lines.readLine();
-            }
-            return Reading.absent(Absence.NO_DATA, 0, file + " names no group of cgroup v2");
+        try (InputStream in = Files.newInputStream(file)) {
+            // A group's name may contain any other line separator, and its rest would look like a line.
+            String text = new String(in.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1);
+            return Stream.of(text.split("\n"))
+                    .filter(wanted::test)
+                    .findFirst()
+                    .map(Reading::of)
+                    .orElseGet(() -> Reading.absent(Absence.NO_DATA, 0, file + " names no group of cgroup v2"));
         } catch (IOException e) {
             return Reading.absent(Absence.NO_DATA, 0, file + ": " + e.getMessage());
         }
