@@ -84,6 +84,10 @@ public final class MemoryCodec {
             wire.getUnitBuilder().setName(unit.name());
         } else if (owner instanceof Owner.SlurmJob job) {
             wire.getSlurmJobBuilder().setJobId(job.jobId()).setStep(job.step());
+        } else if (owner instanceof Owner.BatchJob job) {
+            wire.getBatchJobBuilder().setSystem(job.system()).setJobId(job.jobId());
+        } else if (owner instanceof Owner.Guest guest) {
+            wire.getGuestBuilder().setType(guest.type()).setName(guest.name());
         } else if (owner instanceof Owner.Unknown unknown) {
             wire.setUnknownCause(unknown.cause());
         }

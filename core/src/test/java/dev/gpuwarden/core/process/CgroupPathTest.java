@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CgroupPathTest {
 
@@ -57,10 +58,11 @@ class CgroupPathTest {
                 // containerd's odd form of v1
                 "9:pids:/system.slice/containerd.service/kubepods-burstable-pod<uid_>.slice:cri-containerd:<id>",
                 "1:name=systemd:/kubepods-pod<uid_>.slice:crio:<id>",
-                // nodes in containers
-                "0::/docker/<id2>/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod<uid_>.slice/cri-containerd-<id>.scope",
-                "0::/system.slice/docker-<id2>.scope/kubelet/kubepods/burstable/pod<uid>/<id>",
-                "7:cpu,cpuacct:/docker/<id2>/kubelet/kubepods/pod<uid>/<id>",
+                "1:name=systemd:/system.slice/k3s.service/kubepods-pod<uid_>.slice:cri-containerd:<id>",
+                "9:pids:/system.slice/snap.microk8s.daemon-containerd.service/kubepods-pod<uid_>.slice:cri-containerd:<id>",
+                // nodes in containers with a cgroup namespace
+                "0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod<uid_>.slice/cri-containerd-<id>.scope",
+                "0::/kubelet/kubepods/burstable/pod<uid>/<id>",
                 // seen from a cgroup namespace of one's own
                 "0::/../../kubepods-besteffort-pod<uid_>.slice/cri-containerd-<id>.scope",
                 "0::/../../../kubepods-burstable.slice/kubepods-burstable-pod<uid_>.slice/crio-<id>.scope",
@@ -73,6 +75,42 @@ class CgroupPathTest {
             assertThat(pod.uid()).isEqualTo(UID);
             assertThat(pod.containerId()).isEqualTo(Reading.of(ID));
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0::/docker/<id2>/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod<uid_>.slice/cri-containerd-<id>.scope,"
+                + " 0::/docker/<id2>/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod<other_>.slice/cri-containerd-<id>.scope, docker",
+        "0::/system.slice/docker-<id2>.scope/kubelet/kubepods/burstable/pod<uid>/<id>,"
+                + " 0::/system.slice/docker-<id2>.scope/kubelet/kubepods/pod<other>/<id>, docker",
+        "'7:cpu,cpuacct:/docker/<id2>/kubelet/kubepods/pod<uid>/<id>',"
+                + " '7:cpu,cpuacct:/docker/<id2>/system.slice/gpuwarden.service', docker",
+        "0::/machine.slice/libpod-<id2>.scope/container/kubelet/kubepods/pod<uid>/<id>, 0::/machine.slice/libpod-<id2>.scope/container, podman"
+    })
+    void podsOfANodeInAContainerAreItsOwnForItAlone(String pod, String own, String runtime) {
+        assertThat(owner(pod)).isEqualTo(new Owner.Container(runtime, ID2));
+        CgroupPath.NodeRoot node = CgroupPath.NodeRoot.of(path(own));
+        assertThat(CgroupPath.parse(path(pod), node).owner())
+                .isInstanceOfSatisfying(
+                        Owner.Pod.class, found -> assertThat(found.uid()).isEqualTo(UID));
+        // Another container beside the node is none of its pods.
+        assertThat(CgroupPath.parse(path(pod.replace("<id2>", "<id>")), node).owner())
+                .isEqualTo(new Owner.Container(runtime, ID));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "0::/kubepods/burstable/pod<uid>/<id>",
+                "0::/system.slice/gpuwarden.service",
+                "0::/",
+                "",
+                "0::/../../pod<uid>/<id>"
+            })
+    void aNodeThatIsNoContainerBeginsAtTheRoot(String own) {
+        String posing = path("0::/docker/<id2>/kubepods/pod<uid>/<id>");
+        assertThat(CgroupPath.parse(posing, CgroupPath.NodeRoot.of(path(own))).owner())
+                .isEqualTo(new Owner.Container("docker", ID2));
     }
 
     @ParameterizedTest
@@ -131,6 +169,17 @@ class CgroupPathTest {
     })
     void unitsOfSystemd(String form, String unit) {
         assertThat(owner(form)).isEqualTo(new Owner.Unit(unit));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0::/default/mygpu, containerd, mygpu",
+        "0::/ecs/0123456789abcdef/TASK-123, ecs, TASK-123",
+        "0::/garden/d2e1a6b0-1111-4222-8333-444455556666, garden, d2e1a6b0-1111-4222-8333-444455556666",
+        "0::/ecs/0123456789abcdef/<id>, unknown, <id>"
+    })
+    void containersWithoutALongId(String form, String runtime, String id) {
+        assertThat(owner(form)).isEqualTo(new Owner.Container(runtime, path(id)));
     }
 
     @ParameterizedTest
@@ -209,6 +258,16 @@ class CgroupPathTest {
                 "0::/kubepods-pod../../etc/passwd.slice",
                 "0::/job_1/step_0",
                 "0::/user.slice/user-1000.slice",
+                "0::/lxc",
+                // a guest of another form, with a systemd of its own
+                "0::/guests/ct1/payload/system.slice/ollama.service",
+                "0::/payload/init.scope",
+                "4:memory:/guests/ct1/system.slice/containerd.service/kubepods/pod<uid>/<id>",
+                "0::/lsf/cluster1",
+                "0::/pbs_jobs.service/jobid",
+                "0::/system.slice/condor.service/htcondor",
+                "0::/default",
+                "0::/ecs/0123456789abcdef",
             })
     void textWithoutOwnerIsUnknownWithACause(String form) {
         assertThat(owner(form))

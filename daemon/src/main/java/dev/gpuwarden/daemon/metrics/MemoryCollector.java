@@ -72,6 +72,18 @@ final class MemoryCollector implements Collector {
                         "gpuwarden_slurm_job_memory_used_bytes",
                         labels.merge(Labels.of("job_id", job.jobId(), "step", job.step())),
                         share.bytes());
+            } else if (owner instanceof Owner.BatchJob job) {
+                present(
+                        out,
+                        "gpuwarden_batch_job_memory_used_bytes",
+                        labels.merge(Labels.of("system", job.system(), "job_id", job.jobId())),
+                        share.bytes());
+            } else if (owner instanceof Owner.Guest guest) {
+                present(
+                        out,
+                        "gpuwarden_guest_memory_used_bytes",
+                        labels.merge(Labels.of("type", guest.type(), "name", guest.name())),
+                        share.bytes());
             } else if (owner instanceof Owner.Unknown unknown) {
                 present(
                         out,

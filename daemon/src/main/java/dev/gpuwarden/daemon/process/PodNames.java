@@ -63,7 +63,7 @@ final class PodNames {
         if (owner instanceof Owner.Pod pod) {
             return name(pod);
         }
-        if (owner instanceof Owner.Container container && !container.runtime().matches("docker|podman|rootless-.*")) {
+        if (owner instanceof Owner.Container container && container.runtime().matches("containerd|cri-o|unknown")) {
             return name(container);
         }
         return owner;

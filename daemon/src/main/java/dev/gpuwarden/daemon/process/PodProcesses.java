@@ -17,11 +17,13 @@ public final class PodProcesses {
 
     private final Procfs procfs;
     private final boolean privateNamespace;
+    private final CgroupPath.NodeRoot nodeRoot;
 
     /** @param proc the /proc whose PIDs the caller can use */
     public PodProcesses(Path proc) {
         this.procfs = new Procfs(proc);
         this.privateNamespace = procfs.inPrivatePidNamespace();
+        this.nodeRoot = procfs.nodeRoot();
     }
 
     /** Returns the pod's processes; absent if processes of pods are invisible from here. */
@@ -58,8 +60,8 @@ public final class PodProcesses {
                         procfs.command(pid).asOptional().orElse("?")));
     }
 
-    private static Optional<String> container(String cgroup, String podUid) {
-        return CgroupPath.parse(cgroup).owner() instanceof Owner.Pod pod
+    private Optional<String> container(String cgroup, String podUid) {
+        return CgroupPath.parse(cgroup, nodeRoot).owner() instanceof Owner.Pod pod
                         && pod.uid().equals(podUid)
                 ? pod.containerId().asOptional()
                 : Optional.empty();

@@ -32,6 +32,7 @@ public final class ProcessOwners {
     private final PodNames pods;
     private final LongSupplier nanoTime;
     private final boolean privateNamespace;
+    private final CgroupPath.NodeRoot nodeRoot;
     private final Map<Integer, Known> known = new HashMap<>();
     private double uptimeOffsetSeconds;
 
@@ -44,6 +45,7 @@ public final class ProcessOwners {
         this.pods = new PodNames(paths.podLogs(), nanoTime);
         this.nanoTime = nanoTime;
         this.privateNamespace = procfs.inPrivatePidNamespace();
+        this.nodeRoot = procfs.nodeRoot();
         this.uptimeOffsetSeconds = procfs.uptimeSeconds().asOptional().orElse(0.0) - nanoTime.getAsLong() / 1e9;
     }
 
@@ -101,7 +103,7 @@ public final class ProcessOwners {
             return new Known(startTicks, now, Reading.absent(Absence.NO_DATA, 0, GONE), new Owner.Unknown(GONE));
         }
         Owner owner = cgroup instanceof Reading.Present<String> text
-                ? CgroupPath.parse(text.value()).owner()
+                ? CgroupPath.parse(text.value(), nodeRoot).owner()
                 : new Owner.Unknown(cause(cgroup));
         return new Known(startTicks, now, command, owner);
     }

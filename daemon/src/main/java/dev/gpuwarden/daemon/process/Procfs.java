@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.process;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.CgroupPath;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -97,6 +98,14 @@ final class Procfs {
 
     Reading<String> cgroup(int pid) {
         return read(Path.of(Integer.toString(pid), "cgroup"), CGROUP_BYTES);
+    }
+
+    /** Returns where the cgroups of the node begin, by this program's own. A substitute for /proc has none. */
+    CgroupPath.NodeRoot nodeRoot() {
+        return read(Path.of("self", "cgroup"), CGROUP_BYTES)
+                .asOptional()
+                .map(CgroupPath.NodeRoot::of)
+                .orElse(CgroupPath.NodeRoot.NONE);
     }
 
     /** Seconds since boot. */

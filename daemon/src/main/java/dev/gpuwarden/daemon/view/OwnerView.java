@@ -20,6 +20,10 @@ public final class OwnerView {
             return "container";
         } else if (owner instanceof Owner.Unit) {
             return "unit";
+        } else if (owner instanceof Owner.BatchJob) {
+            return "batch-job";
+        } else if (owner instanceof Owner.Guest) {
+            return "guest";
         }
         return owner instanceof Owner.SlurmJob ? "job" : "unknown";
     }
@@ -33,6 +37,10 @@ public final class OwnerView {
             return unit.name();
         } else if (owner instanceof Owner.SlurmJob job) {
             return "slurm " + job.jobId() + (job.step().isEmpty() ? "" : "." + job.step());
+        } else if (owner instanceof Owner.BatchJob job) {
+            return job.system() + " " + job.jobId();
+        } else if (owner instanceof Owner.Guest guest) {
+            return guest.text();
         }
         return "? " + ((Owner.Unknown) owner).cause();
     }
@@ -72,6 +80,12 @@ public final class OwnerView {
         } else if (owner instanceof Owner.SlurmJob job) {
             tree.put("job", job.jobId());
             tree.put("step", job.step());
+        } else if (owner instanceof Owner.BatchJob job) {
+            tree.put("system", job.system());
+            tree.put("job", job.jobId());
+        } else if (owner instanceof Owner.Guest guest) {
+            tree.put("type", guest.type());
+            tree.put("name", guest.name());
         } else {
             tree.put("cause", ((Owner.Unknown) owner).cause());
         }

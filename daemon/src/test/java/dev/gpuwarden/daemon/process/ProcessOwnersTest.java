@@ -63,6 +63,29 @@ class ProcessOwnersTest {
     }
 
     @Test
+    void aUsersCgroupNamesNoPodOfTheNode() {
+        String posing = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/kubepods-pod"
+                + UID.replace('-', '_') + ".slice/cri-containerd-" + ID + ".scope";
+        node.process(17, 500, "python", posing).pod("team-a", "trainer-0", UID, "main");
+        assertThat(lookUp(17).owner()).isEqualTo(new Owner.Container("rootless-containerd", ID));
+        assertThat(new PodProcesses(node.paths().procfs()).find(17, UID)).isEmpty();
+    }
+
+    @Test
+    void podsOfANodeInAContainerAreBelowItsCgroup() throws IOException {
+        String below = "0::/docker/" + "d".repeat(64);
+        node.process(17, 500, "python", below + "/kubelet" + IN_POD.substring(3))
+                .pod("team-a", "trainer-0", UID, "main");
+        assertThat(lookUp(17).owner()).isInstanceOf(Owner.Container.class);
+        Path self = Files.createDirectories(node.paths().procfs().resolve("self"));
+        Files.writeString(self.resolve("cgroup"), below + "/system.slice/gpuwarden.service");
+        Files.createDirectories(node.paths().procfs().resolve("1"));
+        owners = new ProcessOwners(node.paths(), node.clock());
+        assertThat(lookUp(17).owner()).isInstanceOf(Owner.Pod.class);
+        assertThat(new PodProcesses(node.paths().procfs()).find(17, UID)).isPresent();
+    }
+
+    @Test
     void goneProcessHasACause() throws IOException {
         assertThat(lookUp(17).owner()).isEqualTo(unknown(ProcessOwners.GONE));
         node.process(17, 500, "python", IN_POD);

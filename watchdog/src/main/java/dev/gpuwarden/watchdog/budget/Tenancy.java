@@ -118,6 +118,10 @@ public final class Tenancy {
             return "unit:" + unit.name();
         } else if (owner instanceof Owner.SlurmJob job) {
             return "slurm:" + job.jobId();
+        } else if (owner instanceof Owner.BatchJob job) {
+            return job.system() + ":" + job.jobId();
+        } else if (owner instanceof Owner.Guest guest) {
+            return guest.type() + ":" + guest.name();
         }
         return "unknown";
     }

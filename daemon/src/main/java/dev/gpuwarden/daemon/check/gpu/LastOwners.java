@@ -74,6 +74,10 @@ final class LastOwners {
             return "unit " + unit.name();
         } else if (owner instanceof Owner.SlurmJob job) {
             return "Slurm job " + job.jobId();
+        } else if (owner instanceof Owner.BatchJob job) {
+            return job.system() + " job " + job.jobId();
+        } else if (owner instanceof Owner.Guest guest) {
+            return guest.text();
         }
         return "an unknown owner";
     }

@@ -73,11 +73,15 @@ record BudgetEntry(
             case unit -> use.owner() instanceof Owner.Unit unit ? Stream.of(unit.name()) : Stream.empty();
             case slurm -> use.owner() instanceof Owner.SlurmJob job ? Stream.of(job.jobId()) : Stream.empty();
             case container ->
-                use.owner() instanceof Owner.Container container
+                use.owner() instanceof Owner.Container container && !container.ofUser()
                         ? Stream.concat(Stream.of(container.containerId()), containers.name(container).stream())
                         : Stream.empty();
-            // A pod's processes are named by strangers; its budget comes with the pod.
-            case process -> use.owner() instanceof Owner.Pod ? Stream.empty() : use.command().asOptional().stream();
+            // Strangers name the processes of a pod and of a guest. A pod's budget comes with the pod; a guest has
+            // none.
+            case process ->
+                use.owner() instanceof Owner.Pod || use.owner() instanceof Owner.Guest
+                        ? Stream.empty()
+                        : use.command().asOptional().stream();
         };
     }
 

@@ -34,13 +34,18 @@ public final class EngineNames implements ContainerNames {
 
     @Override
     public synchronized Optional<String> name(Owner.Container container) {
-        String name = namesById.get(container.containerId());
+        String name = namesById.get(key(container.runtime(), container.containerId()));
         if (name == null) {
             engines.stream()
                     .filter(engine -> engine.runtime().equals(container.runtime()))
                     .forEach(this::listLater);
         }
         return Optional.ofNullable(name);
+    }
+
+    /** Returns the key of a container. Any user can give the ID of another engine's container to the own cgroup. */
+    private static String key(String runtime, String id) {
+        return runtime + ":" + id;
     }
 
     private void listLater(ContainerEngine engine) {
@@ -57,7 +62,7 @@ public final class EngineNames implements ContainerNames {
         try {
             Map<String, String> names = engine.names();
             synchronized (this) {
-                namesById.putAll(names);
+                names.forEach((id, name) -> namesById.put(key(engine.runtime(), id), name));
                 problems.remove(engine.runtime());
             }
         } catch (IOException e) {

@@ -69,8 +69,7 @@ public final class Applicants {
 
     /** @throws Refusal if the caller may not name another tenant */
     static void permit(Request.Caller caller, Owner owner) {
-        boolean contained =
-                owner instanceof Owner.Pod || owner instanceof Owner.Container || owner instanceof Owner.SlurmJob;
+        boolean contained = !(owner instanceof Owner.Unit || owner instanceof Owner.Unknown);
         if (!caller.administers() || contained) {
             throw new Refusal(
                     Refusal.Cause.FORBIDDEN,

@@ -76,6 +76,17 @@ class NodeBudgetsTest {
     }
 
     @Test
+    void namesThatStrangersChooseHaveNoBudget() {
+        assertThat(budget(second, "ffmpeg", new Owner.Guest("lxc", "ct1"))).isEmpty();
+        assertThat(budget(first, "python", new Owner.Guest("lxc", "immich-ml.service")))
+                .isEmpty();
+        assertThat(budget(first, "python", new Owner.BatchJob("pbs", "4411.srv")))
+                .isEmpty();
+        assertThat(budget(first, "python", new Owner.Container("rootless-docker", CONTAINER)))
+                .isEmpty();
+    }
+
+    @Test
     void eachKindOfTenantHasItsBudget() {
         assertThat(budget(first, "python", new Owner.Unit("immich-ml.service"))).contains(3000 * MIB);
         assertThat(budget(first, "python", new Owner.Container("docker", CONTAINER)))
