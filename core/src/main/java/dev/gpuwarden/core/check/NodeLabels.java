@@ -40,7 +40,7 @@ public final class NodeLabels {
                 health = WARN;
             }
         }
-        if (health.isEmpty() && NodeVerdict.of(results) == Verdict.FIT) {
+        if (health.isEmpty() && NodeVerdict.of(results, faults) == Verdict.FIT) {
             health = PASS;
         }
         return health.isEmpty() ? Map.of() : Map.of(GPU_HEALTH, health);

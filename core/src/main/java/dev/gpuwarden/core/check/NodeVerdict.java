@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.check;
 
+import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Finding;
@@ -23,23 +24,30 @@ public final class NodeVerdict {
 
     /**
      * Returns the verdict from the last check results and all current faults, whatever their source. A fault outweighs
-     * a pass: it may come from the kernel log, or wait for proof.
+     * a pass: it may come from the kernel log, or wait for proof. A fatal fault without proof leaves the node undecided.
      */
     public static Verdict of(List<CheckResult> results, List<Fault> faults) {
-        return faults.stream().anyMatch(Fault::decides) ? Verdict.NOT_FIT : of(results);
+        if (faults.stream().anyMatch(Fault::decides)) {
+            return Verdict.NOT_FIT;
+        }
+        Verdict checked = of(results);
+        return checked == Verdict.FIT && faults.stream().anyMatch(Fault::unproven) ? Verdict.UNDECIDED : checked;
     }
 
     public static List<Finding> findings(List<CheckResult> results) {
         return results.stream().flatMap(result -> result.findings().stream()).toList();
     }
 
-    /** Returns the deciding findings and the fatal faults that may be acted on, of all agents; worst first. */
+    /** Returns the deciding findings and the fatal faults that may be acted on or lack proof, of all agents; worst first. */
     public static List<Finding> reasons(List<CheckResult> results, List<Fault> faults) {
         List<Finding> all = new ArrayList<>(findings(results));
         for (Fault fault : faults) {
             // Findings of gpuwarden's own checks are in the list already.
             if (fault.decides() && !fault.cause().agent().equals(FindingEvents.AGENT)) {
                 all.add(finding(fault));
+            } else if (fault.unproven()) {
+                all.add(Finding.unknown(
+                        "unproven-fault", subject(fault), text(fault), ActionText.advice(fault.cause())));
             }
         }
         List<Finding> reasons = new ArrayList<>();
@@ -53,14 +61,18 @@ public final class NodeVerdict {
     }
 
     private static Finding finding(Fault fault) {
+        return Finding.fail(
+                "current-fault", subject(fault), text(fault), "", fault.cause().action());
+    }
+
+    private static Subject subject(Fault fault) {
         Entity entity = fault.key().entity();
+        return entity.equals(Entity.WHOLE) ? Subject.NODE : Subject.of(entity);
+    }
+
+    private static String text(Fault fault) {
         String code = fault.key().errorCode();
         String name = code.isEmpty() ? fault.key().checkName() : fault.key().checkName() + " " + code;
-        return Finding.fail(
-                "current-fault",
-                entity.equals(Entity.WHOLE) ? Subject.NODE : Subject.of(entity),
-                name + ": " + fault.cause().message(),
-                "",
-                fault.cause().action());
+        return name + ": " + fault.cause().message();
     }
 }

@@ -19,7 +19,11 @@ public final class ActionText {
     public static String advice(HealthEvent event) {
         String remedy = event.metadata().getOrDefault(REMEDY, "");
         String advice = remedy.isEmpty() ? action(event) : remedy;
-        return event.strategy().actedOn() ? advice : "stored only, no program acts on it; if it is right: " + advice;
+        if (event.strategy().actedOn()) {
+            return advice;
+        }
+        String why = Proof.isMissing(event) ? "the log does not show who wrote this line, so" : "stored only,";
+        return why + " no program acts on it; if it is right: " + advice;
     }
 
     /**

@@ -23,4 +23,9 @@ public record Fault(FaultKey key, HealthEvent cause, long sequence, Instant sinc
     public boolean decides() {
         return cause.fatal() && cause.strategy().actedOn();
     }
+
+    /** Returns whether the fault would make the node unfit, but any user may have written the evidence: an operator must decide. */
+    public boolean unproven() {
+        return cause.fatal() && !cause.strategy().actedOn() && Proof.isMissing(cause);
+    }
 }

@@ -23,6 +23,9 @@ public final class KernelLogParser {
     /** The syslog tag of NVSentinel's job that resets a GPU. Other jobs must use the same tag. */
     public static final String RESET_JOB = "nvsentinel-gpu-reset";
 
+    /** The detail of a reset job's line with the time at which the reset ended, as the job wrote it; most lines have none. */
+    public static final String RESET_END = "reset-end";
+
     private static final KernelLogParser STANDARD = new KernelLogParser(Optional::empty);
 
     private static final String FALLEN_OFF = "GPU_FALLEN_OFF_BUS";
@@ -239,7 +242,7 @@ public final class KernelLogParser {
     /** Reads the line of a job behind "GPU reset ". Jobs are programs, so it is no message of the kernel. */
     private static Optional<Signal> reset(Cursor cursor) {
         if (cursor.skip("occurred:")) {
-            return cursor.skipSpaces().gpuUuid().map(uuid -> reset(uuid, true));
+            return cursor.skipSpaces().gpuUuid().map(uuid -> reset(uuid, true, cursor));
         }
         if (!cursor.skip("executed:")) {
             return Optional.empty();
@@ -249,10 +252,11 @@ public final class KernelLogParser {
             return Optional.empty();
         }
         boolean success = cursor.skipSpaces().skip("true");
-        return success || cursor.skip("false") ? Optional.of(reset(uuid.get(), success)) : Optional.empty();
+        return success || cursor.skip("false") ? Optional.of(reset(uuid.get(), success, cursor)) : Optional.empty();
     }
 
-    private static Signal reset(String uuid, boolean success) {
+    /** @param cursor behind the line of NVSentinel's job; ` at` and the time of the reset's end may follow */
+    private static Signal reset(String uuid, boolean success, Cursor cursor) {
         Signal signal = success
                 ? Signal.of(Kind.GPU_RESET, "reset", Resolution.NOTHING, "a job reports that it reset this GPU")
                 : Signal.of(
@@ -260,7 +264,8 @@ public final class KernelLogParser {
                         "reset-failed",
                         Resolution.of("RESTART_VM"),
                         "a job reports that it could not reset this GPU");
-        return signal.ofGpu(uuid);
+        String end = cursor.skip(" at ") ? cursor.until(' ') : "";
+        return (end.isEmpty() ? signal : signal.named("", Map.of(RESET_END, end))).ofGpu(uuid);
     }
 
     /** The catalogue of messages without a number, by the texts in them. Loaded on first use. */

@@ -9,8 +9,14 @@ import java.time.Instant;
  * @param time the time of writing, in this node's wall clock; {@code Instant.EPOCH} where the source has none
  * @param writer the origin; text from user space can look like any message
  * @param text the message without the source's time and prefix, as {@link #clean(String)} returns it
+ * @param proven whether the source guarantees the writer. In most files the writer is what the line claims
  */
-public record KernelRecord(Instant time, Writer writer, String text) {
+public record KernelRecord(Instant time, Writer writer, String text, boolean proven) {
+
+    /** Makes a record of a source that guarantees the writer where it reports one. */
+    public KernelRecord(Instant time, Writer writer, String text) {
+        this(time, writer, text, writer != Writer.UNTOLD);
+    }
 
     /** The longest text, in characters. The kernel's records end at about 1 KiB (CONSOLE_EXT_LOG_MAX is 8192 with escapes). */
     public static final int LONGEST = 8192;

@@ -211,7 +211,7 @@ abstract class CheckingCommand extends NodeCommand {
 
     private static Finding finding(Fault fault, PartNames names) {
         HealthEvent cause = fault.cause();
-        Outcome outcome = cause.fatal() ? Outcome.FAIL : Outcome.WARN;
+        Outcome outcome = fault.unproven() ? Outcome.UNKNOWN : cause.fatal() ? Outcome.FAIL : Outcome.WARN;
         Subject subject =
                 cause.entities().isEmpty() ? Subject.NODE : new Subject(names.of(cause.entities()), cause.entities());
         String label = subject.label();

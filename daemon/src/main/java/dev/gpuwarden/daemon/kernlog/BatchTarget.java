@@ -18,6 +18,7 @@ import java.util.function.Supplier;
  * @param quiet the time without repetition after which a fault that asks for no action is cleared
  * @param verifies keeps parts with a fatal fault faulty after a boot, until they are verified
  * @param error receives the description of a failure to store
+ * @param ended decides which faults the end lines of the log end
  */
 record BatchTarget(
         EventWriter intake,
@@ -25,7 +26,18 @@ record BatchTarget(
         Duration quiet,
         boolean verifies,
         Clock clock,
-        Consumer<String> error) {
+        Consumer<String> error,
+        EndedFaults ended) {
+
+    BatchTarget(
+            EventWriter intake,
+            Supplier<List<Fault>> faults,
+            Duration quiet,
+            boolean verifies,
+            Clock clock,
+            Consumer<String> error) {
+        this(intake, faults, quiet, verifies, clock, error, new EndedFaults());
+    }
 
     /** The shortest pause before a fault that cannot be cleared yet is examined again. */
     private static final Duration CLEAR_PAUSE = Duration.ofSeconds(10);
@@ -37,7 +49,8 @@ record BatchTarget(
      */
     List<HealthEvent> eventsOf(List<HealthEvent> batch, boolean clear) {
         List<Fault> current = faults.get();
-        List<HealthEvent> all = new ArrayList<>(FaultPolicy.keepFatal(batch, current));
+        List<HealthEvent> all =
+                new ArrayList<>(FaultPolicy.keepFatal(ended.narrow(batch, current, clock.instant()), current));
         if (verifies) {
             all = FaultPolicy.verifyRepairs(all, current, clock.instant());
         }

@@ -108,6 +108,9 @@ final class FaultPolicy {
                 now = event.keys().stream()
                         .map(worst::get)
                         .filter(java.util.Objects::nonNull)
+                        // A proven warning must not become a fault that another line without proof made fatal.
+                        .filter(cause ->
+                                !event.strategy().actedOn() || cause.strategy().actedOn())
                         .findFirst()
                         .map(cause -> as(event, cause))
                         .orElse(event);
@@ -137,11 +140,14 @@ final class FaultPolicy {
                 causes.add(event);
             }
             Optional<Repair> repair = Checks.repair(event);
+            Optional<Instant> end = Checks.resetEnd(event);
             List<HealthEvent> own = repair.isEmpty()
                     ? List.of()
                     : causes.stream()
                             .filter(cause -> Verification.ends(repair.get(), cause))
                             .filter(cause -> repair.get() == Repair.BOOT || concerns(event, cause))
+                            .filter(cause ->
+                                    end.isEmpty() || lastSeen(cause, current).isBefore(end.get()))
                             .toList();
             if (repair.isPresent()) {
                 List<HealthEvent> verified = new ArrayList<>(own);
@@ -156,6 +162,15 @@ final class FaultPolicy {
             causes.removeAll(own);
         }
         return all;
+    }
+
+    /** Returns when the fault was last confirmed, in this node's clock; an event of the same batch is newer than all ends. */
+    private static Instant lastSeen(HealthEvent cause, List<Fault> current) {
+        return current.stream()
+                .filter(fault -> fault.cause().equals(cause))
+                .map(Fault::lastSeen)
+                .max(Instant::compareTo)
+                .orElse(Instant.MAX);
     }
 
     private static boolean concerns(HealthEvent reset, HealthEvent cause) {

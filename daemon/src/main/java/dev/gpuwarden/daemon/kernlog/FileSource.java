@@ -41,11 +41,16 @@ final class FileSource implements LogSource {
     private String watchedName = "";
     private volatile @Nullable WatchService watch;
 
-    FileSource(Path file, Start start, boolean follow, Boot boot, ZoneId zone) {
+    FileSource(Path file, Start start, boolean follow, Boot boot, ZoneId zone, LineTrust trust) {
         this.file = file.toAbsolutePath();
         this.start = start;
         this.follow = follow;
-        this.records = new LineParser(boot, zone);
+        this.records = new LineParser(boot, zone, trust);
+    }
+
+    @Override
+    public boolean provesNothing() {
+        return records.provesNothing();
     }
 
     @Override

@@ -37,6 +37,7 @@ final class GpuNames {
     private final LongSupplier nanoTime;
     private final Map<PciAddress, String> byAddress = new LinkedHashMap<>();
     private final Map<String, PciAddress> byUuid = new LinkedHashMap<>();
+    private final Map<PciAddress, String> supposed = new HashMap<>();
     private final Map<Part, List<Entity>> entities = new HashMap<>();
     private boolean refreshed;
     private long refreshedAt;
@@ -83,15 +84,30 @@ final class GpuNames {
         changed = true;
     }
 
+    /**
+     * Adds a pair that any user may have written. It counts where no other is known, and never in the next process, which may read a log
+     * that proves its writers.
+     */
+    void suppose(PciAddress pci, String uuid) {
+        if (UUID.matcher(uuid).matches() && supposed.size() < MOST) {
+            supposed.putIfAbsent(whole(pci), uuid);
+        }
+    }
+
     Optional<String> uuid(PciAddress pci) {
         PciAddress address = whole(pci);
         String known = byAddress.get(address);
-        return Optional.ofNullable(refresh(known == null) ? byAddress.get(address) : known);
+        return Optional.ofNullable(refresh(known == null) ? byAddress.get(address) : known)
+                .or(() -> Optional.ofNullable(supposed.get(address)).filter(uuid -> !byUuid.containsKey(uuid)));
     }
 
     Optional<PciAddress> pci(String uuid) {
         refresh(!byUuid.containsKey(uuid));
-        return Optional.ofNullable(byUuid.get(uuid));
+        return Optional.ofNullable(byUuid.get(uuid))
+                .or(() -> supposed.entrySet().stream()
+                        .filter(pair -> pair.getValue().equals(uuid) && !byAddress.containsKey(pair.getKey()))
+                        .map(Map.Entry::getKey)
+                        .findFirst());
     }
 
     /** Returns whether the driver's list was looked up again. */

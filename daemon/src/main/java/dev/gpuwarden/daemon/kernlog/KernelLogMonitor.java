@@ -55,6 +55,7 @@ public final class KernelLogMonitor implements AutoCloseable {
     private final Clock clock;
     private final RetryPause backoff = new RetryPause(Duration.ofMinutes(1));
     private boolean verifies;
+    private boolean doubted;
     private volatile @Nullable LogSource source;
     private @Nullable Thread reader;
     private @Nullable Thread writer;
@@ -168,6 +169,9 @@ public final class KernelLogMonitor implements AutoCloseable {
                     LogSource opened = choice.source().get();
                     source = opened;
                     counters.source(opened.name());
+                    if (opened.provesNothing()) {
+                        doubt(opened.name());
+                    }
                     opened.read(new Reader());
                 }
             } catch (RuntimeException e) {
@@ -186,6 +190,19 @@ public final class KernelLogMonitor implements AutoCloseable {
         }
     }
 
+    /** Warns once. Only the reading thread calls it. */
+    private void doubt(String name) {
+        if (!doubted) {
+            LOG.log(
+                    Level.WARNING,
+                    name
+                            + " does not show who wrote a line, and any user may write to it by the system's logger: faults"
+                            + " of the kernel log are stored, and no program acts on them. Read /dev/kmsg or the journal,"
+                            + " or set --kernel-log.trust-file if the logger keeps the kernel's tag for the kernel");
+        }
+        doubted = true;
+    }
+
     private void unreadable(String why) {
         if (counters.unreadable(why)) {
             LOG.log(Level.WARNING, "the kernel log cannot be read: " + why);
@@ -196,6 +213,10 @@ public final class KernelLogMonitor implements AutoCloseable {
         @Override
         public void record(KernelRecord record, LogSource.Cursor behind) {
             around.tap.accept(record);
+            if (!record.proven() && record.writer() == KernelRecord.Writer.UNTOLD) {
+                LogSource read = source;
+                doubt(read == null ? "the log" : read.name());
+            }
             List<Occurrence> events = new ArrayList<>();
             if (boot.begins(record)) {
                 events.addAll(classifier.reboot());

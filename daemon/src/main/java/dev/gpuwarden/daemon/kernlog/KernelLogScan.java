@@ -72,6 +72,7 @@ public final class KernelLogScan {
                 counters,
                 clock,
                 new FaultTable(),
+                new EndedFaults(),
                 new AtomicLong());
         SourceSelector.Choice choice =
                 new SourceSelector(settings, boot, Optional.empty()).choose(LogSource.Start.FIRST, false);
@@ -119,6 +120,7 @@ public final class KernelLogScan {
             KernelLogStats.Counters counters,
             Clock clock,
             FaultTable table,
+            EndedFaults ended,
             AtomicLong sequence)
             implements LogSource.Sink {
 
@@ -131,7 +133,8 @@ public final class KernelLogScan {
         }
 
         private void apply(List<HealthEvent> events) {
-            for (HealthEvent event : FaultPolicy.keepFatal(events, table.faults())) {
+            List<Fault> current = table.faults();
+            for (HealthEvent event : FaultPolicy.keepFatal(ended.narrow(events, current, clock.instant()), current)) {
                 table.apply(event, sequence.incrementAndGet(), event.generated());
             }
         }

@@ -45,6 +45,14 @@ public final class KernelLogSettings {
     @Nullable Path path;
 
     @Option(
+            names = "--kernel-log.trust-file",
+            description =
+                    "Lines with the tag of the kernel in the file or pipe are the kernel's: the system's logger does"
+                            + " not let other programs write this tag. Otherwise faults of a file are stored, and no program acts"
+                            + " on them.")
+    boolean trustFile;
+
+    @Option(
             names = "--kernel-log.storm-window",
             defaultValue = "10s",
             paramLabel = "DURATION",
@@ -91,6 +99,10 @@ public final class KernelLogSettings {
 
     boolean readsLog() {
         return source != Source.NONE && source != Source.DRIVER;
+    }
+
+    boolean trustsFile() {
+        return trustFile;
     }
 
     /** Returns the reason for which no log is read, where the settings switch it off. */

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.Proof;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
@@ -19,6 +20,7 @@ import dev.gpuwarden.daemon.kernlog.Rules.PatternRule;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -44,6 +46,9 @@ final class KernelMessageClassifier {
 
     /** A record from further ahead comes from another clock. */
     private static final Duration AHEAD = Duration.ofMinutes(1);
+
+    /** The longest time from the end of a reset to its line: the checks behind it end within minutes. */
+    private static final Duration LONGEST_RESET = Duration.ofHours(1);
 
     private final String nodeName;
     private final KernelLogParser parser;
@@ -113,12 +118,23 @@ final class KernelMessageClassifier {
         Instant when = when(record);
         return switch (signal.kind()) {
             case GPU_NAMED -> {
-                signal.pci().ifPresent(pci -> signal.gpuUuid().ifPresent(uuid -> names.learn(pci, uuid)));
+                signal.pci().ifPresent(pci -> signal.gpuUuid().ifPresent(uuid -> name(pci, uuid, record.proven())));
                 yield events;
             }
-            case GPU_RESET -> with(events, reset(signal, text, when));
-            default -> with(events, fault(signal, text, when).map(List::of).orElse(List.of()));
+            case GPU_RESET -> with(events, reset(signal, text, when, record.proven()));
+            default ->
+                with(
+                        events,
+                        fault(signal, text, when, record.proven()).map(List::of).orElse(List.of()));
         };
+    }
+
+    private void name(PciAddress pci, String uuid, boolean proven) {
+        if (proven) {
+            names.learn(pci, uuid);
+        } else {
+            names.suppose(pci, uuid);
+        }
     }
 
     private static List<Occurrence> with(List<Occurrence> events, List<Occurrence> more) {
@@ -145,13 +161,14 @@ final class KernelMessageClassifier {
                     "",
                     Text.head(found.message(), LONGEST_LINE),
                     new HashMap<>(Map.of(WHY, Text.head(found.origin(), LONGEST_WHY))),
-                    when(record));
+                    when(record),
+                    record.proven());
             events = with(events, List.of(event));
         }
         return events;
     }
 
-    private Optional<Occurrence> fault(Signal signal, String text, Instant when) {
+    private Optional<Occurrence> fault(Signal signal, String text, Instant when, boolean proven) {
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole);
         if (signal.kind() == Kind.XID) {
             xids.add(pci, signal.family(), when);
@@ -181,7 +198,8 @@ final class KernelMessageClassifier {
                 signal.name(),
                 line(text),
                 details,
-                when));
+                when,
+                proven));
     }
 
     /** Returns the action, or a restart instead of a GPU reset without a UUID: reset jobs identify GPUs by UUID alone. */
@@ -194,7 +212,7 @@ final class KernelMessageClassifier {
         return action;
     }
 
-    private List<Occurrence> reset(Signal signal, String text, Instant when) {
+    private List<Occurrence> reset(Signal signal, String text, Instant when, boolean proven) {
         Optional<String> uuid = signal.gpuUuid();
         Optional<PciAddress> pci = signal.pci().map(GpuNames::whole).or(() -> uuid.flatMap(names::pci));
         List<Entity> gpu = names.entities(pci, uuid);
@@ -203,7 +221,7 @@ final class KernelMessageClassifier {
         }
         if (signal.code().equals("reset")) {
             xids.recovered(pci);
-            return Checks.reset(gpu, nodeName, when);
+            return Checks.reset(gpu, nodeName, when, proven, end(signal, when));
         }
         return List.of(occurrence(
                 Checks.of(signal, true),
@@ -214,7 +232,19 @@ final class KernelMessageClassifier {
                 Checks.RESET_FAILURE,
                 line(text),
                 new HashMap<>(Map.of(WHY, Text.head(signal.why(), LONGEST_WHY))),
-                when));
+                when,
+                proven));
+    }
+
+    /** Returns the end of the reset that the line states; empty for none, one ahead of the clock, or one that is too old. */
+    private Optional<Instant> end(Signal signal, Instant when) {
+        try {
+            return Optional.ofNullable(signal.details().get(KernelLogParser.RESET_END))
+                    .map(Instant::parse)
+                    .filter(end -> !end.isAfter(clock.instant()) && end.isAfter(when.minus(LONGEST_RESET)));
+        } catch (DateTimeParseException e) {
+            return Optional.empty();
+        }
     }
 
     private Optional<Occurrence> patternMatch(KernelRecord record, String text) {
@@ -243,7 +273,8 @@ final class KernelMessageClassifier {
                     rule.message(),
                     line(text),
                     details,
-                    when));
+                    when,
+                    record.proven()));
         }
         return Optional.empty();
     }
@@ -257,17 +288,22 @@ final class KernelMessageClassifier {
             String name,
             String line,
             Map<String, String> details,
-            Instant when) {
+            Instant when,
+            boolean proven) {
         details.put(SEVERITY, severity.label());
+        if (!proven) {
+            details.putAll(Proof.missing());
+        }
         List<String> codes = List.of(code);
         return new Occurrence(
-                new Occurrence.Key(check.componentClass(), check.name(), codes, part, action),
+                new Occurrence.Key(proven, check.componentClass(), check.name(), codes, part, action),
                 false,
                 details,
                 () -> Checks.event(check, nodeName)
                         .fatal(action != RecommendedAction.NONE)
                         .message(name.isEmpty() ? line : Text.head(name, LONGEST_LINE) + ": " + line)
                         .action(action)
+                        .strategy(Checks.strategy(proven))
                         .errorCodes(codes)
                         .entities(part)
                         .generated(when));

@@ -26,12 +26,20 @@ final class LineParser {
 
     private final Boot boot;
     private final ZoneId zone;
+    private final LineTrust trust;
+    private boolean foreign;
     private long lastSequence = -1;
     private boolean kmsg;
 
-    LineParser(Boot boot, ZoneId zone) {
+    LineParser(Boot boot, ZoneId zone, LineTrust trust) {
         this.boot = boot;
         this.zone = zone;
+        this.trust = trust;
+    }
+
+    /** Returns whether no line can prove its writer. */
+    boolean provesNothing() {
+        return trust == LineTrust.NONE;
     }
 
     /** A supplier of the position behind a record. */
@@ -53,12 +61,16 @@ final class LineParser {
         }
         kmsg = KmsgSource.parse(bytes, from, end, (writer, sequence, micros, text) -> {
                     if (isNew(sequence, text, sink)) {
-                        sink.record(new KernelRecord(boot.at(micros), writer, text), behind.at(sequence));
+                        boolean proven = trust == LineTrust.KERNEL_TAG || trust == LineTrust.RECORDS && !foreign;
+                        sink.record(new KernelRecord(boot.at(micros), writer, text, proven), behind.at(sequence));
                     }
                     return sequence;
                 })
                 .isPresent();
         if (!kmsg) {
+            // A user may begin a line like a record within a message to the system's logger. The lines around it show
+            // that.
+            foreign = true;
             sink.record(ofSyslog(KernelRecord.clean(bytes, from, end)), behind.at(lastSequence));
         }
     }
@@ -88,7 +100,9 @@ final class LineParser {
         boolean kernel = prefix.tag().isEmpty()
                 || prefix.tag().equals("kernel")
                 || prefix.tag().equals(KernelLogParser.RESET_JOB);
-        return new KernelRecord(time(prefix.stamp(), boot, zone), kernel ? Writer.UNTOLD : Writer.USER, prefix.text());
+        boolean proven = trust == LineTrust.KERNEL_TAG && prefix.tag().equals("kernel");
+        return new KernelRecord(
+                time(prefix.stamp(), boot, zone), kernel ? Writer.UNTOLD : Writer.USER, prefix.text(), proven);
     }
 
     /** Returns the time of a stamp; EPOCH for an unknown form. Seconds since boot count from this boot. */

@@ -23,6 +23,11 @@ interface LogSource extends AutoCloseable {
      */
     void read(Sink sink);
 
+    /** Returns whether no line of this source shows who wrote it, whatever the line is. */
+    default boolean provesNothing() {
+        return false;
+    }
+
     /** Makes {@code read} return soon. Any thread may call it. */
     @Override
     void close();

@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.Proof;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.RecordRules;
@@ -29,6 +31,7 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
 
     static Occurrence of(HealthEvent recovery) {
         Key key = new Key(
+                !Proof.isMissing(recovery),
                 recovery.componentClass(),
                 recovery.checkName(),
                 recovery.errorCodes(),
@@ -37,9 +40,18 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
         return new Occurrence(key, true, Map.of(), recovery::toBuilder);
     }
 
-    /** The properties in which repetitions agree. */
+    /**
+     * The properties in which repetitions agree.
+     *
+     * @param proven whether the source guarantees the writer of the line
+     */
     record Key(
-            String componentClass, String check, List<String> codes, List<Entity> entities, RecommendedAction action) {
+            boolean proven,
+            String componentClass,
+            String check,
+            List<String> codes,
+            List<Entity> entities,
+            RecommendedAction action) {
 
         /** Every line of a storm needs it, and the compiler's own is slower. */
         @Override
@@ -145,6 +157,9 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
         static final String NIC = "SysLogsNICDriverError";
         static final String DRIVER = "SysLogsDriverError";
         static final String RESET_FAILURE = "GPU_RESET_FAILURE";
+        /** Metadata key of a reset's events: when the reset ended, if that is known. Faults since then are not ended. */
+        static final String RESET_END = "gpuwarden.dev/reset-end";
+
         private static final String BOOTED = "the node was booted";
 
         /** A check of one class of component. */
@@ -201,21 +216,44 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
             if (event.message().equals(BOOTED)) {
                 return Optional.of(Repair.BOOT);
             }
+            if (Proof.isMissing(event)) {
+                return Optional.empty();
+            }
             // The specification has no other healthy event that is fatal.
             return event.fatal() ? Optional.of(Repair.RESET) : Optional.empty();
         }
 
-        /** Returns the events that clear the faults of a GPU after its reset. The specification sets them fatal. */
-        static List<Occurrence> reset(List<Entity> gpu, String nodeName, Instant when) {
+        /** Returns when the reset ended that the event reports; empty where only the order of the log shows it. */
+        static Optional<Instant> resetEnd(HealthEvent event) {
+            return Optional.ofNullable(event.metadata().get(RESET_END)).map(Instant::parse);
+        }
+
+        /**
+         * Returns the events that clear the faults of a GPU after its reset. The specification sets them fatal.
+         *
+         * @param proven whether the source guarantees that the kernel or root wrote the line
+         * @param end when the reset ended; empty where the line does not state it
+         */
+        static List<Occurrence> reset(
+                List<Entity> gpu, String nodeName, Instant when, boolean proven, Optional<Instant> end) {
+            Map<String, String> metadata = new HashMap<>(proven ? Map.of() : Proof.missing());
+            end.ifPresent(instant -> metadata.put(RESET_END, instant.toString()));
             return List.of(OWN.get(0), OWN.get(2), OWN.get(4)).stream()
                     .map(check -> event(check, nodeName)
                             .healthy(true)
                             .fatal(true)
                             .entities(gpu)
+                            .metadata(metadata)
+                            .strategy(strategy(proven))
                             .generated(when)
                             .build())
                     .map(Occurrence::of)
                     .toList();
+        }
+
+        /** Returns the strategy of an event: what any user may have written is stored, and no program acts on it. */
+        static ProcessingStrategy strategy(boolean proven) {
+            return proven ? ProcessingStrategy.EXECUTE_REMEDIATION : ProcessingStrategy.STORE_ONLY;
         }
     }
 }

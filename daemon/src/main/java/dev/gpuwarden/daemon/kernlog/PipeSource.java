@@ -18,10 +18,15 @@ final class PipeSource extends ChannelSource {
 
     private final LineParser records;
 
-    PipeSource(Path pipe, Boot boot, ZoneId zone) {
+    PipeSource(Path pipe, Boot boot, ZoneId zone, LineTrust trust) {
         // Opened for reading and writing, it neither blocks without a writer nor ends with the last one (fifo(7)).
         super(pipe, true, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        this.records = new LineParser(boot, zone);
+        this.records = new LineParser(boot, zone, trust);
+    }
+
+    @Override
+    public boolean provesNothing() {
+        return records.provesNothing();
     }
 
     @Override

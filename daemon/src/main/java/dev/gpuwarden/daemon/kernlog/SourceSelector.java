@@ -99,9 +99,26 @@ record SourceSelector(
     private LogSource byType(Path path, LogSource.Start start, boolean follow) {
         return switch (type(path)) {
             case DEVICE -> new KmsgSource(path, start, follow, boot);
-            case PIPE -> new PipeSource(path, boot, ZoneId.systemDefault());
-            case FILE -> new FileSource(path, start, follow, boot, ZoneId.systemDefault());
+            case PIPE -> new PipeSource(path, boot, ZoneId.systemDefault(), trust(path));
+            case FILE -> new FileSource(path, start, follow, boot, ZoneId.systemDefault(), trust(path));
         };
+    }
+
+    private LineTrust trust(Path path) {
+        if (settings.trustsFile()) {
+            return LineTrust.KERNEL_TAG;
+        }
+        return settings.source() == KernelLogSettings.Source.FILE || anyUserWrites(path)
+                ? LineTrust.NONE
+                : LineTrust.RECORDS;
+    }
+
+    private static boolean anyUserWrites(Path path) {
+        try {
+            return (((Number) Files.getAttribute(path, "unix:mode")).intValue() & 02) != 0;
+        } catch (IOException | UnsupportedOperationException e) {
+            return false; // A file that is not there yet, or a file system without modes.
+        }
     }
 
     private enum Type {

@@ -54,6 +54,16 @@ record RepairRequest(String name, Set<String> subjects, Instant since, HealthEve
         return requests;
     }
 
+    /** Returns a task for each fatal fault whose evidence any user may have written: no repair follows from it. */
+    static List<String> unproven(Collection<Fault> faults) {
+        return faults.stream()
+                .filter(Fault::unproven)
+                .map(fault -> "examine " + name(fault.cause()) + " of " + String.join(", ", subjects(fault.cause()))
+                        + ": the log does not show who wrote the line, so nothing acts on it (--kernel-log.trust-file)")
+                .distinct()
+                .toList();
+    }
+
     /**
      * Returns the repair; empty if only an operator can carry it out.
      *

@@ -43,7 +43,10 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
      */
     static ServerDecision decide(
             Collection<Fault> faults, List<RepairAttempt> attempts, RepairRules rules, ResetUnits units, Instant now) {
-        return new Decider(attempts, rules, units, now).decide(RepairRequest.of(faults));
+        ServerDecision decision = new Decider(attempts, rules, units, now).decide(RepairRequest.of(faults));
+        List<String> tasks = new ArrayList<>(decision.tasks());
+        tasks.addAll(RepairRequest.unproven(faults));
+        return new ServerDecision(decision.action(), tasks, decision.again());
     }
 
     private static final class Decider {

@@ -35,6 +35,7 @@ final class ClassifierFixture {
     private final KernelLogStats.Counters counters = new KernelLogStats.Counters(TestClock.START);
     private final Map<PciAddress, String> listed = new HashMap<>();
     private final GpuNames names;
+    private final EndedFaults ended = new EndedFaults();
     private final Duration quiet = Duration.ofMinutes(10);
     private long sequence;
 
@@ -72,7 +73,11 @@ final class ClassifierFixture {
     }
 
     ClassifierFixture record(Writer writer, Instant when, String text) {
-        return add(classifier.classify(new KernelRecord(when, writer, text)), sequence++);
+        return record(new KernelRecord(when, writer, text));
+    }
+
+    ClassifierFixture record(KernelRecord record) {
+        return add(classifier.classify(record), sequence++);
     }
 
     ClassifierFixture reboot() {
@@ -96,7 +101,8 @@ final class ClassifierFixture {
 
     /** Stores what waits. */
     List<HealthEvent> flush() {
-        List<HealthEvent> events = FaultPolicy.keepFatal(batcher.flush(), store.faults());
+        List<HealthEvent> events =
+                FaultPolicy.keepFatal(ended.narrow(batcher.flush(), store.faults(), time.instant()), store.faults());
         names.news()
                 .ifPresent(text -> store.accept(List.of(), Optional.of(new Position(EventBatcher.NAMES, BOOT, text))));
         store.accept(events, Optional.of(new Position(EventBatcher.POSITION, BOOT, "test:" + (sequence - 1))));

@@ -28,7 +28,8 @@ class FileSourceFormatsTest {
     }
 
     private FileSource source(LogSource.Start start, boolean follow) {
-        return new FileSource(log(), start, follow, new Boot(folder, Clock.systemUTC()), ZoneOffset.UTC);
+        return new FileSource(
+                log(), start, follow, new Boot(folder, Clock.systemUTC()), ZoneOffset.UTC, LineTrust.NONE);
     }
 
     private RecordingSink follow() {

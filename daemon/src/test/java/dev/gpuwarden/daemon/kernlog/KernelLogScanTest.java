@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelLogStatus.Gap;
@@ -66,6 +67,8 @@ class KernelLogScanTest {
                 .extracting(fault ->
                         fault.key().errorCode() + " " + fault.key().entity().value())
                 .containsExactly("79 0000:3b:00", "13 0000:3c:00");
+        assertThat(result.faults()).noneMatch(Fault::decides).anyMatch(Fault::unproven);
+        assertThat(scan(KernelLogSettings.Source.KMSG, log).faults()).anyMatch(Fault::decides);
         KernelLogStatus status = result.status().asOptional().orElseThrow();
         assertThat(status.records()).isEqualTo(7);
         assertThat(status.gaps()).isZero();

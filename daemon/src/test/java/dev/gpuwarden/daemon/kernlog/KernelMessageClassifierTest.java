@@ -168,14 +168,6 @@ class KernelMessageClassifierTest {
     }
 
     @Test
-    void fileWithoutWritersIsTrusted() {
-        log.record(Writer.UNTOLD, Instant.EPOCH, ClassifierFixture.XID79);
-        HealthEvent event = log.flushIfDue().get(0);
-        assertThat(event.errorCodes()).containsExactly("79");
-        assertThat(event.generated()).isEqualTo(TestClock.START);
-    }
-
-    @Test
     void fallenOffBusWithoutXidIsAFault() {
         log.kernel("NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.");
         HealthEvent event = log.flushIfDue().get(0);

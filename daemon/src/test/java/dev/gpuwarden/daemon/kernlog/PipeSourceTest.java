@@ -19,8 +19,8 @@ class PipeSourceTest {
         Path pipe = folder.resolve("kmsg");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
-        try (RecordingSink sink =
-                RecordingSink.follow(new PipeSource(pipe, new Boot(folder, Clock.systemUTC()), ZoneOffset.UTC))) {
+        try (RecordingSink sink = RecordingSink.follow(
+                new PipeSource(pipe, new Boot(folder, Clock.systemUTC()), ZoneOffset.UTC, LineTrust.NONE))) {
             sink.await(h -> h.unreadable().isEmpty());
             Files.writeString(pipe, "4,1,2,-;one\n SUBSYSTEM=pci\n4,2,3,-;two\nplain ");
             Files.writeString(pipe, "text\n4,9,3,-;three\n");

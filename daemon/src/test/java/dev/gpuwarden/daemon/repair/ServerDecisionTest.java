@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.ProcessingStrategy;
+import dev.gpuwarden.core.event.Proof;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.End;
@@ -74,6 +76,17 @@ class ServerDecisionTest {
         assertThat(decide(RULES, RIPE.minusMillis(1)))
                 .isEqualTo(new ServerDecision(Optional.empty(), List.of(), Optional.of(RIPE)));
         assertThat(decide(RULES, RIPE).action()).contains(new Planned(Kind.RESET, Set.of(GPU), "xid 48"));
+    }
+
+    @Test
+    void aLineThatAnyUserMayHaveWrittenIsAnOperators() {
+        HealthEvent.Builder unproven = event("xid", "79", RecommendedAction.RESTART_BM, GPU)
+                .strategy(ProcessingStrategy.STORE_ONLY)
+                .metadata(Proof.missing());
+        faults.apply(unproven.build(), 1, START);
+        ServerDecision decision = decide(RULES, RIPE);
+        assertThat(decision.action()).isEmpty();
+        assertThat(decision.tasks()).singleElement().asString().startsWith("examine xid 79 of " + GPU);
     }
 
     @Test
