@@ -45,7 +45,8 @@ public final class FaultCodec {
                 .setComponentClass(key.componentClass())
                 .setCheckName(key.checkName())
                 .setNodeName(key.nodeName())
-                .setErrorCode(key.errorCode());
+                .setErrorCode(key.errorCode())
+                .setReporter(key.reporter());
         if (!key.entity().equals(Entity.WHOLE)) {
             wire.setEntity(HealthEventCodec.toWire(key.entity()));
         }
@@ -59,7 +60,8 @@ public final class FaultCodec {
                 wire.getCheckName(),
                 wire.getNodeName(),
                 wire.hasEntity() ? HealthEventCodec.fromWire(wire.getEntity()) : Entity.WHOLE,
-                wire.getErrorCode());
+                wire.getErrorCode(),
+                wire.getReporter());
     }
 
     public static dev.gpuwarden.api.v1.StoredEvent toWire(StoredEvent stored) {

@@ -36,6 +36,25 @@ public final class FaultEntry {
                 .toList();
     }
 
+    /**
+     * Returns the faults under keys without reporters, which resources and annotations do not have. If two reporters raised the
+     * same fault, the worse one counts.
+     */
+    static List<Fault> ofAnyReporter(List<Fault> faults) {
+        if (faults.stream().allMatch(fault -> fault.key().reporter().isEmpty())) {
+            return faults;
+        }
+        Map<FaultKey, Fault> worst = new LinkedHashMap<>();
+        for (Fault fault : faults) {
+            FaultKey key = fault.key().ofAnyReporter();
+            Fault shown = new Fault(
+                    key, fault.cause(), fault.sequence(), fault.since(), fault.lastSeen(), fault.occurrences());
+            worst.merge(
+                    key, shown, (one, other) -> NodeHealthStatus.WORST_FIRST.compare(one, other) <= 0 ? one : other);
+        }
+        return List.copyOf(worst.values());
+    }
+
     /** Returns the fault with its key and times as shown, on which alone its place in the order depends. */
     static Fault named(Fault fault) {
         return shown(fault, fault.cause());

@@ -169,7 +169,12 @@ public record NodeHealth(
             long sequence,
             long droppedEvents,
             List<Fault> faults,
-            ReportedGpus gpus) {}
+            ReportedGpus gpus) {
+
+        public ReportedState {
+            faults = FaultEntry.ofAnyReporter(faults);
+        }
+    }
 
     /** The reverse of {@link FaultEntry#tree}: the rows of one event, one for each fault, become one event again. Pure. */
     static final class FaultReader {

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.node.ReportedGpus;
@@ -74,6 +75,27 @@ class NodeHealthTest {
                 .fatal(true)
                 .metadata(Map.of("b", "2", "a", "1"))
                 .message("off the bus");
+    }
+
+    /** Annotations of Nodes have no reporters, and a key with one would never be found in them. */
+    @Test
+    void theWorseOfTwoReportersOfOneFaultCountsUnderAKeyWithoutReporter() {
+        FaultTable table = new FaultTable();
+        HealthEvent.Builder event = HealthEvent.of("syslog-health-monitor", "GPU", "SysLogsXIDError")
+                .nodeName("n1")
+                .errorCodes(List.of("79"));
+        table.apply(event.build(), 1, NOW);
+        table.apply(
+                event.fatal(true)
+                        .metadata(new Reporter("namespace monitoring", "pod monitoring/a").in(Map.of()))
+                        .build(),
+                2,
+                NOW);
+        assertThat(table.faults()).hasSize(2);
+        assertThat(FaultEntry.ofAnyReporter(table.faults()))
+                .singleElement()
+                .matches(
+                        fault -> fault.cause().fatal() && fault.key().reporter().isEmpty());
     }
 
     @Test

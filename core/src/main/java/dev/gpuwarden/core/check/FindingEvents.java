@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Subject;
@@ -18,7 +19,7 @@ import java.util.Map;
 public final class FindingEvents {
 
     /** The agent of every event that a check of this program makes. */
-    public static final String AGENT = "gpuwarden";
+    public static final String AGENT = Reporter.CHECKS;
 
     /** Metadata key: pass, warn, fail. */
     public static final String OUTCOME = "gpuwarden.dev/outcome";

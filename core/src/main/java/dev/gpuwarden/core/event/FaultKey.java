@@ -12,9 +12,23 @@ import java.util.Set;
  *
  * @param entity {@link Entity#WHOLE} if the event named none
  * @param errorCode empty if the event named none
+ * @param reporter the kind of its {@link Reporter}, so that no reporter changes a fault of another; empty for gpuwarden's
+ *     own programs, for faults of older versions, and in the cluster's resources
  */
 public record FaultKey(
-        String agent, String componentClass, String checkName, String nodeName, Entity entity, String errorCode) {
+        String agent,
+        String componentClass,
+        String checkName,
+        String nodeName,
+        Entity entity,
+        String errorCode,
+        String reporter) {
+
+    /** Creates the key of a fault without a reporter. */
+    public FaultKey(
+            String agent, String componentClass, String checkName, String nodeName, Entity entity, String errorCode) {
+        this(agent, componentClass, checkName, nodeName, entity, errorCode, "");
+    }
 
     /** By check first. Two keys that are not equal are never in the same place. */
     public static final Comparator<FaultKey> ORDER = Comparator.comparing(FaultKey::checkName)
@@ -23,9 +37,10 @@ public record FaultKey(
             .thenComparing(FaultKey::nodeName)
             .thenComparing(key -> key.entity.type())
             .thenComparing(key -> key.entity.value())
-            .thenComparing(FaultKey::errorCode);
+            .thenComparing(FaultKey::errorCode)
+            .thenComparing(FaultKey::reporter);
 
-    /** Returns true if both are of one check of one agent on one node. */
+    /** Returns true if both are of one check of one agent on one node, whatever their reporters are. */
     public boolean sameCheck(FaultKey other) {
         return agent.equals(other.agent)
                 && componentClass.equals(other.componentClass)
@@ -42,6 +57,11 @@ public record FaultKey(
                     .add(key.entity);
         }
         return entities;
+    }
+
+    /** Returns the key of the same part and code without its reporter. */
+    public FaultKey ofAnyReporter() {
+        return with(entity);
     }
 
     private FaultKey with(Entity other) {

@@ -1,7 +1,6 @@
 package dev.gpuwarden.core.event;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,7 +14,8 @@ import java.util.Set;
  *
  * <p>A healthy event clears faults of its own agent, component class, check and node: those of the entities that it
  * names, or all if it names none; with the codes that it names, or with any. Naming a GPU by one of its names also
- * clears the faults under the other names in the raising event.
+ * clears the faults under the other names in the raising event. Faults of another kind of {@link Reporter} stay, unless
+ * the event is an administrator's.
  *
  * <p>The table is bounded, and {@link Room} shares it. Faults that find no room are left out of the change that their
  * event makes; {@link MissedFaults} finds them in the history when there is room.
@@ -126,15 +126,22 @@ public final class FaultTable {
 
     private void take(Fault fault, int sign) {
         HealthEvent cause = fault.cause();
-        faultRoom.take(fault.key().agent(), cause.fatal(), sign);
-        textRoom.take(fault.key().agent(), cause.fatal(), sign * cause.characters());
+        String share = share(fault.key().agent(), fault.key().reporter());
+        faultRoom.take(share, cause.fatal(), sign);
+        textRoom.take(share, cause.fatal(), sign * cause.characters());
+    }
+
+    /** Returns the name of the share that a fault counts for. A reporter chooses the name of its agent. */
+    private static String share(String agent, String reporter) {
+        return reporter.isEmpty() ? agent : reporter;
     }
 
     private Change raises(HealthEvent event) {
         Effect effect = Effect.REPEATED;
         Set<FaultKey> keys = new LinkedHashSet<>();
-        int faults = faultRoom.left(event.agent(), event.fatal());
-        int characters = textRoom.left(event.agent(), event.fatal());
+        String share = share(event.agent(), Reporter.kindOf(event));
+        int faults = faultRoom.left(share, event.fatal());
+        int characters = textRoom.left(share, event.fatal());
         for (FaultKey key : event.keys()) {
             Fault before = current.get(key);
             if (before != null && sameMeaning(before.cause(), event)) {
@@ -170,20 +177,31 @@ public final class FaultTable {
     private Set<FaultKey> clears(HealthEvent event) {
         Set<FaultKey> cleared = new LinkedHashSet<>();
         FaultKey check = event.keys().get(0);
-        List<Fault> ofCheck = new ArrayList<>();
         for (Fault fault : current.values()) {
-            if (fault.key().sameCheck(check)) {
-                ofCheck.add(fault);
-            }
-        }
-        for (Fault fault : ofCheck) {
-            boolean code = event.errorCodes().isEmpty()
-                    || event.errorCodes().contains(fault.key().errorCode());
-            if (code && (event.entities().isEmpty() || names(event, fault))) {
+            if (concerns(event, check, fault) && Reporter.mayEnd(event, fault.key())) {
                 cleared.add(fault.key());
             }
         }
         return cleared;
+    }
+
+    /**
+     * Returns the faults that a healthy event names and may not clear, because another kind of reporter raised them. Empty
+     * if it clears at least one.
+     */
+    public static List<Fault> withheld(List<Fault> current, HealthEvent healthy) {
+        FaultKey check = healthy.keys().get(0);
+        List<Fault> named = current.stream()
+                .filter(fault -> concerns(healthy, check, fault))
+                .toList();
+        return named.stream().anyMatch(fault -> Reporter.mayEnd(healthy, fault.key())) ? List.of() : named;
+    }
+
+    private static boolean concerns(HealthEvent healthy, FaultKey check, Fault fault) {
+        return fault.key().sameCheck(check)
+                && (healthy.errorCodes().isEmpty()
+                        || healthy.errorCodes().contains(fault.key().errorCode()))
+                && (healthy.entities().isEmpty() || names(healthy, fault));
     }
 
     private static boolean names(HealthEvent event, Fault fault) {

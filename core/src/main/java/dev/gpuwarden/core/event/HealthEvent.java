@@ -229,9 +229,10 @@ public record HealthEvent(
     public List<FaultKey> keys() {
         List<Entity> parts = entities.isEmpty() ? List.of(Entity.WHOLE) : entities;
         List<String> codes = errorCodes.isEmpty() ? List.of("") : errorCodes;
+        String reporter = Reporter.kindOf(this);
         return parts.stream()
                 .flatMap(part -> codes.stream()
-                        .map(code -> new FaultKey(agent, componentClass, checkName, nodeName, part, code)))
+                        .map(code -> new FaultKey(agent, componentClass, checkName, nodeName, part, code, reporter)))
                 .distinct()
                 .toList();
     }

@@ -3,6 +3,7 @@ package dev.gpuwarden.core.kernel;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import java.time.Instant;
 import java.util.List;
@@ -13,7 +14,7 @@ import java.util.Optional;
 public final class XidEvent {
 
     /** The program that reports the kernel log, by NVSentinel's name (spec/gpu-reset.md 1.1). */
-    public static final String AGENT = "syslog-health-monitor";
+    public static final String AGENT = Reporter.KERNEL_LOG;
 
     public static final String CHECK = "SysLogsXIDError";
     public static final String COMPONENT = "GPU";

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.HealthEvent.EventLimits;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.Reporter;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,9 +17,9 @@ import java.util.Set;
 final class ClearFaults {
 
     /** Metadata keys of such events. */
-    static final String REASON = "gpuwarden.dev/reason";
+    static final String REASON = Reporter.REASON;
 
-    static final String REQUESTED_BY = "gpuwarden.dev/requested-by";
+    static final String REQUESTED_BY = Reporter.REQUESTED_BY;
 
     /** The longest reason, in characters. */
     static final int MAX_REASON = 1024;

@@ -26,6 +26,7 @@ final class FaultPolicy {
         return fault.key().agent().equals(Checks.AGENT)
                 && !fault.cause().fatal()
                 // Another program may report under the same name, and clears its own faults.
+                && fault.key().reporter().isEmpty()
                 && fault.cause().metadata().containsKey(KernelMessageClassifier.SEVERITY);
     }
 

@@ -90,6 +90,7 @@ final class XidHistory {
         return fault.key().agent().equals(Checks.AGENT)
                 && fault.key().checkName().equals(Checks.XID)
                 // Another program may report under the same name.
+                && fault.key().reporter().isEmpty()
                 && fault.cause().metadata().containsKey(KernelMessageClassifier.SEVERITY);
     }
 

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 final class FaultRows {
 
     private static final String KEY = "agent = ? AND component = ? AND check_name = ? AND node = ?"
-            + " AND entity_type = ? AND entity = ? AND code = ?";
+            + " AND entity_type = ? AND entity = ? AND code = ? AND reporter = ?";
 
     private final Sql sql;
     private final FaultTable table = new FaultTable();
@@ -55,7 +55,8 @@ final class FaultRows {
                             row.getString("check_name"),
                             row.getString("node"),
                             new Entity(row.getString("entity_type"), row.getString("entity")),
-                            row.getString("code")),
+                            row.getString("code"),
+                            row.getString("reporter")),
                     row.getLong("cause"),
                     row.getLong("latest"),
                     row.getLong("since"),
@@ -114,8 +115,9 @@ final class FaultRows {
         row.add(Sql.micros(fault.lastSeen()));
         row.add(fault.occurrences());
         sql.update(
-                "INSERT OR REPLACE INTO faults (agent, component, check_name, node, entity_type, entity, code, cause,"
-                        + " latest, since, last_seen, occurrences) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO faults (agent, component, check_name, node, entity_type, entity, code,"
+                        + " reporter, cause, latest, since, last_seen, occurrences)"
+                        + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row.toArray());
     }
 
@@ -127,7 +129,8 @@ final class FaultRows {
                 key.nodeName(),
                 key.entity().type(),
                 key.entity().value(),
-                key.errorCode()));
+                key.errorCode(),
+                key.reporter()));
     }
 
     /** Groups faults by their causes, in the order of the events. */

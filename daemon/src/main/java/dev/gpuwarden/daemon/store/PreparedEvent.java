@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.util.Sha256;
 import dev.gpuwarden.daemon.store.EventTable.EventJson;
@@ -120,6 +121,10 @@ record PreparedEvent(
             out.writeUTF(event.checkName());
             out.writeUTF(event.nodeName());
             out.writeBoolean(event.healthy());
+            String reporter = Reporter.kindOf(event);
+            if (!reporter.isEmpty()) {
+                out.writeUTF(reporter);
+            }
             out.writeInt(entities.size());
             for (Entity entity : entities) {
                 out.writeUTF(entity.type());

@@ -10,7 +10,7 @@ final class Schema {
     /** The application id that marks the file as a store: "gpuw". */
     private static final int APPLICATION = 0x67707577;
 
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
 
     private static final List<String> TABLES = List.of(
             """
@@ -80,6 +80,30 @@ final class Schema {
                 serial TEXT
             ) STRICT, WITHOUT ROWID""");
 
+    /** The table of faults with their reporters, in place of the one without. A primary key cannot be altered. */
+    private static final List<String> SINCE_3 = List.of(
+            "ALTER TABLE faults RENAME TO faults_2",
+            """
+            CREATE TABLE faults (
+                agent TEXT NOT NULL,
+                component TEXT NOT NULL,
+                check_name TEXT NOT NULL,
+                node TEXT NOT NULL,
+                entity_type TEXT NOT NULL,
+                entity TEXT NOT NULL,
+                code TEXT NOT NULL,
+                reporter TEXT NOT NULL, -- its kind; empty for gpuwarden itself
+                cause INTEGER NOT NULL, -- the event that raised it
+                latest INTEGER NOT NULL, -- the event that counts its repetitions
+                since INTEGER NOT NULL,
+                last_seen INTEGER NOT NULL,
+                occurrences INTEGER NOT NULL,
+                PRIMARY KEY (agent, component, check_name, node, entity_type, entity, code, reporter)
+            ) STRICT, WITHOUT ROWID""",
+            "INSERT INTO faults SELECT agent, component, check_name, node, entity_type, entity, code, '', cause, latest,"
+                    + " since, last_seen, occurrences FROM faults_2",
+            "DROP TABLE faults_2");
+
     private Schema() {}
 
     /**
@@ -111,8 +135,13 @@ final class Schema {
         } else {
             return false;
         }
-        for (String table : SINCE_2) {
-            sql.run(table);
+        if (version < 2) {
+            for (String table : SINCE_2) {
+                sql.run(table);
+            }
+        }
+        for (String step : SINCE_3) {
+            sql.run(step);
         }
         sql.run("PRAGMA user_version = " + VERSION);
         sql.run("COMMIT");
