@@ -4,6 +4,7 @@ import dev.gpuwarden.api.datamodels.Entity;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.HealthEvent.EventLimits;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -66,17 +67,19 @@ public final class EventRules {
     public record Taken(List<HealthEvent> events) implements Judgement {}
 
     /**
-     * @param otherNode whether an event is about another node; otherwise it breaks a limit
+     * @param forbidden whether this sender may not report an event: it is about another node, or under gpuwarden's own
+     *     name; otherwise it breaks a limit
      * @param why for the sender: index, field, expected and seen, without the sender's own text
      */
-    public record Refused(boolean otherNode, String why) implements Judgement {}
+    public record Refused(boolean forbidden, String why) implements Judgement {}
 
     /**
      * @param nodeName this node's name
+     * @param reporter stored with each event; the sender cannot set it
      * @param now for events without a time
      */
-    public static Judgement judge(HealthEvents call, String nodeName, Instant now) {
-        return judge(call, Optional.of(nodeName), now);
+    public static Judgement judge(HealthEvents call, String nodeName, Reporter reporter, Instant now) {
+        return judge(call, Optional.of(nodeName), Optional.of(reporter), now);
     }
 
     /**
@@ -85,10 +88,10 @@ public final class EventRules {
      * @param now for events without a time
      */
     public static Judgement judgeOfAnyNode(HealthEvents call, Instant now) {
-        return judge(call, Optional.empty(), now);
+        return judge(call, Optional.empty(), Optional.empty(), now);
     }
 
-    private static Judgement judge(HealthEvents call, Optional<String> only, Instant now) {
+    private static Judgement judge(HealthEvents call, Optional<String> only, Optional<Reporter> reporter, Instant now) {
         int count = call.getEventsCount();
         if (count > MAX_EVENTS) {
             return new Refused(false, "events: " + count + ", at most " + MAX_EVENTS + " in one call");
@@ -107,6 +110,11 @@ public final class EventRules {
                 String why = "events[" + i + "].nodeName: another node's name; this is '" + nodeName + "'";
                 return new Refused(true, why);
             }
+            if (reporter.isPresent() && event.getAgent().equals(Reporter.CHECKS)) {
+                String why = "events[" + i + "].agent: expected the reporter's own name, seen '" + Reporter.CHECKS
+                        + "', the name of this node's own checks";
+                return new Refused(true, why);
+            }
             if (!NODE_NAME.matcher(nodeName).matches() && only.isEmpty()) {
                 return new Refused(false, "events[" + i + "].nodeName: expected the name of a Node");
             }
@@ -115,7 +123,7 @@ public final class EventRules {
                 String why = "events[" + i + "]: pairs of entity and code: more than " + MAX_FAULTS + " in one call";
                 return new Refused(false, why);
             }
-            HealthEvent kept = keep(event, nodeName, now);
+            HealthEvent kept = keep(event, nodeName, reporter, now);
             Optional<String> tooBig = EventLimits.violation(kept);
             if (tooBig.isPresent()) {
                 return new Refused(false, "events[" + i + "]: " + tooBig.get());
@@ -177,14 +185,18 @@ public final class EventRules {
         }
     }
 
-    private static HealthEvent keep(dev.gpuwarden.api.datamodels.HealthEvent wire, String nodeName, Instant now) {
+    private static HealthEvent keep(
+            dev.gpuwarden.api.datamodels.HealthEvent wire, String nodeName, Optional<Reporter> reporter, Instant now) {
         HealthEvent event = HealthEventCodec.fromWire(wire, now);
         List<String> codes = event.errorCodes().stream().map(EventRules::named).toList();
         List<dev.gpuwarden.core.event.Entity> entities = event.entities().stream()
                 .map(part -> new dev.gpuwarden.core.event.Entity(named(part.type()), named(part.value())).canonical())
                 .toList();
         String message = event.message();
-        int room = EventLimits.CHARACTERS - names(event, codes, entities) - nodeName.length();
+        int room = EventLimits.CHARACTERS
+                - names(event, codes, entities)
+                - nodeName.length()
+                - reporter.map(Reporter::characters).orElse(0);
         Map<String, String> metadata =
                 KeptMetadata.of(event.metadata(), room - Math.min(message.length(), LEAST_MESSAGE) - CUT_NOTE);
         String cut = cut(message, room - characters(metadata));
@@ -197,7 +209,7 @@ public final class EventRules {
                 .message(Utf8.shown(cut))
                 .errorCodes(codes)
                 .entities(entities)
-                .metadata(metadata)
+                .metadata(reporter.map(by -> by.in(metadata)).orElse(metadata))
                 .nodeName(nodeName)
                 .build();
     }
@@ -291,6 +303,7 @@ public final class EventRules {
 
         private static boolean sensible(String key, String value) {
             return !key.isBlank()
+                    && !Reporter.isReserved(key)
                     && Utf8.firstUnprintable(key) < 0
                     && (!key.equals(StoredEvent.OCCURRENCES) || value.matches("[1-9][0-9]{0,8}"));
         }

@@ -10,9 +10,11 @@ import dev.gpuwarden.api.datamodels.Entity;
 import dev.gpuwarden.api.datamodels.HealthEvent;
 import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.core.event.HealthEvent.EventLimits;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EventRulesTest {
 
     private static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
+    private static final Reporter REPORTER = new Reporter("namespace ml", "pod ml/train-0, user 7");
 
     static Stream<Arguments> refusals() {
         return Stream.of(
@@ -58,10 +61,39 @@ class EventRulesTest {
     }
 
     @Test
+    void noReporterUsesTheNameOfThisNodesChecks() {
+        assertThat(judge(event().setAgent("gpuwarden")))
+                .isEqualTo(new Refused(
+                        true,
+                        "events[0].agent: expected the reporter's own name, seen 'gpuwarden', the name of this node's own"
+                                + " checks"));
+    }
+
+    @Test
+    void theReporterIsWhatTheDaemonFoundAndNotWhatTheSenderClaims() {
+        Taken taken = (Taken) judge(event().putMetadata("gpuwarden.dev/reporter", "user 0")
+                .putMetadata("gpuwarden.dev/reporter-kind", "")
+                .putMetadata("gpuwarden.dev/requested-by", "uid 0")
+                .putMetadata("gpuwarden.dev/reason", "board replaced")
+                .putMetadata("mine", "kept"));
+        assertThat(taken.events().get(0).metadata())
+                .isEqualTo(Map.of(
+                        "gpuwarden.dev/reporter",
+                        "pod ml/train-0, user 7",
+                        "gpuwarden.dev/reporter-kind",
+                        "namespace ml",
+                        "mine",
+                        "kept",
+                        EventRules.METADATA_CUT,
+                        "4"));
+        assertThat(taken.events().get(0).keys().get(0).reporter()).isEqualTo("namespace ml");
+    }
+
+    @Test
     void tooManyEventsAreRefusedBeforeTheyAreRead() {
         HealthEvents.Builder call = HealthEvents.newBuilder();
         fill(1001, i -> call.addEvents(HealthEvent.getDefaultInstance()));
-        assertThat(EventRules.judge(call.build(), "node-1", NOW))
+        assertThat(EventRules.judge(call.build(), "node-1", REPORTER, NOW))
                 .isEqualTo(new Refused(false, "events: 1001, at most 1000 in one call"));
     }
 
@@ -108,7 +140,10 @@ class EventRulesTest {
     private static java.util.Map<String, String> metadata(Consumer<HealthEvent.Builder> change) {
         HealthEvent.Builder event = event();
         change.accept(event);
-        return ((Taken) judge(event)).events().get(0).metadata();
+        Map<String, String> kept =
+                new java.util.HashMap<>(((Taken) judge(event)).events().get(0).metadata());
+        kept.keySet().removeIf(Reporter::isReserved);
+        return kept;
     }
 
     /** Details of a fault are worth less than the fault. */
@@ -227,7 +262,7 @@ class EventRulesTest {
         for (HealthEvent.Builder event : events) {
             call.addEvents(event);
         }
-        return EventRules.judge(call.build(), "node-1", NOW);
+        return EventRules.judge(call.build(), "node-1", REPORTER, NOW);
     }
 
     private static Arguments refusal(String why, Consumer<HealthEvent.Builder> change) {

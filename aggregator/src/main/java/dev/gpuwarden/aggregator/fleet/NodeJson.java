@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -63,6 +64,7 @@ public final class NodeJson {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("check", cause.checkName());
         tree.put("agent", cause.agent());
+        Reporter.nameOf(cause).ifPresent(name -> tree.put("reportedBy", name));
         tree.put("component", cause.componentClass());
         tree.put("codes", FaultSummary.codes(raised));
         tree.put(

@@ -47,6 +47,7 @@ import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.page.PageGuard;
 import dev.gpuwarden.daemon.page.PageOptions;
 import dev.gpuwarden.daemon.page.TokenReviewer;
+import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.recorder.RecentKernelLines;
@@ -319,6 +320,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 store::storing,
                 unreached,
                 store::recording,
+                CallingProcess.Lookup.of(paths),
                 Clock.systemUTC());
     }
 

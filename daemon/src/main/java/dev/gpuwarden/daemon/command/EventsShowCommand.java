@@ -14,6 +14,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.recorder.SupportArchive;
@@ -198,6 +199,7 @@ final class EventsShowCommand extends ClientCommand {
         event.entities().forEach(entity -> field(out, "", entity.type() + " " + entity.value()));
         field(out, "node", event.nodeName());
         field(out, "agent", event.agent());
+        Reporter.nameOf(event).ifPresent(name -> field(out, "reporter", name));
         if (!asked.isEmpty()) {
             field(out, "check", asked);
         }

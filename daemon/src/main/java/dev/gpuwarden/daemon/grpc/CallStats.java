@@ -12,7 +12,7 @@ import java.util.function.ObjLongConsumer;
 /** Counters of calls and connections. Bounded: methods that are not served share one name. Thread-safe. */
 public final class CallStats {
 
-    /** The reason of a refusal before a call was served. */
+    /** The reason of a refusal. */
     public enum Refusal {
         /** Too many connections. */
         CONNECTIONS,
@@ -21,7 +21,11 @@ public final class CallStats {
         /** Too many requests wait for a worker. */
         QUEUE,
         /** Too many watchers. */
-        WATCHERS;
+        WATCHERS,
+        /** A client that may not report sent events, or used a name that is not its own. */
+        REPORT,
+        /** A healthy event named only faults that its reporter may not end. */
+        ACQUITTAL;
 
         public String label() {
             return name().toLowerCase(Locale.ROOT);

@@ -6,65 +6,135 @@ import dev.gpuwarden.api.datamodels.HealthEvents;
 import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
+import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.daemon.grpc.CallStats.Refusal;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
-import java.time.Clock;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
- * The service that receives events of other programs. It answers OK only after all events of a call are on disk.
- * Thread-safe.
+ * The service that receives events of other programs. It answers OK only after all events of a call are on disk. A
+ * reporter may accuse where its socket permits it, and ends only faults of its own kind. Thread-safe.
  */
 final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase {
 
-    private final String nodeName;
-    private final EventWriter intake;
-    private final AccessPolicy access;
-    private final WorkerPool work;
-    private final Clock clock;
-    private final Runnable refused;
+    private static final System.Logger LOG = System.getLogger(EventService.class.getName());
 
-    /** @param refused run when the store did not take a call */
-    EventService(NodeSources sources, AccessPolicy access, WorkerPool work, Runnable refused) {
-        this.nodeName = sources.identity().nodeName();
-        this.intake = sources.intake();
-        this.clock = sources.clock();
+    private final NodeSources sources;
+    private final AccessPolicy access;
+    private final boolean forEvents;
+    private final WorkerPool work;
+    private final CallStats stats;
+    private final Runnable refused;
+    /** One line a minute for each reporter; a reporter would fill the log otherwise. */
+    private final RateLimit lines = new RateLimit(1, TimeUnit.MINUTES.toNanos(1), 64, System::nanoTime);
+
+    /**
+     * @param forEvents whether this is the socket for events alone
+     * @param refused run when the store did not take a call
+     */
+    EventService(
+            NodeSources sources,
+            AccessPolicy access,
+            boolean forEvents,
+            WorkerPool work,
+            CallStats stats,
+            Runnable refused) {
+        this.sources = sources;
         this.access = access;
+        this.forEvents = forEvents;
         this.work = work;
+        this.stats = stats;
         this.refused = refused;
     }
 
     @Override
     public void healthEventOccurredV1(HealthEvents call, StreamObserver<Empty> client) {
-        if (!access.mayReport(Peer.current())) {
-            refuse(client, Status.PERMISSION_DENIED, "events are taken from a Unix socket or with a certificate");
-            return;
-        }
-        EventRules.Judgement judgement = EventRules.judge(call, nodeName, clock.instant());
-        if (judgement instanceof EventRules.Refused refused) {
-            refuse(client, refused.otherNode() ? Status.PERMISSION_DENIED : Status.INVALID_ARGUMENT, refused.why());
-            return;
-        }
-        List<HealthEvent> events = ((EventRules.Taken) judgement).events();
-        if (events.isEmpty()) {
-            WorkerPool.answer(client, Empty::getDefaultInstance);
-        } else {
-            work.answerLater(client, () -> store(events));
-        }
+        Peer peer = Peer.current();
+        work.answerLater(client, () -> receive(call, peer));
     }
 
-    private Empty store(List<HealthEvent> events) {
-        List<Receipt> receipts = accept(intake, events);
+    private Empty receive(HealthEvents call, Peer peer) {
+        AccessPolicy.Permission permission = access.report(peer, forEvents);
+        if (permission.reporter().isEmpty()) {
+            throw denied(Refusal.REPORT, peer.toString(), permission.why());
+        }
+        Reporter reporter = permission.reporter().get();
+        EventRules.Judgement judgement = EventRules.judge(
+                call, sources.identity().nodeName(), reporter, sources.clock().instant());
+        if (judgement instanceof EventRules.Refused no) {
+            throw no.forbidden()
+                    ? denied(Refusal.REPORT, reporter.name(), no.why())
+                    : NodeService.status(Status.INVALID_ARGUMENT, no.why());
+        }
+        List<HealthEvent> events = ((EventRules.Taken) judgement).events();
+        List<Fault> current = events.stream().anyMatch(HealthEvent::healthy)
+                ? sources.events().faults()
+                : List.of();
+        List<HealthEvent> kept = new ArrayList<>();
+        Optional<String> withheld = Optional.empty();
+        for (int i = 0; i < events.size(); i++) {
+            HealthEvent event = events.get(i);
+            List<Fault> ofOthers = event.healthy() ? FaultTable.withheld(current, event) : List.of();
+            if (ofOthers.isEmpty() || raises(events.subList(0, i), event)) {
+                kept.add(event);
+            } else if (withheld.isEmpty()) {
+                withheld = Optional.of("events[" + i + "]: " + why(ofOthers.get(0), reporter));
+            }
+        }
+        if (!kept.isEmpty()) {
+            store(kept);
+        }
+        if (withheld.isPresent()) {
+            // Accusations of the same call are stored: none may be lost for an acquittal beside it.
+            throw denied(Refusal.ACQUITTAL, reporter.name(), withheld.get());
+        }
+        return Empty.getDefaultInstance();
+    }
+
+    /** Returns whether an earlier event of the call may raise a fault that the healthy one ends. */
+    private static boolean raises(List<HealthEvent> earlier, HealthEvent healthy) {
+        return earlier.stream()
+                .anyMatch(event -> !event.healthy()
+                        && event.agent().equals(healthy.agent())
+                        && event.checkName().equals(healthy.checkName()));
+    }
+
+    private static String why(Fault fault, Reporter reporter) {
+        String raisedBy = fault.key().reporter();
+        return "it ends no fault: expected a report by "
+                + (raisedBy.isEmpty() ? "this node's own " + fault.key().agent() : raisedBy)
+                + ", which raised it, or 'gpuwarden set-healthy' by an administrator, seen " + reporter.name()
+                + "; the other events of the call are stored";
+    }
+
+    private StatusRuntimeException denied(Refusal kind, String who, String why) {
+        stats.refused(kind);
+        if (lines.take(who)) {
+            LOG.log(
+                    Level.WARNING,
+                    "refused a report of " + who + ": " + why + "; further cases of this minute are not logged");
+        }
+        return NodeService.status(Status.PERMISSION_DENIED, why);
+    }
+
+    private void store(List<HealthEvent> events) {
+        List<Receipt> receipts = accept(sources.intake(), events);
         boolean stored = receipts.stream().allMatch(EventService::kept);
         if (!stored) {
             refused.run();
             throw NodeService.status(
                     Status.UNAVAILABLE, "the store takes nothing now; send the same events again later");
         }
-        return Empty.getDefaultInstance();
     }
 
     /** @throws StatusRuntimeException if the store refuses one of the events */
@@ -82,9 +152,5 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
             case STORED, COUNTED, DUPLICATE -> true;
             case HELD, REFUSED -> false;
         };
-    }
-
-    private static void refuse(StreamObserver<Empty> client, Status status, String why) {
-        client.onError(status.withDescription(why).asRuntimeException());
     }
 }

@@ -43,7 +43,8 @@ public final class GrpcOptions {
             names = "--grpc.admin-uids",
             split = ",",
             paramLabel = "UID",
-            description = "Users that may run checks and clear faults, beside root and the daemon's own user.")
+            description = "Users that may run checks and clear faults, beside root and the daemon's own user;"
+                    + " none of them from inside a container.")
     List<Integer> adminUids = List.of();
 
     @Option(
@@ -80,9 +81,19 @@ public final class GrpcOptions {
             names = "--events.socket-mode",
             defaultValue = "0660",
             paramLabel = "MODE",
-            description = "Octal file mode of that socket; 0666 lets pods report that do not run as root"
+            description = "Octal file mode of that socket; 0666 lets processes open it that do not run as root"
                     + " (default: ${DEFAULT-VALUE}).")
     String eventsSocketMode = "0660";
+
+    @Option(
+            names = ReporterRules.OPTION,
+            split = ",",
+            defaultValue = ReporterRules.DEFAULT,
+            paramLabel = "WHO",
+            description =
+                    "Who may report on that socket, beside root and the daemon's user outside containers: uid:NUMBER,"
+                            + " unit:NAME.service, pod:NAMESPACE, pod:* for each pod, or 'none' (default: ${DEFAULT-VALUE}).")
+    List<String> reporters = List.of(ReporterRules.DEFAULT.split(","));
 
     /**
      * @param mode in the form "rw-rw----"

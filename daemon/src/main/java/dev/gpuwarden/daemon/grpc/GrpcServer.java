@@ -89,7 +89,13 @@ public final class GrpcServer implements AutoCloseable {
     /** @throws UserError if a configured socket or address cannot be used */
     public static GrpcServer start(GrpcOptions options, NodeSources sources) {
         TcpListener tcp = TcpListener.of(options);
-        GrpcServer server = new GrpcServer(sources, new AccessPolicy(AccessPolicy.processUid(), options.admins()));
+        GrpcServer server = new GrpcServer(
+                sources,
+                new AccessPolicy(
+                        AccessPolicy.processUid(),
+                        options.admins(),
+                        ReporterRules.parse(options.reporters),
+                        sources.callers()));
         try {
             options.querySocket().ifPresent(socket -> server.listen(socket, "--grpc.socket", true));
             options.eventSocket().ifPresent(socket -> server.listen(socket, "--events.socket", false));
@@ -187,8 +193,8 @@ public final class GrpcServer implements AutoCloseable {
         services.add(OLD_REFLECTION, () -> RequestGuard.before(oldReflection()));
         services.add(
                 PlatformConnectorGrpc.SERVICE_NAME,
-                () -> RequestGuard.before(
-                        new EventService(sources, access, storing, () -> servings.forEach(HealthService::update))));
+                () -> RequestGuard.before(new EventService(
+                        sources, access, !queries, storing, stats, () -> servings.forEach(HealthService::update))));
         if (queries) {
             services.add(
                     NodeServiceGrpc.SERVICE_NAME,

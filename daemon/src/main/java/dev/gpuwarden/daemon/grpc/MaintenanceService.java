@@ -40,9 +40,10 @@ final class MaintenanceService extends MaintenanceServiceGrpc.MaintenanceService
     @Override
     public void releaseGpus(ReleaseGpusRequest request, StreamObserver<GpuRelease> client) {
         if (!(Peer.current() instanceof Peer.Process process) || !access.mayAdminister(process)) {
-            client.onError(NodeService.status(
-                    Status.PERMISSION_DENIED,
-                    "only root and administrators may make this call, over the daemon's Unix socket"));
+            client.onError(
+                    NodeService.status(
+                            Status.PERMISSION_DENIED,
+                            "only root and administrators outside containers may make this call, over the daemon's Unix socket"));
             return;
         }
         StateStream<Progress, GpuRelease> stream = new StateStream<>(

@@ -192,8 +192,9 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
 
     @Override
     public void runChecks(RunChecksRequest request, StreamObserver<CheckResult> client) {
-        if (!access.mayAdminister(Peer.current())) {
-            client.onError(denied("run checks"));
+        Optional<String> refusal = access.refusal(Peer.current());
+        if (refusal.isPresent()) {
+            client.onError(denied("run checks", refusal.get()));
             return;
         }
         Set<String> known =
@@ -275,8 +276,9 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
     @Override
     public void setHealthy(SetHealthyRequest request, StreamObserver<SetHealthyResponse> client) {
         Peer peer = Peer.current();
-        if (!access.mayAdminister(peer)) {
-            client.onError(denied("clear faults"));
+        Optional<String> refusal = access.refusal(peer);
+        if (refusal.isPresent()) {
+            client.onError(denied("clear faults", refusal.get()));
             return;
         }
         reading.answerLater(client, () -> clear(request, peer));
@@ -321,11 +323,11 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
         hub.add(request, (ServerCallStreamObserver<WatchResponse>) client);
     }
 
-    private static StatusRuntimeException denied(String what) {
+    private static StatusRuntimeException denied(String what, String refusal) {
         return status(
                 Status.PERMISSION_DENIED,
-                "only root, the daemon's user and those of --grpc.admin-uids may " + what + "; this is "
-                        + Peer.current());
+                "only root, the daemon's user and those of --grpc.admin-uids may " + what + ", outside containers; "
+                        + refusal);
     }
 
     static StatusRuntimeException status(Status status, String why) {

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.daemon.access.GpuReleases;
+import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.daemon.vram.LocalCalls;
 import dev.gpuwarden.daemon.vram.VramStatus;
 import java.time.Clock;
@@ -28,6 +29,7 @@ import java.util.function.Supplier;
  * @param storing true while the store takes events; from memory
  * @param unreached the receivers that take no events of this node now, and why; from memory
  * @param recordings returns the flight recorder's recording of an event, by its id; reads the store
+ * @param callers finds the processes that call; reads /proc
  */
 public record NodeSources(
         Identity identity,
@@ -42,6 +44,7 @@ public record NodeSources(
         BooleanSupplier storing,
         Supplier<Map<String, String>> unreached,
         Function<String, Optional<byte[]>> recordings,
+        CallingProcess.Lookup callers,
         Clock clock) {
 
     /**

@@ -61,6 +61,26 @@ public final class ProcessOwners {
         return facts;
     }
 
+    /**
+     * Returns whether a process shares the PID namespace of this /proc, as no process of an ordinary container does. Absent
+     * where it cannot be seen, has ended, or another one has its number.
+     *
+     * @param ageNanos time since it had this number for certain
+     */
+    synchronized Reading<Boolean> sharesNamespace(int pid, long ageNanos) {
+        Reading<Long> start = procfs.startTicks(pid);
+        if (!(start instanceof Reading.Present<Long> ticks)) {
+            return Reading.absent(Absence.NO_DATA, 0, cause(start));
+        }
+        if (startedSince(ticks.value(), ageNanos)) {
+            return Reading.absent(Absence.NO_DATA, 0, REUSED);
+        }
+        Reading<Integer> namespaces = procfs.namespaces(pid);
+        return procfs.startTicks(pid).equals(start)
+                ? namespaces.map(count -> count == 1)
+                : Reading.absent(Absence.NO_DATA, 0, GONE);
+    }
+
     /** Returns why processes of others cannot be seen from here; empty if they can. */
     public Optional<String> hiddenBecause() {
         return privateNamespace

@@ -26,6 +26,7 @@ final class Procfs {
     /** Clock ticks in /proc: USER_HZ, 100 on every architecture that NVIDIA's driver supports. */
     private static final double TICKS_PER_SECOND = 100;
 
+    private static final String NAMESPACES = "NSpid:";
     private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,8}");
 
     private final Path root;
@@ -42,6 +43,21 @@ final class Procfs {
     /** Returns the parent's PID; 0 if the parent is invisible from here. */
     Reading<Integer> parent(int pid) {
         return field(pid, 4).map(Long::intValue); // proc(5): ppid
+    }
+
+    /** Returns the number of PID namespaces that a process has a number in, counted from this /proc's on. */
+    Reading<Integer> namespaces(int pid) {
+        Reading<String> status = read(Path.of(Integer.toString(pid), "status"), STAT_BYTES);
+        if (!(status instanceof Reading.Present<String> text)) {
+            return status.map(t -> 0);
+        }
+        return text.value()
+                .lines()
+                .filter(line -> line.startsWith(NAMESPACES)) // proc(5): NSpid, since Linux 4.1
+                .map(line ->
+                        Reading.of(line.substring(NAMESPACES.length()).trim().split("\\s+").length))
+                .findFirst()
+                .orElse(Reading.absent(Absence.NOT_SUPPORTED, 0, "/proc/PID/status has no NSpid"));
     }
 
     private Reading<Long> field(int pid, int field) {

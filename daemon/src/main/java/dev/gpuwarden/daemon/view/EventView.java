@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.view;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.event.StoredEvent;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +30,7 @@ public final class EventView {
         tree.put("generated", event.generated().toString());
         tree.put("node", event.nodeName());
         tree.put("agent", event.agent());
+        Reporter.nameOf(event).ifPresent(name -> tree.put("reportedBy", name));
         tree.put("component", event.componentClass());
         tree.put("check", event.checkName());
         tree.put("healthy", event.healthy());

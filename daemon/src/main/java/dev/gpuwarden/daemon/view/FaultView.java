@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.node.PartNames;
 import java.time.Instant;
 import java.util.Collection;
@@ -49,6 +50,7 @@ public final class FaultView {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("event", cause.id());
         tree.put("agent", cause.agent());
+        Reporter.nameOf(cause).ifPresent(name -> tree.put("reportedBy", name));
         tree.put("component", cause.componentClass());
         tree.put("check", cause.checkName());
         tree.put(

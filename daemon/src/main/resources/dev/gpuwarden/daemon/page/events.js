@@ -73,7 +73,7 @@ export async function openEvent(id) {
   byId('event-title').textContent = `${event.check} ${event.codes.join(', ')}`;
   const facts = {
     About: about(event.entities, current()?.gpus ?? []), Message: event.message, Do: event.advice, Action: event.action,
-    'Reported by': event.agent, First: time(event.received), Last: `${time(event.lastSeen)} (${age(event.lastSeen)} ago)`,
+    'Reported by': event.reportedBy ? `${event.agent}, ${event.reportedBy}` : event.agent, First: time(event.received), Last: `${time(event.lastSeen)} (${age(event.lastSeen)} ago)`,
     Times: event.occurrences, ...event.metadata,
   };
   const list = element('dl');

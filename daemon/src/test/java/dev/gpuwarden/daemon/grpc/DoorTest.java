@@ -25,16 +25,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Access to the sockets and the permissions of clients. */
 @Timeout(60)
@@ -42,24 +38,6 @@ class DoorTest {
 
     @TempDir
     Path folder;
-
-    static Stream<Arguments> peers() {
-        return Stream.of(
-                Arguments.of(new Peer.Process(1, 0, 0, 0), true, true),
-                Arguments.of(new Peer.Process(1, 998, 0, 0), true, true),
-                Arguments.of(new Peer.Process(1, 1000, 0, 0), true, true),
-                Arguments.of(new Peer.Process(1, 1001, 0, 0), true, false),
-                Arguments.of(new Peer.Certified("CN=prometheus"), true, true),
-                Arguments.of(new Peer.Anonymous(), false, false));
-    }
-
-    @ParameterizedTest
-    @MethodSource("peers")
-    void permissionsDependOnThePeer(Peer peer, boolean report, boolean administer) {
-        AccessPolicy access = new AccessPolicy(998, Set.of(1000));
-        assertThat(access.mayReport(peer)).isEqualTo(report);
-        assertThat(access.mayAdminister(peer)).isEqualTo(administer);
-    }
 
     @Test
     void theKernelVouchesForWhoAsks() {

@@ -11,12 +11,17 @@ import dev.gpuwarden.api.datamodels.PlatformConnectorGrpc.PlatformConnectorBlock
 import dev.gpuwarden.api.datamodels.RecommendedAction;
 import dev.gpuwarden.api.v1.GetNodeRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
+import dev.gpuwarden.api.v1.SetHealthyRequest;
 import dev.gpuwarden.core.event.EventFilter;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.daemon.process.CallingProcess;
 import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -127,6 +132,107 @@ class EventServiceTest {
         report().healthEventOccurredV1(call(event("a")));
         assertThat(health("datamodels.PlatformConnector")).isEqualTo(ServingStatus.SERVING);
         refused(Status.Code.NOT_FOUND, "", () -> health("no.such.Service"));
+    }
+
+    /** The call reaches the socket where its mode is 0666, or its group is the caller's. */
+    @Test
+    void whoMayAskNeitherRaisesNorEndsAFault() {
+        node.store.accept(ServedNode.xid("79").build());
+        callAs(65534, new Owner.Unit("session-3.scope"), true);
+        for (NodeClient socket : List.of(node.client, checks)) {
+            PlatformConnectorBlockingStub report = PlatformConnectorGrpc.newBlockingStub(socket.channel());
+            refused(
+                    Status.Code.PERMISSION_DENIED,
+                    "seen user 65534",
+                    () -> report.healthEventOccurredV1(call(acquittal("syslog-health-monitor"))));
+            refused(
+                    Status.Code.PERMISSION_DENIED,
+                    "seen user 65534",
+                    () -> report.healthEventOccurredV1(call(event("a"))));
+        }
+        assertThat(node.store.faults()).hasSize(2);
+        assertThat(node.store.events(EventFilter.all())).hasSize(1);
+        assertThat(node.server.stats().refusals(CallStats.Refusal.REPORT)).isEqualTo(4);
+        assertThat(ask().getFaultCount()).isEqualTo(2);
+    }
+
+    /** Root in a container is root on the socket too. */
+    @Test
+    void rootInAPodEndsNothingByTheSocketForQueries() {
+        node.store.accept(ServedNode.xid("79").build());
+        callAs(0, AccessPolicyTest.pod("batch", "train-0"), false);
+        refused(
+                Status.Code.PERMISSION_DENIED,
+                "other reporters use the socket of --events.socket",
+                () -> PlatformConnectorGrpc.newBlockingStub(node.client.channel())
+                        .healthEventOccurredV1(call(acquittal("syslog-health-monitor"))));
+        refused(
+                Status.Code.PERMISSION_DENIED,
+                "outside containers",
+                () -> NodeServiceGrpc.newBlockingStub(node.client.channel())
+                        .setHealthy(SetHealthyRequest.newBuilder()
+                                .setAll(true)
+                                .setReason("mine")
+                                .build()));
+        assertThat(node.store.faults()).hasSize(2);
+    }
+
+    @Test
+    void aMonitorsPodEndsWhatAnEarlierPodOfItRaisedAndAnotherPodDoesNot() {
+        callAs(65534, AccessPolicyTest.pod("monitoring", "dcgm-abcde"), false);
+        report().healthEventOccurredV1(call(event("a")));
+        assertThat(node.store.faults()).hasSize(1);
+        assertThat(node.store.faults().get(0).cause().metadata())
+                .containsEntry("gpuwarden.dev/reporter", "pod monitoring/dcgm-abcde, user 65534");
+        callAs(0, AccessPolicyTest.pod("batch", "train-0"), false);
+        refused(
+                Status.Code.PERMISSION_DENIED,
+                "events[1]: it ends no fault: expected a report by namespace monitoring, which raised it, or 'gpuwarden"
+                        + " set-healthy' by an administrator, seen pod batch/train-0, user 0",
+                () -> report().healthEventOccurredV1(
+                                call(event("b").setCheckName("Other"), acquittal("preflight-dcgm-diag"))));
+        assertThat(node.store.faults()).as("the accusation beside it is stored").hasSize(2);
+        assertThat(node.server.stats().refusals(CallStats.Refusal.ACQUITTAL)).isEqualTo(1);
+        callAs(65534, AccessPolicyTest.pod("monitoring", "dcgm-vwxyz"), false);
+        report().healthEventOccurredV1(call(acquittal("preflight-dcgm-diag")));
+        assertThat(node.store.faults()).hasSize(1);
+    }
+
+    @Test
+    void whatAMonitorUnderTheKernelLogsNameRaisedItEndsAndTheKernelLogsStays() {
+        node.store.accept(ServedNode.xid("79").build());
+        callAs(0, AccessPolicyTest.pod("nvsentinel", "syslog-health-monitor-abcde"), false);
+        HealthEvent.Builder same = event("a").setAgent("syslog-health-monitor").setCheckName("SysLogsXIDError");
+        report().healthEventOccurredV1(call(same));
+        assertThat(node.store.faults()).hasSize(3);
+        report().healthEventOccurredV1(call(acquittal("syslog-health-monitor").setCheckName("SysLogsXIDError")));
+        assertThat(node.store.faults())
+                .hasSize(2)
+                .allMatch(fault -> fault.key().reporter().isEmpty());
+    }
+
+    @Test
+    void noReporterUsesTheNameOfThisNodesChecks() {
+        refused(
+                Status.Code.PERMISSION_DENIED,
+                "events[0].agent: expected the reporter's own name, seen 'gpuwarden'",
+                () -> report().healthEventOccurredV1(call(event("a").setAgent("gpuwarden"))));
+    }
+
+    private void callAs(int uid, Owner owner, boolean ofNode) {
+        node.callers.set((pid, user, connected) -> new CallingProcess(uid, owner, Reading.of(ofNode)));
+    }
+
+    private dev.gpuwarden.api.v1.Node ask() {
+        return NodeServiceGrpc.newBlockingStub(node.client.channel()).getNode(GetNodeRequest.getDefaultInstance());
+    }
+
+    private static HealthEvent.Builder acquittal(String agent) {
+        return HealthEvent.newBuilder()
+                .setAgent(agent)
+                .setComponentClass("GPU")
+                .setCheckName(agent.equals("syslog-health-monitor") ? "SysLogsXIDError" : "DcgmDiagnosticMemory")
+                .setIsHealthy(true);
     }
 
     private ServingStatus health(String service) {

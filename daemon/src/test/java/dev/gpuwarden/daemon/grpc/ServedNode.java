@@ -28,6 +28,7 @@ import dev.gpuwarden.daemon.check.TimeGrid;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
@@ -69,6 +70,10 @@ final class ServedNode implements AutoCloseable {
     volatile @Nullable LocalCalls calls;
 
     final List<GpuReleases.Request> released = new CopyOnWriteArrayList<>();
+
+    /** Finds this process as it is, unless a test replaces it. */
+    final AtomicReference<CallingProcess.Lookup> callers = new AtomicReference<>(
+            CallingProcess.Lookup.of(NodePaths.of(Path.of("/proc"), Path.of("/sys"), Path.of("/var/log/pods"))));
 
     final AtomicInteger memoryLooks = new AtomicInteger();
     /** Makes the store refuse writes, like a full disk. */
@@ -128,6 +133,7 @@ final class ServedNode implements AutoCloseable {
                 () -> !full.get(),
                 () -> Map.of("webhook", "the server answers 503"),
                 store::recording,
+                (pid, uid, connected) -> callers.get().find(pid, uid, connected),
                 Clock.systemUTC());
     }
 

@@ -12,6 +12,8 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.GpuIdentity.MigDevice;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
@@ -94,6 +96,17 @@ class VramServiceTest extends VramServiceFixture {
         until(() -> observe(0, 5536).isEmpty());
         assertThat(states.next().getState()).isEqualTo(State.EXPIRED);
         assertThat(states.hasNext()).isFalse();
+    }
+
+    /** Who may neither report nor end faults may ask for memory. */
+    @Test
+    void aUserWithoutRightsReservesForTheOwnTenant() {
+        node.callers.set(
+                (pid, uid, connected) -> new CallingProcess(65534, new Owner.Unit("batch.service"), Reading.of(true)));
+        var states = reserve(wants(100).setGpu("0"));
+        assertThat(states.next().getTenant()).isEqualTo("unit:batch.service");
+        observe(0, 6000);
+        assertThat(states.next().getState()).isEqualTo(State.GRANTED);
     }
 
     @Test

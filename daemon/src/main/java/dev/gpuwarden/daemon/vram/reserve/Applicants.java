@@ -8,14 +8,12 @@ import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.ProcessOwners;
+import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.budget.Terms;
 import dev.gpuwarden.watchdog.budget.TermsSource;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /** The tenants of processes that call the daemon, found as the owners of allocated memory are. Thread-safe. */
@@ -35,10 +33,7 @@ public final class Applicants {
 
     /** Returns the process of a caller. Reads /proc. */
     public MemoryUse process(Request.Caller caller) {
-        long age = System.nanoTime() - caller.connectedAtNanos();
-        // Nothing is kept between two calls: an earlier result could be of another process with this number.
-        ProcessFacts facts = Objects.requireNonNull(
-                new ProcessOwners(paths).lookUp(Map.of(caller.pid(), age)).get(caller.pid()));
+        ProcessFacts facts = CallingProcess.facts(paths, caller.pid(), caller.connectedAtNanos());
         Reading<Long> holdsNone = Reading.absent(Absence.NO_DATA, 0, "it has allocated nothing yet");
         Reading<Integer> unpartitioned = Reading.absent(Absence.NOT_SUPPORTED);
         GpuProcess process =
