@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -82,6 +84,52 @@ class ForeignClientsTest {
         command.add("unix://" + socket);
         command.addAll(List.of(what));
         return run(command);
+    }
+
+    /** Another user on a socket of mode 0666, and root in a container. Both ask; neither reports nor ends a fault. */
+    @Test
+    void aClientOfAnotherUserOrInAContainerChangesNothing() throws Exception {
+        assumeTrue(AccessPolicy.processUid() == 0, "only root can be another user");
+        Path tool = TOOLS.resolve("bin/grpcurl");
+        assumeTrue(Files.isExecutable(tool), () -> "no grpcurl at " + tool.toAbsolutePath());
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path program = Files.copy(tool, folder.resolve("grpcurl"), StandardCopyOption.COPY_ATTRIBUTES);
+        try (ServedNode node = ServedNode.start(folder, options -> {
+            options.socketMode = "0666";
+            return options;
+        })) {
+            node.store.accept(ServedNode.xid("79").build());
+            String healthy = "{\"events\": [{\"agent\": \"syslog-health-monitor\", \"componentClass\": \"GPU\","
+                    + " \"checkName\": \"SysLogsXIDError\", \"isHealthy\": true}]}";
+            String fatal = healthy.replace("isHealthy", "isFatal");
+            for (List<String> as : List.of(
+                    List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+                    List.of("unshare", "--pid", "--fork"))) {
+                String report = "datamodels.PlatformConnector/HealthEventOccurredV1";
+                assertThat(refusal(as, program, node.socket, healthy, report)).contains("PermissionDenied");
+                assertThat(refusal(as, program, node.socket, fatal, report)).contains("PermissionDenied");
+                assertThat(refusal(
+                                as,
+                                program,
+                                node.socket,
+                                "{\"all\": true, \"reason\": \"mine\"}",
+                                "gpuwarden.v1.NodeService/SetHealthy"))
+                        .contains("PermissionDenied");
+                assertThat(refusal(as, program, node.socket, "{}", "gpuwarden.v1.NodeService/GetNode"))
+                        .contains("\"name\": \"node-7\"");
+            }
+            assertThat(node.store.faults()).hasSize(2);
+        }
+    }
+
+    private static String refusal(List<String> as, Path program, Path socket, String data, String method)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(as);
+        command.addAll(List.of(program.toString(), "-plaintext", "-d", data, "unix://" + socket, method));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        process.waitFor();
+        return said;
     }
 
     @Test

@@ -43,6 +43,15 @@ public final class NodeTree {
         return this;
     }
 
+    /** Gives a process a number in each of these PID namespaces, the outermost first. */
+    void namespaces(int pid, int... numbers) {
+        StringBuilder line = new StringBuilder("NSpid:");
+        for (int number : numbers) {
+            line.append('\t').append(number);
+        }
+        write("proc/" + pid + "/status", "Name:\tpython\n" + line + "\nNSpgid:\t" + pid + "\n");
+    }
+
     static String stat(int pid, long startTicks, String command) {
         return pid + " (" + command + ") S 1 " + pid + " 1 0 -1 4194560 1 0 0 0 10 20 0 0 20 0 3 0 " + startTicks
                 + " 1000 50 18446744073709551615\n";

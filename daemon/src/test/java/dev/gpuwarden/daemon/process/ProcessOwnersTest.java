@@ -55,6 +55,28 @@ class ProcessOwnersTest {
     }
 
     @Test
+    void aProcessOfAContainerIsInAPidNamespaceOfItsOwn() throws IOException {
+        node.process(17, 500, "gpuwarden", "0::/system.slice/shell.service");
+        node.namespaces(17, 17);
+        assertThat(owners.sharesNamespace(17, 0)).isEqualTo(Reading.of(true));
+        node.process(18, 500, "python", IN_POD);
+        node.namespaces(18, 18, 1);
+        assertThat(owners.sharesNamespace(18, 0)).isEqualTo(Reading.of(false));
+        node.process(19, 500, "python", IN_POD);
+        assertThat(owners.sharesNamespace(19, 0)).isInstanceOf(Reading.Absent.class);
+        assertThat(owners.sharesNamespace(20, 0)).isInstanceOf(Reading.Absent.class);
+    }
+
+    /** A caller could leave its connection to a child, and end: its number may then be that of a process of the node. */
+    @Test
+    void aProcessThatStartedAfterTheConnectionIsNotTheCaller() {
+        node.process(17, 99_000 * 100, "sshd", "0::/system.slice/ssh.service");
+        node.namespaces(17, 17);
+        assertThat(owners.sharesNamespace(17, 500_000_000_000L)).isEqualTo(Reading.of(true));
+        assertThat(owners.sharesNamespace(17, 2_000_000_000_000L)).isInstanceOf(Reading.Absent.class);
+    }
+
+    @Test
     void aPodIsNamedByTheFolderOfItsLogs() {
         node.process(17, 500, "python", IN_POD).pod("team-a", "trainer-0", UID, "main");
         assertThat(lookUp(17).owner())
