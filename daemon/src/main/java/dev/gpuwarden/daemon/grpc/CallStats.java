@@ -12,7 +12,7 @@ import java.util.function.ObjLongConsumer;
 /** Counters of calls and connections. Bounded: methods that are not served share one name. Thread-safe. */
 public final class CallStats {
 
-    /** The reason of a refusal. */
+    /** The reason of a refusal before a call was served. */
     public enum Refusal {
         /** Too many connections. */
         CONNECTIONS,
@@ -21,10 +21,20 @@ public final class CallStats {
         /** Too many requests wait for a worker. */
         QUEUE,
         /** Too many watchers. */
-        WATCHERS,
-        /** A client that may not report sent events, or used a name that is not its own. */
-        REPORT,
-        /** A healthy event named only faults that its reporter may not end. */
+        WATCHERS;
+
+        public String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** The reason why a report of another program was refused. */
+    public enum RefusedReport {
+        /** Its sender may not report here. */
+        REPORTER,
+        /** It names another node, or an agent that is not the reporter's. */
+        NAME,
+        /** It is healthy, and names only faults that its reporter may not end. */
         ACQUITTAL;
 
         public String label() {
@@ -39,6 +49,7 @@ public final class CallStats {
 
     private final Map<Ended, LongAdder> ended = new ConcurrentHashMap<>();
     private final LongAdder[] refused = new LongAdder[Refusal.values().length];
+    private final LongAdder[] refusedReports = new LongAdder[RefusedReport.values().length];
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger watchers = new AtomicInteger();
@@ -49,6 +60,9 @@ public final class CallStats {
         this.held = held;
         for (int i = 0; i < refused.length; i++) {
             refused[i] = new LongAdder();
+        }
+        for (int i = 0; i < refusedReports.length; i++) {
+            refusedReports[i] = new LongAdder();
         }
     }
 
@@ -80,6 +94,14 @@ public final class CallStats {
 
     public void refused(Refusal why) {
         refused[why.ordinal()].increment();
+    }
+
+    public void refused(RefusedReport why) {
+        refusedReports[why.ordinal()].increment();
+    }
+
+    public long refusals(RefusedReport why) {
+        return refusedReports[why.ordinal()].sum();
     }
 
     public void watchers(int change) {

@@ -11,7 +11,7 @@ import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.limit.RateLimit;
-import dev.gpuwarden.daemon.grpc.CallStats.Refusal;
+import dev.gpuwarden.daemon.grpc.CallStats.RefusedReport;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -66,14 +66,14 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
     private Empty receive(HealthEvents call, Peer peer) {
         AccessPolicy.Permission permission = access.report(peer, forEvents);
         if (permission.reporter().isEmpty()) {
-            throw denied(Refusal.REPORT, peer.toString(), permission.why());
+            throw denied(RefusedReport.REPORTER, peer.toString(), permission.why());
         }
         Reporter reporter = permission.reporter().get();
         EventRules.Judgement judgement = EventRules.judge(
                 call, sources.identity().nodeName(), reporter, sources.clock().instant());
         if (judgement instanceof EventRules.Refused no) {
             throw no.forbidden()
-                    ? denied(Refusal.REPORT, reporter.name(), no.why())
+                    ? denied(RefusedReport.NAME, reporter.name(), no.why())
                     : NodeService.status(Status.INVALID_ARGUMENT, no.why());
         }
         List<HealthEvent> events = ((EventRules.Taken) judgement).events();
@@ -96,7 +96,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         }
         if (withheld.isPresent()) {
             // Accusations of the same call are stored: none may be lost for an acquittal beside it.
-            throw denied(Refusal.ACQUITTAL, reporter.name(), withheld.get());
+            throw denied(RefusedReport.ACQUITTAL, reporter.name(), withheld.get());
         }
         return Empty.getDefaultInstance();
     }
@@ -117,7 +117,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
                 + "; the other events of the call are stored";
     }
 
-    private StatusRuntimeException denied(Refusal kind, String who, String why) {
+    private StatusRuntimeException denied(RefusedReport kind, String who, String why) {
         stats.refused(kind);
         if (lines.take(who)) {
             LOG.log(

@@ -155,6 +155,9 @@ public final class PartCollectors {
             for (CallStats.Refusal why : CallStats.Refusal.values()) {
                 out.add("gpuwarden_grpc_refused", Labels.of("cause", why.label()), stats.refusals(why));
             }
+            for (CallStats.RefusedReport why : CallStats.RefusedReport.values()) {
+                out.add("gpuwarden_grpc_refused_reports", Labels.of("cause", why.label()), stats.refusals(why));
+            }
         });
     }
 

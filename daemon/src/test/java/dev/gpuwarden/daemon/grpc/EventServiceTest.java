@@ -152,7 +152,8 @@ class EventServiceTest {
         }
         assertThat(node.store.faults()).hasSize(2);
         assertThat(node.store.events(EventFilter.all())).hasSize(1);
-        assertThat(node.server.stats().refusals(CallStats.Refusal.REPORT)).isEqualTo(4);
+        assertThat(node.server.stats().refusals(CallStats.RefusedReport.REPORTER))
+                .isEqualTo(4);
         assertThat(ask().getFaultCount()).isEqualTo(2);
     }
 
@@ -192,7 +193,8 @@ class EventServiceTest {
                 () -> report().healthEventOccurredV1(
                                 call(event("b").setCheckName("Other"), acquittal("preflight-dcgm-diag"))));
         assertThat(node.store.faults()).as("the accusation beside it is stored").hasSize(2);
-        assertThat(node.server.stats().refusals(CallStats.Refusal.ACQUITTAL)).isEqualTo(1);
+        assertThat(node.server.stats().refusals(CallStats.RefusedReport.ACQUITTAL))
+                .isEqualTo(1);
         callAs(65534, AccessPolicyTest.pod("monitoring", "dcgm-vwxyz"), false);
         report().healthEventOccurredV1(call(acquittal("preflight-dcgm-diag")));
         assertThat(node.store.faults()).hasSize(1);

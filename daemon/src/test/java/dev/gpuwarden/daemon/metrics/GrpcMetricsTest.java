@@ -22,6 +22,7 @@ class GrpcMetricsTest {
         stats.ended("datamodels.PlatformConnector/HealthEventOccurredV1", Status.Code.UNAVAILABLE);
         stats.ended("", Status.Code.UNIMPLEMENTED);
         stats.refused(CallStats.Refusal.MEMORY);
+        stats.refused(CallStats.RefusedReport.ACQUITTAL);
         Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
         Exposition exposition =
                 new Exposition(MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.grpc(stats)));
