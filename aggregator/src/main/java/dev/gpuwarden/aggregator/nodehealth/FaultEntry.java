@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
@@ -22,7 +23,10 @@ public final class FaultEntry {
     static final int LONGEST_MESSAGE = 512;
     /** In characters, like the schema; api's EventRules allow no more bytes. */
     static final int LONGEST_NAME = 256;
-    /** For all keys and values together. Larger metadata are left out whole, because a part could be misread as all. */
+    /**
+     * For all keys and values of the sender together. Larger metadata are left out whole, because a part could be misread as
+     * all. What the daemon adds about the reporter stays.
+     */
     static final int MOST_METADATA = 1024;
 
     private FaultEntry() {}
@@ -94,16 +98,17 @@ public final class FaultEntry {
     }
 
     private static Map<String, String> metadata(Map<String, String> given) {
-        int characters = given.entrySet().stream()
+        Map<String, String> kept = new TreeMap<>(given);
+        int characters = kept.entrySet().stream()
+                .filter(entry -> !Reporter.isReserved(entry.getKey()))
                 .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
                 .sum();
         if (characters > MOST_METADATA) {
-            return Map.of();
+            kept.keySet().removeIf(key -> !Reporter.isReserved(key));
         }
         Map<String, String> metadata = new TreeMap<>();
-        new TreeMap<>(given)
-                .forEach((key, value) ->
-                        metadata.putIfAbsent(ShownText.cut(key, MOST_METADATA), ShownText.cut(value, MOST_METADATA)));
+        kept.forEach((key, value) ->
+                metadata.putIfAbsent(ShownText.cut(key, MOST_METADATA), ShownText.cut(value, MOST_METADATA)));
         return metadata;
     }
 

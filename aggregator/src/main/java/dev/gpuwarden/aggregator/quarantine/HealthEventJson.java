@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -51,6 +52,7 @@ final class HealthEventJson {
             tree.put("message", Text.truncate(event.message(), LONGEST_MESSAGE));
         }
         int metadata = event.metadata().entrySet().stream()
+                .filter(entry -> !Reporter.isReserved(entry.getKey()))
                 .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
                 .sum();
         if (metadata > MOST_METADATA) {

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Instant;
@@ -119,6 +120,10 @@ class NodeHealthStatusTest {
         assertThat(metadata(fits)).isEqualTo(fits);
         assertThat(metadata(Map.of("b", "23", "a", "x".repeat(1021)))).isNull();
         assertThat(metadata(Map.of())).isNull();
+        Reporter reporter = new Reporter("namespace monitoring", "pod monitoring/dcgm-abcde, user 0");
+        assertThat(metadata(reporter.in(fits))).isEqualTo(reporter.in(fits));
+        assertThat(metadata(reporter.in(Map.of("b", "23", "a", "x".repeat(1021)))))
+                .isEqualTo(reporter.in(Map.of()));
     }
 
     private static Object metadata(Map<String, String> given) {

@@ -126,20 +126,15 @@ public final class FaultTable {
 
     private void take(Fault fault, int sign) {
         HealthEvent cause = fault.cause();
-        String share = share(fault.key().agent(), fault.key().reporter());
+        String share = Reporter.shareOf(fault.key().agent(), fault.key().reporter());
         faultRoom.take(share, cause.fatal(), sign);
         textRoom.take(share, cause.fatal(), sign * cause.characters());
-    }
-
-    /** Returns the name of the share that a fault counts for. A reporter chooses the name of its agent. */
-    private static String share(String agent, String reporter) {
-        return reporter.isEmpty() ? agent : reporter;
     }
 
     private Change raises(HealthEvent event) {
         Effect effect = Effect.REPEATED;
         Set<FaultKey> keys = new LinkedHashSet<>();
-        String share = share(event.agent(), Reporter.kindOf(event));
+        String share = Reporter.shareOf(event);
         int faults = faultRoom.left(share, event.fatal());
         int characters = textRoom.left(share, event.fatal());
         for (FaultKey key : event.keys()) {

@@ -50,6 +50,15 @@ public record Reporter(String kind, String name) {
         return Optional.ofNullable(event.metadata().get(NAME));
     }
 
+    /** Returns the name under which an event counts where each sender has a share. A reporter chooses its agent's name. */
+    public static String shareOf(HealthEvent event) {
+        return shareOf(event.agent(), kindOf(event));
+    }
+
+    static String shareOf(String agent, String kind) {
+        return kind.isEmpty() ? agent : kind;
+    }
+
     /** Returns the number of characters that {@link #in} adds. */
     public int characters() {
         return KIND.length() + kind.length() + NAME.length() + name.length();

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.grpc;
 
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.daemon.process.CallingProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -54,7 +55,8 @@ record AccessPolicy(int ownUid, Set<Integer> adminUids, ReporterRules reporters,
                         ? "expected a reporter that --events.reporters names (" + reporters + ")"
                         : "expected root, the daemon's user or one of --grpc.admin-uids, outside containers;"
                                 + " other reporters use the socket of --events.socket")
-                + ", seen " + Reporters.of(caller).name());
+                + ", seen " + Reporters.of(caller).name()
+                + (caller.owner() instanceof Owner.Unknown unknown ? " (" + unknown.cause() + ")" : ""));
     }
 
     /** Returns true if the peer may run checks, take GPUs and end faults. */

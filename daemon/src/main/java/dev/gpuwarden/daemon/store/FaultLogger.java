@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.util.Text;
 import java.lang.System.Logger.Level;
@@ -18,7 +19,7 @@ import java.util.function.Supplier;
 /**
  * A log of the faults that other programs and the kernel log report: one line when a fault is raised and one when it
  * is cleared, none for repetitions. Reporters are not trusted: a minute has at most {@value #MOST} lines about fatal
- * faults and as many about others, of which one agent gets at most {@value #MOST_OF_AGENT} each. The first line of a
+ * faults and as many about others, of which one agent or kind of reporter gets at most {@value #MOST_OF_AGENT} each. The first line of a
  * later minute gives the number of suppressed lines. Called by the store's thread only.
  */
 public final class FaultLogger implements AutoCloseable {
@@ -75,7 +76,7 @@ public final class FaultLogger implements AutoCloseable {
             }
         }
         Share all = new Share("", event.fatal());
-        Share agent = new Share(event.agent(), event.fatal());
+        Share agent = new Share(Reporter.shareOf(event), event.fatal());
         if (lines.getOrDefault(all, 0) >= MOST || lines.getOrDefault(agent, 0) >= MOST_OF_AGENT) {
             leftOut++;
             return;
@@ -96,7 +97,8 @@ public final class FaultLogger implements AutoCloseable {
         String entities = event.entities().isEmpty() ? "" : names.get().of(event.entities());
         String message = event.message();
         return what + event.checkName() + (codes.isEmpty() ? "" : " " + codes)
-                + (entities.isEmpty() ? "" : " of " + entities) + ", from " + event.agent() + ": "
+                + (entities.isEmpty() ? "" : " of " + entities) + ", from " + event.agent()
+                + Reporter.nameOf(event).map(name -> " (" + name + ")").orElse("") + ": "
                 + Text.truncate(message, LONGEST_MESSAGE);
     }
 
