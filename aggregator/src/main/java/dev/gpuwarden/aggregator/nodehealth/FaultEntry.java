@@ -25,7 +25,7 @@ public final class FaultEntry {
     static final int LONGEST_NAME = 256;
     /**
      * For all keys and values of the sender together. Larger metadata are left out whole, because a part could be misread as
-     * all. What the daemon adds about the reporter stays.
+     * all. The pairs that the daemon adds about the reporter stay.
      */
     static final int MOST_METADATA = 1024;
 

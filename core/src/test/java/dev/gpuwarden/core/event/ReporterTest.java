@@ -14,7 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who may end which fault.
+ * The right of each reporter to end a fault.
  *
  * <p>{@code -Dgpuwarden.reporter.sequences=100000} runs more random orders, {@code -Dgpuwarden.reporter.seed} others.
  */
@@ -113,7 +113,7 @@ class ReporterTest {
         assertThat(apply(xid(Reporter.KERNEL_LOG))).isEqualTo(Effect.RAISED);
     }
 
-    /** The oracle knows for each fault the reporters that accuse it, and no rule of the table. */
+    /** The oracle has the reporters that accuse each fault, and no rule of the table. */
     @Test
     void inNoOrderDoesAFaultEndByAnotherReporter() {
         for (int i = 0; i < SEQUENCES; i++) {

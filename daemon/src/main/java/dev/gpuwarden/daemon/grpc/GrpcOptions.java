@@ -89,10 +89,9 @@ public final class GrpcOptions {
             names = ReporterRules.OPTION,
             split = ",",
             defaultValue = ReporterRules.DEFAULT,
-            paramLabel = "WHO",
-            description =
-                    "Who may report on that socket, beside root and the daemon's user outside containers: uid:NUMBER,"
-                            + " unit:NAME.service, pod:NAMESPACE, pod:* for each pod, or 'none' (default: ${DEFAULT-VALUE}).")
+            paramLabel = "REPORTER",
+            description = "Reporters that this socket admits, beside administrators outside containers: uid:NUMBER,"
+                    + " unit:NAME.service, pod:NAMESPACE, pod:* for each pod, or 'none' (default: ${DEFAULT-VALUE}).")
     List<String> reporters = List.of(ReporterRules.DEFAULT.split(","));
 
     /**

@@ -136,7 +136,7 @@ class EventServiceTest {
 
     /** The call reaches the socket where its mode is 0666, or its group is the caller's. */
     @Test
-    void whoMayAskNeitherRaisesNorEndsAFault() {
+    void permissionToAskIsNoneToRaiseOrEndAFault() {
         node.store.accept(ServedNode.xid("79").build());
         callAs(65534, new Owner.Unit("session-3.scope"), true);
         for (NodeClient socket : List.of(node.client, checks)) {
@@ -201,7 +201,7 @@ class EventServiceTest {
     }
 
     @Test
-    void whatAMonitorUnderTheKernelLogsNameRaisedItEndsAndTheKernelLogsStays() {
+    void aMonitorUnderTheKernelLogsNameEndsItsOwnFaultAndTheKernelLogsStays() {
         node.store.accept(ServedNode.xid("79").build());
         callAs(0, AccessPolicyTest.pod("nvsentinel", "syslog-health-monitor-abcde"), false);
         HealthEvent.Builder same = event("a").setAgent("syslog-health-monitor").setCheckName("SysLogsXIDError");

@@ -98,7 +98,7 @@ class VramServiceTest extends VramServiceFixture {
         assertThat(states.hasNext()).isFalse();
     }
 
-    /** Who may neither report nor end faults may ask for memory. */
+    /** A user without the right to report or end faults may ask for memory. */
     @Test
     void aUserWithoutRightsReservesForTheOwnTenant() {
         node.callers.set(

@@ -33,7 +33,7 @@ class StoredReporterTest extends StoreFixture {
         assertThat(store().faults()).isEmpty();
     }
 
-    /** A reporter that knows what another one will send could otherwise take its effect away. */
+    /** A reporter could otherwise send the report of another one first, without an effect. */
     @Test
     void theSameReportOfAnotherIsNoDuplicate() {
         store().accept(by(MONITOR, Events.xid("79", 1)));
