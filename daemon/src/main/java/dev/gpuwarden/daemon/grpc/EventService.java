@@ -35,8 +35,10 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
     private final WorkerPool work;
     private final CallStats stats;
     private final Runnable refused;
-    /** One line a minute for each reporter; a reporter would fill the log otherwise. */
-    private final RateLimit lines = new RateLimit(1, TimeUnit.MINUTES.toNanos(1), 64, System::nanoTime);
+    /** One line a minute for each kind of reporter, and 20 for all: a caller chooses neither its kind nor its user. */
+    private final RateLimit linesOfOne = new RateLimit(1, TimeUnit.MINUTES.toNanos(1), 64, System::nanoTime);
+
+    private final RateLimit lines = new RateLimit(20, TimeUnit.SECONDS.toNanos(3), 1, System::nanoTime);
 
     /**
      * @param forEvents whether this is the socket for events alone
@@ -66,14 +68,14 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
     private Empty receive(HealthEvents call, Peer peer) {
         AccessPolicy.Permission permission = access.report(peer, forEvents);
         if (permission.reporter().isEmpty()) {
-            throw denied(RefusedReport.REPORTER, peer.toString(), permission.why());
+            throw denied(RefusedReport.REPORTER, user(peer), permission.why());
         }
         Reporter reporter = permission.reporter().get();
         EventRules.Judgement judgement = EventRules.judge(
                 call, sources.identity().nodeName(), reporter, sources.clock().instant());
         if (judgement instanceof EventRules.Refused no) {
             throw no.forbidden()
-                    ? denied(RefusedReport.NAME, reporter.name(), no.why())
+                    ? denied(RefusedReport.NAME, reporter.kind(), no.why())
                     : NodeService.status(Status.INVALID_ARGUMENT, no.why());
         }
         List<HealthEvent> events = ((EventRules.Taken) judgement).events();
@@ -96,7 +98,7 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
         }
         if (withheld.isPresent()) {
             // Accusations of the same call are stored: none may be lost for an acquittal beside it.
-            throw denied(RefusedReport.ACQUITTAL, reporter.name(), withheld.get());
+            throw denied(RefusedReport.ACQUITTAL, reporter.kind(), withheld.get());
         }
         return Empty.getDefaultInstance();
     }
@@ -117,9 +119,14 @@ final class EventService extends PlatformConnectorGrpc.PlatformConnectorImplBase
                 + "; the other events of the call are stored";
     }
 
+    /** A number of a process would be another one for each line. */
+    private static String user(Peer peer) {
+        return peer instanceof Peer.Process process ? "user " + process.uid() : "a client over TCP";
+    }
+
     private StatusRuntimeException denied(RefusedReport kind, String who, String why) {
         stats.refused(kind);
-        if (lines.take(who)) {
+        if (linesOfOne.take(who) && lines.take(LOG)) {
             LOG.log(
                     Level.WARNING,
                     "refused a report of " + who + ": " + why + "; further cases of this minute are not logged");
