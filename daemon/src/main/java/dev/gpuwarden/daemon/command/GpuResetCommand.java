@@ -13,7 +13,6 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.access.LimitedAccess;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.kernlog.KernelLogTail;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.DriverRoot;
 import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.reset.NvidiaSmi;
@@ -156,8 +155,8 @@ public final class GpuResetCommand extends CheckingCommand {
         NodeSnapshot seen = sample(NodeSampler::snapshot);
         ResetTargets targets = restore ? new ResetTargets(List.of()) : ResetTargets.of(seen, names);
         resetting = targets.uuids();
-        ResetNode node = new ResetNode(
-                socket, seen, targets.files(paths.devices()), new ProcessOwners(paths), acknowledgements, this::verify);
+        ResetNode node =
+                new ResetNode(socket, seen, targets.files(paths.devices()), paths, acknowledgements, this::verify);
         NvidiaSmi smi = new NvidiaSmi(driver, longest);
         if (!arm) {
             ResetReport plan = restore

@@ -8,6 +8,8 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.GpuFileHolders;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.GpuReset;
@@ -35,6 +37,7 @@ final class ResetNode implements GpuReset.Node {
     private final NodeSnapshot seen;
     private final Set<Path> files;
     private final ProcessOwners owners;
+    private final GpuFileHolders holders;
     private final Path kernelLog;
     private final Function<List<String>, GpuReset.Verified> checks;
 
@@ -49,13 +52,14 @@ final class ResetNode implements GpuReset.Node {
             Optional<Path> socket,
             NodeSnapshot seen,
             Set<Path> files,
-            ProcessOwners owners,
+            NodePaths paths,
             Path kernelLog,
             Function<List<String>, GpuReset.Verified> checks) {
         this.socket = socket;
         this.seen = seen;
         this.files = Set.copyOf(files);
-        this.owners = owners;
+        this.owners = new ProcessOwners(paths);
+        this.holders = new GpuFileHolders(paths, owners);
         this.kernelLog = kernelLog;
         this.checks = checks;
     }
@@ -111,11 +115,7 @@ final class ResetNode implements GpuReset.Node {
 
     @Override
     public Reading<List<String>> holders() {
-        Optional<String> hidden = owners.hiddenBecause();
-        if (hidden.isPresent()) {
-            return Reading.absent(Absence.NO_PERMISSION, 0, hidden.get());
-        }
-        Reading<Set<Integer>> pids = OpenFiles.holders(files);
+        Reading<Set<Integer>> pids = holders.of(files);
         if (pids instanceof Reading.Absent<Set<Integer>> absent) {
             return Reading.absent(absent.cause(), absent.code(), absent.detail());
         }

@@ -51,6 +51,13 @@ public final class NodePaths {
         return paths;
     }
 
+    /** For tests with files of GPUs. */
+    public static NodePaths of(Path procfs, Path sysfs, Path podLogs, Path devices) {
+        NodePaths paths = of(procfs, sysfs, podLogs);
+        paths.devices = devices;
+        return paths;
+    }
+
     /** Returns the same paths with another socket of the kubelet. */
     public NodePaths withPodResources(Path socket) {
         NodePaths paths = of(procfs, sysfs, podLogs);

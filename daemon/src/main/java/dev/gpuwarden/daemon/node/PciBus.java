@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * NVIDIA GPUs on the kernel's PCI bus, whether or not the driver lists them.
@@ -27,6 +28,9 @@ import java.util.Optional;
  * virtual machine on purpose.
  */
 public final class PciBus {
+
+    private static final String VFIO = "vfio-pci";
+    private static final String STUB = "pci-stub";
 
     private static final int NVIDIA = 0x10de;
     private static final int CLASS_VGA = 0x0300;
@@ -43,12 +47,24 @@ public final class PciBus {
      * all of it absent.
      */
     public Reading<List<PciAddress>> gpus() {
+        return devices(device -> isWhole(device) && !boundTo(device, VFIO) && !boundTo(device, STUB));
+    }
+
+    /**
+     * Returns the GPUs, and virtual functions of GPUs, that a virtual machine can have through vfio-pci. No process has the file of
+     * such a GPU in /dev open, and the driver does not list it. Absent as the others.
+     */
+    public Reading<List<PciAddress>> passedThrough() {
+        return devices(device -> boundTo(device, VFIO));
+    }
+
+    private Reading<List<PciAddress>> devices(Predicate<Path> condition) {
         List<PciAddress> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(devices)) {
             for (Path entry : entries) {
                 Optional<PciAddress> address =
                         PciAddress.parse(entry.getFileName().toString());
-                if (address.isPresent() && isGpu(entry)) {
+                if (address.isPresent() && isDisplay(entry) && condition.test(entry)) {
                     found.add(address.get());
                 }
             }
@@ -71,22 +87,24 @@ public final class PciBus {
         return Reading.absent(Absence.FAILED, 0, e.toString());
     }
 
-    private static boolean isGpu(Path device) throws IOException {
+    private static boolean isDisplay(Path device) throws IOException {
         Optional<Integer> vendor = hex(device.resolve("vendor"));
         if (vendor.isEmpty() || vendor.get() != NVIDIA) {
             return false;
         }
         Optional<Integer> type = hex(device.resolve("class"));
         int baseAndSub = type.orElse(0) >>> 8;
-        return (baseAndSub == CLASS_VGA || baseAndSub == CLASS_3D)
-                && !Files.exists(device.resolve("physfn"), LinkOption.NOFOLLOW_LINKS)
-                && !givenAway(device);
+        return baseAndSub == CLASS_VGA || baseAndSub == CLASS_3D;
     }
 
-    private static boolean givenAway(Path device) {
+    private static boolean isWhole(Path device) {
+        return !Files.exists(device.resolve("physfn"), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean boundTo(Path device, String name) {
         try {
             Path driver = Files.readSymbolicLink(device.resolve("driver")).getFileName();
-            return driver != null && (driver.endsWith("vfio-pci") || driver.endsWith("pci-stub"));
+            return driver != null && driver.endsWith(name);
         } catch (IOException | UnsupportedOperationException e) {
             // No driver is bound, or its name cannot be read: the device counts.
             return false;

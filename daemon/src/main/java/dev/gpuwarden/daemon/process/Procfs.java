@@ -27,6 +27,7 @@ final class Procfs {
     private static final double TICKS_PER_SECOND = 100;
 
     private static final String NAMESPACES = "NSpid:";
+    private static final Path OWN = Path.of("/proc/self");
     private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,8}");
 
     private final Path root;
@@ -141,12 +142,24 @@ final class Procfs {
     /** Returns whether this program is in another PID namespace than the node's; then a PID may mean another process. */
     boolean inPrivatePidNamespace() {
         try {
-            return !Files.readSymbolicLink(root.resolve("self/ns/pid"))
-                    .toString()
-                    .equals(INIT_PID_NAMESPACE);
+            return !namespace(root.resolve("self")).equals(INIT_PID_NAMESPACE);
         } catch (IOException e) {
-            return false; // A substitute for /proc has no such link; the kernel's own always has it.
+            // A substitute for /proc has no such link; the kernel's own always has it.
+            return differsFromFirstProcess();
         }
+    }
+
+    /** A substitute has the namespace of its processes at its first one, if it has that. */
+    private boolean differsFromFirstProcess() {
+        try {
+            return !namespace(root.resolve("1")).equals(namespace(OWN));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static String namespace(Path process) throws IOException {
+        return Files.readSymbolicLink(process.resolve("ns/pid")).toString();
     }
 
     /** Returns whether other users' processes are hidden (mount option hidepid=2); then even the first process is invisible. */

@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.EventReader;
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.ResetUnitRule;
@@ -12,7 +13,8 @@ import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.OpenFiles;
+import dev.gpuwarden.daemon.process.GpuFileHolders;
+import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.repair.RebootOptions.Reboot;
 import dev.gpuwarden.daemon.reset.ResetState;
 import java.io.IOException;
@@ -24,7 +26,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -241,7 +242,8 @@ public final class RepairOptions {
         }
         RepairRules rules =
                 new RepairRules(settle, attempts, mostPerDay, reboot.when != Reboot.never, Set.copyOf(hook.actions));
-        Supplier<Reading<Set<Integer>>> users = () -> OpenFiles.holders(files(around));
+        GpuFileHolders holders = new GpuFileHolders(around.paths(), new ProcessOwners(around.paths()));
+        Supplier<Reading<Set<Integer>>> users = () -> holders.ofNode(identities(around));
         Path bundles = around.record().get().resolveSibling("bundles");
         ResetRun reset = new ResetRun(resetAs, patience, around.resetSettings(), Optional.of(bundles));
         RepairSteps.Server server = new RepairSteps.Server(
@@ -272,15 +274,10 @@ public final class RepairOptions {
     }
 
     private static ResetUnits units(Surroundings around) {
-        return ResetUnitRule.units(
-                around.node().get().gpus().stream().map(GpuSnapshot::identity).toList());
+        return ResetUnitRule.units(identities(around));
     }
 
-    private static Set<Path> files(Surroundings around) {
-        return around.node().get().gpus().stream()
-                .map(GpuSnapshot::identity)
-                .flatMap(gpu -> gpu.minor().asOptional().stream())
-                .map(minor -> around.paths().devices().resolve("nvidia" + minor))
-                .collect(Collectors.toSet());
+    private static List<GpuIdentity> identities(Surroundings around) {
+        return around.node().get().gpus().stream().map(GpuSnapshot::identity).toList();
     }
 }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.process.OpenFiles;
+import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.GpuFileHolders;
+import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.GpuReset.Outcome;
 import dev.gpuwarden.daemon.reset.GpuReset.Release;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -68,9 +71,10 @@ class GpuResetTest {
 
         @Override
         public Reading<List<String>> holders() {
-            Reading<java.util.Set<Integer>> pids =
-                    OpenFiles.holders(List.of(node.devices().resolve("nvidia3")));
-            return pids instanceof Reading.Present<java.util.Set<Integer>> present
+            NodePaths paths = NodePaths.of(node.procfs(), node.sysfs(), node.podLogs());
+            Reading<Set<Integer>> pids = new GpuFileHolders(paths, new ProcessOwners(paths))
+                    .of(List.of(node.devices().resolve("nvidia3")));
+            return pids instanceof Reading.Present<Set<Integer>> present
                     ? Reading.of(present.value().stream()
                             .map(pid -> "process " + pid)
                             .toList())

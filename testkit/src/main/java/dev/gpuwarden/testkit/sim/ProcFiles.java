@@ -1,10 +1,12 @@
 package dev.gpuwarden.testkit.sim;
 
+import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.scenario.ProcessOwner;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupDriver;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.CgroupVersion;
 import dev.gpuwarden.testkit.scenario.ProcessOwner.Qos;
 import dev.gpuwarden.testkit.scenario.SimProcess;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +20,9 @@ final class ProcFiles {
     static final Duration UPTIME = Duration.ofDays(30);
 
     private static final long TICKS_PER_SECOND = 100;
+    /** That of the program that starts the node: the first process has it, so that others can find out whether they see the same. */
+    private static final Path OWN_NAMESPACE = Path.of("/proc/self/ns/pid");
+
     /** The initial PID namespace (linux/proc_ns.h, PROC_PID_INIT_INO). */
     private static final Path INITIAL_NAMESPACE = Path.of("pid:[4026531836]");
 
@@ -38,6 +43,11 @@ final class ProcFiles {
         uptime(now);
         Tree.folder(pods);
         write(1, "systemd", "/sbin/init", 0, "0::/init.scope\n");
+        Path namespace = proc.resolve("1/ns/pid");
+        // A node of a cluster has set it, and keeps it in each boot.
+        if (!Files.isSymbolicLink(namespace)) {
+            Tree.link(namespace, Unchecked.get(() -> Files.readSymbolicLink(OWN_NAMESPACE)));
+        }
     }
 
     /** Writes the present uptime: no file changes by itself. */
@@ -84,7 +94,9 @@ final class ProcFiles {
         Tree.write(folder.resolve("cmdline"), command + "\0");
         Tree.write(folder.resolve("cgroup"), cgroup);
         Tree.write(folder.resolve("status"), status(pid, comm));
-        Tree.link(folder.resolve("ns/pid"), INITIAL_NAMESPACE);
+        if (pid != 1) {
+            Tree.link(folder.resolve("ns/pid"), INITIAL_NAMESPACE);
+        }
         // proc_pid_stat(5): the name is the second field, the start time the twenty-second.
         Tree.write(
                 folder.resolve("stat"),

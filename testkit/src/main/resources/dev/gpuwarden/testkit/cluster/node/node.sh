@@ -23,6 +23,8 @@ mount --bind "$gpus/proc/sys/kernel/random/boot_id" /proc/sys/kernel/random/boot
 # The node's own systemctl, before this machine's, which may have none.
 mount -t overlay node -o "lowerdir=$folder/programs:/usr/bin" /usr/bin ||
     echo "expected an overlay over /usr/bin; systemctl cannot restart this node"
+# The namespace of the processes that use the simulated GPUs.
+ln -sfn "$(readlink /proc/self/ns/pid)" "$gpus/proc/1/ns/pid"
 cd /run/node
 # Until the other side has made and configured eth0.
 until [ -e connected ]; do sleep 0.05; done
