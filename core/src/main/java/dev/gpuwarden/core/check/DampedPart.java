@@ -33,6 +33,9 @@ final class DampedPart {
     private int bad;
     private int good;
     private @Nullable Instant goodSince;
+    /** Whether the last run that could check the part passed. */
+    private boolean passed;
+
     private @Nullable Instant counted;
 
     DampedPart(Subject subject) {
@@ -54,7 +57,7 @@ final class DampedPart {
     /** Returns the progress between healthy and faulty; empty where the part is one of them. */
     Optional<Damping> damping(CheckInfo check) {
         Meaning fault = told;
-        if (fault != null && goodSince != null) {
+        if (fault != null && passed) {
             return Optional.of(
                     held
                             ? new Damping(check, subject, fault.code(), Damping.Phase.HELD, 0, 0)
@@ -73,6 +76,7 @@ final class DampedPart {
     void bad(CheckInfo check, Finding finding, Instant at, List<FaultChange> out) {
         good = 0;
         goodSince = null;
+        passed = false;
         Meaning meaning = Meaning.of(finding);
         if (!meaning.equals(coming)) {
             coming = meaning;
@@ -110,6 +114,7 @@ final class DampedPart {
     void good(CheckInfo check, Finding finding, Instant at, List<FaultChange> out) {
         coming = null;
         bad = 0;
+        passed = true;
         if (goodSince == null) {
             goodSince = at;
             good = 1;
