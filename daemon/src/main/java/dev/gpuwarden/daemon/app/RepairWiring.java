@@ -28,7 +28,9 @@ final class RepairWiring {
         return new RepairOptions.Surroundings(
                 store,
                 runner::damping,
+                runner::results,
                 sampler::snapshot,
+                store::gpus,
                 paths,
                 settings.repairsFile(),
                 ChildSettings.ofReset(command),

@@ -3,13 +3,13 @@ package dev.gpuwarden.daemon.repair;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.core.node.ResetUnitRule;
-import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
@@ -145,7 +145,9 @@ public final class RepairOptions {
     /**
      * The parts of the daemon that the repair reads.
      *
-     * @param damping parts whose faults recover, among others
+     * @param damping parts between healthy and faulty
+     * @param results the last result of each check
+     * @param known the GPUs that the driver listed at any time
      * @param record file of the repairs; empty where events are in memory alone
      * @param resetSettings options of the daemon that gpu-reset gets too
      * @param bundleSettings those that bundle gets too
@@ -156,7 +158,9 @@ public final class RepairOptions {
     public record Surroundings(
             EventReader faults,
             Supplier<List<Damping>> damping,
+            Supplier<List<CheckResult>> results,
             Supplier<NodeSnapshot> node,
+            Supplier<KnownGpus> known,
             NodePaths paths,
             Optional<Path> record,
             List<String> resetSettings,
@@ -254,15 +258,17 @@ public final class RepairOptions {
                 Optional.ofNullable(slurm).map(SlurmNode::new),
                 slurmWait,
                 hook.run(),
-                Optional.of(users).filter(any -> reboot.when == Reboot.idle));
+                Optional.of(users).filter(any -> reboot.when == Reboot.idle),
+                RepairSteps::sleep);
         ServerRepairLoop loop = new ServerRepairLoop(
                 new ServerRepairLoop.Setup(
                         mode == Mode.armed,
                         rules,
                         NodeFacts.bootId(around.paths().procfs()),
                         around.faults(),
-                        around.damping(),
-                        () -> units(around),
+                        () -> new FaultEvidence(
+                                around.damping().get(), around.results().get()),
+                        () -> ServerGpus.of(identities(around), around.known().get()),
                         around.load(),
                         around.incomplete()),
                 server,
@@ -271,10 +277,6 @@ public final class RepairOptions {
                 clock,
                 System::nanoTime);
         return Optional.of(parts.add(ServerRepair.start(loop, around.faults())));
-    }
-
-    private static ResetUnits units(Surroundings around) {
-        return ResetUnitRule.units(identities(around));
     }
 
     private static List<GpuIdentity> identities(Surroundings around) {

@@ -5,7 +5,6 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -68,37 +67,50 @@ record RepairRequest(String name, Set<String> subjects, Instant since, HealthEve
      * Returns the repair; empty if only an operator can carry it out.
      *
      * @param hooks names of the actions that the user's program carries out
-     * @param units GPUs that can only be reset together
      */
-    Optional<Kind> kind(Set<String> hooks, ResetUnits units) {
+    Optional<Kind> kind(Set<String> hooks, ServerGpus gpus) {
+        if (!foreign(gpus).isEmpty()) {
+            return Optional.empty();
+        }
         if (hooks.contains(ActionName.of(cause))) {
             return Optional.of(Kind.HOOK);
         }
         return switch (cause.action()) {
             case RESTART_VM, RESTART_BM -> Optional.of(Kind.REBOOT);
-            case COMPONENT_RESET ->
-                subjects.stream().allMatch(uuid -> uuid.startsWith("GPU-"))
-                                && units.common(subjects).isPresent()
-                        ? Optional.of(Kind.RESET)
-                        : Optional.empty();
+            case COMPONENT_RESET -> gpus.reset(subjects).isPresent() ? Optional.of(Kind.RESET) : Optional.empty();
             case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->
                 Optional.empty();
         };
     }
 
     /** Returns the task for an operator, where there is no kind. */
-    String task() {
-        return cause.action().label() + " for " + name + " of " + String.join(", ", subjects);
+    String task(ServerGpus gpus) {
+        Set<String> foreign = foreign(gpus);
+        String task = cause.action().label() + " for " + name + " of " + String.join(", ", subjects);
+        return foreign.isEmpty()
+                ? task
+                : task + ": expected a GPU of this server, one of " + new TreeSet<>(gpus.known()) + ", seen "
+                        + String.join(", ", foreign);
+    }
+
+    /** Returns the names of GPUs that this server does not have. */
+    private Set<String> foreign(ServerGpus gpus) {
+        return gpus.unknown(named(cause));
     }
 
     private static Set<String> subjects(HealthEvent cause) {
+        Set<String> gpus = named(cause);
+        return gpus.isEmpty() ? Set.of(cause.checkName()) : gpus;
+    }
+
+    private static Set<String> named(HealthEvent cause) {
         Set<String> gpus = new TreeSet<>();
         for (Entity entity : cause.entities()) {
             if (entity.type().equals(Entity.GPU_UUID) && !entity.value().isEmpty()) {
                 gpus.add(entity.canonical().value());
             }
         }
-        return gpus.isEmpty() ? Set.of(cause.checkName()) : gpus;
+        return gpus;
     }
 
     private static String name(HealthEvent cause) {

@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -44,6 +43,7 @@ final class RepairSteps {
      * @param slurmWait longest wait for jobs to end
      * @param hook the user's program; empty without one
      * @param users processes that hold a GPU, other than this one; empty if a reboot does not depend on them
+     * @param pause waits
      */
     record Server(
             ResetRun reset,
@@ -53,7 +53,25 @@ final class RepairSteps {
             Optional<SlurmNode> slurm,
             Duration slurmWait,
             Optional<HookRun> hook,
-            Optional<Supplier<Reading<Set<Integer>>>> users) {}
+            Optional<Supplier<Reading<Set<Integer>>>> users,
+            Pause pause) {}
+
+    /** A wait, in which the thread may be interrupted. */
+    interface Pause {
+        void of(Duration time) throws InterruptedException;
+    }
+
+    /** A look at the reason of an attempt, as it is now. It follows the decision by up to hours. */
+    interface Look {
+        /** Returns why the attempt must not go on; empty while it may. */
+        Optional<String> gone();
+
+        /** Returns why a reboot must wait for processes; empty if it need not. */
+        Optional<String> used();
+
+        /** Returns whether the fault lasts, which checks after a reset can end. */
+        boolean lasts();
+    }
 
     private final Server server;
     private final UnitSteps units;
@@ -81,12 +99,12 @@ final class RepairSteps {
     /**
      * Carries out the attempt. A reboot is left unfinished: the boot ends it.
      *
-     * @param wanted returns false once the fault is over
+     * @param look its reason, which is looked at immediately before each act
      * @throws IOException if the record cannot be written; the units start again even so
      */
-    void run(RepairAttempt attempt, BooleanSupplier wanted) throws IOException, InterruptedException {
+    void run(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
         try {
-            Optional<Result> result = act(attempt, wanted);
+            Optional<Result> result = act(attempt, look);
             if (result.isPresent()) {
                 units.start(attempt);
                 end(attempt, result.get());
@@ -112,34 +130,35 @@ final class RepairSteps {
         LOG.log(level, attempt.text() + " " + result.outcome().label() + ": " + detail);
     }
 
-    private Optional<Result> act(RepairAttempt attempt, BooleanSupplier wanted)
-            throws IOException, InterruptedException {
+    private Optional<Result> act(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
         boolean drains = attempt.kind() != Kind.HOOK
                 || server.hook().filter(HookRun::drains).isPresent();
-        Optional<Result> refused = drains ? drain(attempt, wanted) : Optional.empty();
+        Optional<Result> refused = drains ? drain(attempt, look) : Optional.empty();
         if (refused.isEmpty() && drains) {
-            refused = units.stop(attempt).map(why -> new Result(Outcome.HELD, why));
+            refused = units.stop(attempt, look::gone).map(why -> new Result(Outcome.HELD, why));
         }
         if (refused.isPresent()) {
             return refused;
         }
-        if (!wanted.getAsBoolean()) {
-            return Optional.of(over(attempt));
-        }
         if (attempt.kind() == Kind.REBOOT) {
-            return reboot(attempt, wanted);
+            return reboot(attempt, look);
         }
-        Result result = attempt.kind() == Kind.HOOK ? hook(attempt) : reset(attempt);
+        Result result = attempt.kind() == Kind.HOOK ? hook(attempt, look) : reset(attempt, look);
         if (result.outcome() == Outcome.SUCCEEDED) {
-            check(wanted);
+            check(look);
         }
         return Optional.of(result);
     }
 
+    /** Returns the result of an attempt whose reason is gone. Each act begins with this. */
+    private static Optional<Result> gone(RepairAttempt attempt, Look look) {
+        return look.gone().map(why -> new Result(Outcome.HELD, "before the " + attempt.text() + ": " + why));
+    }
+
     /** Runs the checks now, since some wait for hours: the first runs may still read the time before the reset. */
-    private void check(BooleanSupplier wanted) throws InterruptedException {
+    private void check(Look look) throws InterruptedException {
         progress.accept("checks run after the reset");
-        for (int run = 0; run < MOST_RUNS && wanted.getAsBoolean(); run++) {
+        for (int run = 0; run < MOST_RUNS && look.lasts(); run++) {
             try {
                 server.checks().run();
             } catch (IllegalStateException e) {
@@ -148,12 +167,11 @@ final class RepairSteps {
                 }
                 throw e;
             }
-            pause(BETWEEN_RUNS);
+            server.pause().of(BETWEEN_RUNS);
         }
     }
 
-    private Optional<Result> drain(RepairAttempt attempt, BooleanSupplier wanted)
-            throws IOException, InterruptedException {
+    private Optional<Result> drain(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
         if (server.slurm().isEmpty()) {
             return Optional.empty();
         }
@@ -165,6 +183,10 @@ final class RepairSteps {
             return held(
                     attempt, RepairAttempt.DRAIN, node.name(), start, "Slurm does not report the state of the node");
         }
+        Optional<Result> gone = gone(attempt, look);
+        if (gone.isPresent()) {
+            return gone;
+        }
         if (!state.get().drains()) {
             log.record(attempt, RepairAttempt.DRAIN, node.name(), true, "requested", start);
             ManagerProgram drain = node.drain(attempt.text());
@@ -172,19 +194,27 @@ final class RepairSteps {
                 return held(attempt, RepairAttempt.DRAIN, node.name(), start, drain.text());
             }
         }
-        while (System.nanoTime() - start < server.slurmWait().toNanos() && wanted.getAsBoolean()) {
+        while (System.nanoTime() - start < server.slurmWait().toNanos()) {
+            gone = gone(attempt, look);
+            if (gone.isPresent()) {
+                return gone;
+            }
             Optional<SlurmNode.State> now = node.state();
             if (now.filter(each -> each.drains() && !each.isUsed()).isPresent()) {
                 return Optional.empty();
             }
-            pause(POLL);
+            server.pause().of(POLL);
         }
         return Optional.of(new Result(
                 Outcome.HELD,
                 "jobs of Slurm still run on " + node.name() + " after " + Durations.text(server.slurmWait())));
     }
 
-    private Result reset(RepairAttempt attempt) throws IOException, InterruptedException {
+    private Result reset(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
+        Optional<Result> gone = gone(attempt, look);
+        if (gone.isPresent()) {
+            return gone.get();
+        }
         progress.accept(attempt.text());
         long start = System.nanoTime();
         log.record(attempt, RepairAttempt.BEGIN_RESET, "", true, "", start);
@@ -196,7 +226,11 @@ final class RepairSteps {
         return result;
     }
 
-    private Result hook(RepairAttempt attempt) throws IOException, InterruptedException {
+    private Result hook(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
+        Optional<Result> gone = gone(attempt, look);
+        if (gone.isPresent()) {
+            return gone.get();
+        }
         Optional<HealthEvent> event = cause.apply(attempt);
         if (event.isEmpty() || server.hook().isEmpty()) {
             return new Result(Outcome.HELD, "no fault requests the " + attempt.text() + " now");
@@ -209,26 +243,18 @@ final class RepairSteps {
         return result;
     }
 
-    private static Result over(RepairAttempt attempt) {
-        return new Result(Outcome.HELD, "the fault was over before the " + attempt.text());
-    }
-
-    private Optional<Result> reboot(RepairAttempt attempt, BooleanSupplier wanted)
-            throws IOException, InterruptedException {
-        Optional<Result> used = used(attempt);
-        if (used.isPresent()) {
-            return used;
+    private Optional<Result> reboot(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
+        Optional<Result> refused = refused(attempt, look);
+        if (refused.isPresent()) {
+            return refused;
         }
         boolean kept = keepEvidence(attempt);
-        // Evidence takes minutes, in which the fault may end and a process may begin.
-        if (!wanted.getAsBoolean()) {
-            return Optional.of(over(attempt));
-        }
-        used = used(attempt);
-        if (used.isPresent()) {
-            return used;
-        }
         unlessStopped(kept ? Duration.ZERO : SIGNALS);
+        // Evidence takes minutes, in which the fault may end and a process may begin.
+        refused = refused(attempt, look);
+        if (refused.isPresent()) {
+            return refused;
+        }
         progress.accept(attempt.text());
         long start = System.nanoTime();
         log.record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
@@ -245,24 +271,8 @@ final class RepairSteps {
         return evidence.kept();
     }
 
-    /** Returns the result of a reboot that must wait for processes. */
-    private Optional<Result> used(RepairAttempt attempt) throws IOException {
-        long start = System.nanoTime();
-        if (server.users().isPresent()) {
-            Reading<Set<Integer>> users = server.users().get().get();
-            if (users.asOptional().filter(Set::isEmpty).isEmpty()) {
-                String seen = users.asOptional()
-                        .map(pids -> "processes " + pids)
-                        .orElseGet(() -> ((Reading.Absent<?>) users).text());
-                return held(
-                        attempt,
-                        RepairAttempt.REBOOT,
-                        "",
-                        start,
-                        "expected no process that holds a GPU (--repair.reboot=idle), seen " + seen);
-            }
-        }
-        return Optional.empty();
+    private static Optional<Result> refused(RepairAttempt attempt, Look look) {
+        return gone(attempt, look).or(() -> look.used().map(why -> new Result(Outcome.HELD, why)));
     }
 
     /**
@@ -301,14 +311,15 @@ final class RepairSteps {
      * Continues only if no signal stops the daemon. systemd sends SIGTERM to all processes of its unit, so that a program can end before this
      * thread is interrupted. Its end is no failure then, and nothing may follow it.
      */
-    private static void unlessStopped(Duration signals) throws InterruptedException {
-        pause(signals);
+    private void unlessStopped(Duration signals) throws InterruptedException {
+        server.pause().of(signals);
         if (ShutdownSignal.inProgress()) {
             throw new InterruptedException();
         }
     }
 
-    private static void pause(Duration time) throws InterruptedException {
+    /** Sleeps in this thread. */
+    static void sleep(Duration time) throws InterruptedException {
         LockSupport.parkNanos(time.toNanos());
         if (Thread.interrupted()) {
             throw new InterruptedException();

@@ -1,7 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import java.time.Duration;
@@ -38,12 +37,12 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
     }
 
     /**
+     * @param faults those whose parts are bad now ({@link RepairReason#present})
      * @param attempts the earlier repairs, all of which have ended
-     * @param units GPUs that can only be reset together
      */
     static ServerDecision decide(
-            Collection<Fault> faults, List<RepairAttempt> attempts, RepairRules rules, ResetUnits units, Instant now) {
-        ServerDecision decision = new Decider(attempts, rules, units, now).decide(RepairRequest.of(faults));
+            Collection<Fault> faults, List<RepairAttempt> attempts, RepairRules rules, ServerGpus gpus, Instant now) {
+        ServerDecision decision = new Decider(attempts, rules, gpus, now).decide(RepairRequest.of(faults));
         List<String> tasks = new ArrayList<>(decision.tasks());
         tasks.addAll(RepairRequest.unproven(faults));
         return new ServerDecision(decision.action(), tasks, decision.again());
@@ -52,7 +51,7 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
     private static final class Decider {
         private final List<RepairAttempt> attempts;
         private final RepairRules rules;
-        private final ResetUnits units;
+        private final ServerGpus gpus;
         private final Instant now;
         private final List<RepairRequest> resets = new ArrayList<>();
         private final List<RepairRequest> reboots = new ArrayList<>();
@@ -60,10 +59,10 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         private final List<String> tasks = new ArrayList<>();
         private Optional<Instant> again = Optional.empty();
 
-        Decider(List<RepairAttempt> attempts, RepairRules rules, ResetUnits units, Instant now) {
+        Decider(List<RepairAttempt> attempts, RepairRules rules, ServerGpus gpus, Instant now) {
             this.attempts = attempts;
             this.rules = rules;
-            this.units = units;
+            this.gpus = gpus;
             this.now = now;
         }
 
@@ -103,13 +102,14 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                 subjects.addAll(request.subjects());
                 names.add(request.name());
             }
-            return new Planned(kind, kind == Kind.RESET ? units.widened(subjects) : subjects, String.join(", ", names));
+            Set<String> all = kind == Kind.RESET ? gpus.reset(subjects).orElseThrow() : subjects;
+            return new Planned(kind, all, String.join(", ", names));
         }
 
         private void sort(RepairRequest request) {
-            Optional<Kind> kind = request.kind(rules.hooks(), units);
+            Optional<Kind> kind = request.kind(rules.hooks(), gpus);
             if (kind.isEmpty()) {
-                tasks.add(request.task());
+                tasks.add(request.task(gpus));
                 return;
             }
             if (within(request.since(), rules.settle())) {
@@ -136,7 +136,7 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                     || ended(earlier, Kind.RESET, Outcome.SUCCEEDED) >= rules.attempts();
             long done = ended(earlier, Kind.REBOOT, Outcome.SUCCEEDED);
             if (!restarts) {
-                resets.add(request);
+                reset(request);
             } else if (done < rules.attempts()) {
                 reboots.add(request);
             } else {
@@ -144,14 +144,22 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
             }
         }
 
+        private void reset(RepairRequest request) {
+            if (gpus.listed().containsAll(gpus.reset(request.subjects()).orElseThrow())) {
+                resets.add(request);
+            } else {
+                tasks.add(request.task(gpus) + ": the driver does not list it now, so it cannot be reset");
+            }
+        }
+
         private void hook(RepairRequest request, List<RepairAttempt> earlier) {
             long done = ended(earlier, Kind.HOOK, Outcome.SUCCEEDED);
             if (ended(earlier, Kind.HOOK, Outcome.FAILED) > 0) {
-                tasks.add(request.task() + ": the hook failed within 7 days (gpuwarden repairs)");
+                tasks.add(request.task(gpus) + ": the hook failed within 7 days (gpuwarden repairs)");
             } else if (done < rules.attempts()) {
                 hooks.add(request);
             } else {
-                tasks.add(request.task() + ": " + done + " runs of the hook within 7 days did not repair it");
+                tasks.add(request.task(gpus) + ": " + done + " runs of the hook within 7 days did not repair it");
             }
         }
 

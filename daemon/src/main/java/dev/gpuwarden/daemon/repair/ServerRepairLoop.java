@@ -1,11 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.core.check.Damping;
-import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
@@ -19,7 +15,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,8 +42,7 @@ final class ServerRepairLoop {
      *
      * @param armed false for a dry run
      * @param bootId of this boot
-     * @param damping parts whose faults recover, among others
-     * @param units GPUs that can only be reset together
+     * @param evidence the evidence for faults now
      * @param load true if checks after a boot give work to a GPU
      * @param incomplete the reason for which the faults are not all found yet; empty once they are
      */
@@ -57,18 +51,10 @@ final class ServerRepairLoop {
             RepairRules rules,
             String bootId,
             EventReader faults,
-            Supplier<List<Damping>> damping,
-            Supplier<ResetUnits> units,
+            Supplier<FaultEvidence> evidence,
+            Supplier<ServerGpus> gpus,
             boolean load,
             Supplier<Optional<String>> incomplete) {
-
-        /** Returns the faults whose parts are bad now: those that recover have passed since, and must not be repaired again. */
-        List<Fault> present() {
-            List<Damping> recovering = damping.get();
-            return faults.faults().stream()
-                    .filter(fault -> Damping.of(fault, recovering).isEmpty())
-                    .toList();
-        }
 
         /** Returns the faults of parts whose checks have not passed since a boot or a reset. */
         List<Fault> pending() {
@@ -82,6 +68,7 @@ final class ServerRepairLoop {
     private final RepairLog log;
     private final UnitSteps units;
     private final RepairSteps steps;
+    private final RepairReason reason;
     private final Clock clock;
     /** The clock of the verification after a boot. The wall clock of a server is often set soon after one. */
     private final LongSupplier nanoTime;
@@ -106,7 +93,9 @@ final class ServerRepairLoop {
         this.startedNanos = nanoTime.getAsLong();
         Consumer<String> progress = line -> report(State.WORKING, line, List.of());
         this.units = new UnitSteps(server.units(), log, progress);
-        this.steps = new RepairSteps(server, units, log, this::hookCause, progress);
+        this.reason = new RepairReason(setup, log, server.users());
+        this.steps =
+                new RepairSteps(server, units, log, attempt -> reason.hookCause(attempt, clock.instant()), progress);
     }
 
     RepairStatus status() {
@@ -151,7 +140,7 @@ final class ServerRepairLoop {
         }
         Instant now = clock.instant();
         ServerDecision decision = ServerDecision.decide(
-                setup.present(), log.attempts(), setup.rules(), setup.units().get(), now);
+                reason.present(now), log.attempts(), setup.rules(), setup.gpus().get(), now);
         List<String> tasks = new ArrayList<>(stoppedUnits());
         left.restore(setup.armed()).ifPresent(tasks::add);
         tasks.addAll(decision.tasks());
@@ -168,7 +157,7 @@ final class ServerRepairLoop {
             if (setup.armed()) {
                 RepairAttempt attempt = log.begin(planned.kind(), planned.subjects(), planned.why(), setup.bootId());
                 report(State.WORKING, "begins: " + plan, tasks);
-                steps.run(attempt, () -> isWanted(attempt));
+                steps.run(attempt, look(attempt));
                 return Duration.ZERO;
             }
             report(State.BLOCKED, "dry run: would begin " + plan, tasks);
@@ -181,7 +170,7 @@ final class ServerRepairLoop {
         } else if (!pending.isEmpty()) {
             report(State.WAITING, Verification.text(pending), tasks);
         } else if (setup.faults().faults().stream().anyMatch(Fault::decides)) {
-            report(State.WAITING, "the checks of all faults pass; the faults end after more passes", tasks);
+            report(State.WAITING, waits(now), tasks);
         } else {
             if (log.drained()) {
                 resume();
@@ -195,25 +184,30 @@ final class ServerRepairLoop {
         return pause.compareTo(SOON) < 0 ? SOON : pause;
     }
 
-    private boolean isWanted(RepairAttempt attempt) {
-        return setup.present().stream().filter(Fault::decides).anyMatch(fault -> concerns(attempt, fault));
+    /** Returns what the faults wait for that no repair begins for. */
+    private String waits(Instant now) {
+        return setup.faults().faults().stream().filter(Fault::decides).anyMatch(reason.present(now)::contains)
+                ? "the faults request no repair"
+                : "no fault has a reading that is bad now; a fault ends after more passes";
     }
 
-    /** Returns the event of the oldest fault that requests the hook of the attempt. */
-    private Optional<HealthEvent> hookCause(RepairAttempt attempt) {
-        return setup.present().stream()
-                .filter(fault -> fault.decides()
-                        && concerns(attempt, fault)
-                        && setup.rules().hooks().contains(ActionName.of(fault.cause())))
-                .min(Comparator.comparing(Fault::since))
-                .map(Fault::cause);
-    }
+    private RepairSteps.Look look(RepairAttempt attempt) {
+        return new RepairSteps.Look() {
+            @Override
+            public Optional<String> gone() {
+                return reason.gone(attempt, clock.instant());
+            }
 
-    private static boolean concerns(RepairAttempt attempt, Fault fault) {
-        return attempt.subjects().contains(fault.cause().checkName())
-                || fault.cause().entities().stream()
-                        .anyMatch(entity ->
-                                attempt.subjects().contains(entity.canonical().value()));
+            @Override
+            public Optional<String> used() {
+                return reason.used();
+            }
+
+            @Override
+            public boolean lasts() {
+                return reason.lasts(attempt, clock.instant());
+            }
+        };
     }
 
     /** Brings a repair to its end that is in progress without this thread. Returns false if it is still in progress. */
@@ -257,8 +251,9 @@ final class ServerRepairLoop {
     private boolean verified(RepairAttempt open) throws IOException, InterruptedException {
         Duration since = Duration.ofNanos(nanoTime.getAsLong() - startedNanos);
         boolean late = since.compareTo(LONGEST_VERIFICATION) >= 0;
-        List<Fault> pending =
-                setup.pending().stream().filter(fault -> concerns(open, fault)).toList();
+        List<Fault> pending = setup.pending().stream()
+                .filter(fault -> RepairReason.concerns(open, fault))
+                .toList();
         boolean early = setup.incomplete().get().isPresent()
                 || since.compareTo(setup.rules().settle()) < 0;
         if (!late && (early || !pending.isEmpty())) {

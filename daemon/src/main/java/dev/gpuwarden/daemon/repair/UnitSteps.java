@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * The stops and starts of units in a repair, each in the record of its attempt. Blocks for the manager of units. One thread uses it.
@@ -31,11 +32,19 @@ final class UnitSteps {
         this.progress = progress;
     }
 
-    /** Stops the units that run. Returns the failure of one that did not stop; those after it run on. */
-    Optional<String> stop(RepairAttempt attempt) throws IOException, InterruptedException {
+    /**
+     * Stops the units that run. Returns the failure of one that did not stop, or the cause of an end; the units after it run on.
+     *
+     * @param gone returns why no unit may be stopped any more
+     */
+    Optional<String> stop(RepairAttempt attempt, Supplier<Optional<String>> gone)
+            throws IOException, InterruptedException {
         for (String unit : units.names()) {
             if (units.isActive(unit)) {
-                Optional<String> failure = stop(attempt, unit);
+                Optional<String> why = gone.get();
+                Optional<String> failure = why.isPresent()
+                        ? why.map(text -> "before the stop of the unit " + unit + ": " + text)
+                        : stop(attempt, unit);
                 if (failure.isPresent()) {
                     return failure;
                 }

@@ -53,10 +53,30 @@ class RebootRunTest {
                 Optional.empty(),
                 Duration.ZERO,
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                RepairSteps::sleep);
         UnitSteps units = new UnitSteps(server.units(), log, line -> {});
-        new RepairSteps(server, units, log, any -> Optional.empty(), line -> {}).run(attempt, wanted);
+        new RepairSteps(server, units, log, any -> Optional.empty(), line -> {}).run(attempt, look(wanted));
         return RepairLog.read(folder.resolve("repairs.jsonl")).get(0);
+    }
+
+    private static RepairSteps.Look look(BooleanSupplier wanted) {
+        return new RepairSteps.Look() {
+            @Override
+            public Optional<String> gone() {
+                return wanted.getAsBoolean() ? Optional.empty() : Optional.of("over");
+            }
+
+            @Override
+            public Optional<String> used() {
+                return Optional.empty();
+            }
+
+            @Override
+            public boolean lasts() {
+                return true;
+            }
+        };
     }
 
     @Test

@@ -23,6 +23,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -39,6 +40,7 @@ class ServerDecisionTest {
     private final FaultTable faults = new FaultTable();
     private final List<RepairAttempt> attempts = new ArrayList<>();
     private ResetUnits units = ResetUnits.UNKNOWN;
+    private Set<String> listed = Set.of(GPU, OTHER);
 
     private static HealthEvent.Builder event(String check, String code, RecommendedAction action, String... gpus) {
         return HealthEvent.of("agent", "GPU", check)
@@ -67,7 +69,8 @@ class ServerDecisionTest {
     }
 
     private ServerDecision decide(RepairRules rules, Instant now) {
-        return ServerDecision.decide(faults.faults(), attempts, rules, units, now);
+        return ServerDecision.decide(
+                faults.faults(), attempts, rules, new ServerGpus(listed, Set.of(GPU, OTHER), units), now);
     }
 
     @Test
@@ -119,6 +122,34 @@ class ServerDecisionTest {
         raise(RecommendedAction.COMPONENT_RESET, GPU, OTHER);
         assertThat(decide(RULES, RIPE).action()).isEmpty();
         assertThat(decide(RULES, RIPE).tasks()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "COMPONENT_RESET, GPU-deadbeef-0000-0000-0000-000000000000",
+        "RESTART_BM, GPU-deadbeef-0000-0000-0000-000000000000",
+        "CONTACT_SUPPORT, GPU-deadbeef-0000-0000-0000-000000000000",
+        "COMPONENT_RESET, GPU-5a196066",
+        "RESTART_VM, gpu 3"
+    })
+    void aGpuThatThisServerDoesNotHaveIsATaskAndNoRepair(RecommendedAction action, String uuid) {
+        raise(action, uuid);
+        ServerDecision decision = decide(new RepairRules(SETTLE, 2, 4, true, Set.of("CONTACT_SUPPORT")), RIPE);
+        assertThat(decision.action()).isEmpty();
+        assertThat(decision.tasks())
+                .singleElement()
+                .asString()
+                .endsWith(": expected a GPU of this server, one of [" + GPU + ", " + OTHER + "], seen " + uuid);
+    }
+
+    @Test
+    void aGpuThatTheDriverNoLongerListsIsRebootedForAndNeverReset() {
+        listed = Set.of(OTHER);
+        raise(RecommendedAction.COMPONENT_RESET, GPU);
+        assertThat(decide(RULES, RIPE).action()).isEmpty();
+        assertThat(decide(RULES, RIPE).tasks()).singleElement().asString().endsWith("so it cannot be reset");
+        faults.apply(event("xid", "79", RecommendedAction.RESTART_BM, GPU).build(), 2, START);
+        assertThat(decide(RULES, RIPE).action()).contains(new Planned(Kind.REBOOT, Set.of(GPU), "xid 79"));
     }
 
     @Test

@@ -53,8 +53,8 @@ class ServerRepairLoopTest {
                 new RepairRules(Duration.ZERO, 2, 4, true),
                 boot,
                 events,
-                List::of,
-                () -> ResetUnits.UNKNOWN,
+                () -> new FaultEvidence(List.of(), List.of()),
+                () -> new ServerGpus(Set.of("GPU-a"), Set.of("GPU-a"), ResetUnits.UNKNOWN),
                 true,
                 Optional::empty);
         EvidenceRun evidence =
@@ -68,7 +68,8 @@ class ServerRepairLoopTest {
                 Optional.empty(),
                 Duration.ZERO,
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                RepairSteps::sleep);
         LeftPersistence left = new LeftPersistence(folder, new PersistenceRecord(folder, boot), reset, clock);
         return new ServerRepairLoop(setup, server, left, log, clock, nanoTime);
     }
