@@ -7,9 +7,11 @@ import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
+import dev.gpuwarden.daemon.script.FileTrust;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -106,6 +108,10 @@ final class JournalSource implements LogSource {
     }
 
     private int run(List<String> command, LineSplitter.Lines taker, BooleanSupplier enough) throws IOException {
+        Optional<String> refused = FileTrust.problem(command.get(0), Path.of("/"), System.getenv());
+        if (refused.isPresent()) {
+            throw new IOException(refused.get());
+        }
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().put("LC_ALL", "C");
         Process started = builder.start();

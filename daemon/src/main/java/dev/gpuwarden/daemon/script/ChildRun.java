@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -109,6 +110,12 @@ public record ChildRun(End end, String out, String err) {
     private static final long ENDING_SECONDS = 2;
     private static final int KILLED = 137;
 
+    /** Begins the text of a run that was cut off because it took too long. */
+    public static final String LATE = "did not end within ";
+
+    /** Programs of the wrapper. */
+    private static final List<String> WRAPPED_BY = List.of("/bin/sh", "setsid", "renice", "sleep");
+
     /** Runs a program in this thread, and kills it at its end. */
     public static ChildRun of(List<String> command, Path folder, Map<String, String> environment, Duration timeout)
             throws InterruptedException {
@@ -116,7 +123,7 @@ public record ChildRun(End end, String out, String err) {
     }
 
     /**
-     * Runs a program in this thread.
+     * Runs a program in this thread. One that another user can change is not started.
      *
      * @param environment the whole environment, except the mark of the run
      * @throws InterruptedException if this thread is interrupted; the program is ended then
@@ -124,6 +131,10 @@ public record ChildRun(End end, String out, String err) {
     public static ChildRun of(
             List<String> command, Path folder, Map<String, String> environment, Duration timeout, Stop stop)
             throws InterruptedException {
+        Optional<String> refused = FileTrust.problem(command, WRAPPED_BY, folder, environment);
+        if (refused.isPresent()) {
+            return new ChildRun(new End.NotStarted(refused.get()), "", "");
+        }
         List<String> wrapped = new ArrayList<>(List.of("/bin/sh", "-c", WRAPPER, "gpuwarden-check", stop.word()));
         wrapped.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(wrapped).directory(folder.toFile());
@@ -182,7 +193,7 @@ public record ChildRun(End end, String out, String err) {
                 return new End.Exited(0);
             }
             if (late) {
-                return new End.CutOff("did not end within " + Durations.text(timeout));
+                return new End.CutOff(LATE + Durations.text(timeout));
             }
             process.waitFor(pause, TimeUnit.MILLISECONDS);
             pause = Math.min(pause * 2, LONGEST_PAUSE_MILLIS);

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A program of the manager of units or jobs: systemd's or Slurm's. It has the daemon's PATH and SLURM_CONF, because Slurm is
@@ -16,6 +17,9 @@ import java.util.Map;
 public record ManagerProgram(List<String> words, ChildRun run) {
 
     private static final String USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    /** A program that cannot be run, and one that is not found, to a shell (POSIX, Shell Command Language, 2.8.2). */
+    private static final Set<Integer> NOT_RUN = Set.of(126, 127);
+
     private static final int LONGEST_ERROR = 300;
 
     /** Runs it in this thread, for this time at most. @throws InterruptedException if this thread is interrupted */
@@ -39,6 +43,12 @@ public record ManagerProgram(List<String> words, ChildRun run) {
             environment.put("SLURM_CONF", own.get("SLURM_CONF"));
         }
         return environment;
+    }
+
+    /** Returns false if the program did not start: it is missing, or another user can change it, or no shell could run it. */
+    public boolean ran() {
+        return !(run.end() instanceof ChildRun.End.NotStarted)
+                && !(run.end() instanceof ChildRun.End.Exited exited && NOT_RUN.contains(exited.code()));
     }
 
     public boolean succeeded() {
