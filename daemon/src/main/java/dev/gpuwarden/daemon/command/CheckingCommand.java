@@ -150,6 +150,13 @@ abstract class CheckingCommand extends NodeCommand {
                 .toList();
     }
 
+    /** Returns the faults that the kernel log of this boot has now; none if it cannot be read. */
+    List<Fault> faultsSinceBoot(NodeSnapshot seen) {
+        return KernelLogScan.sinceBoot(
+                        kernelLog, checks.logRules(), paths, DriverBranch.parser(seen.driver()), seen, node.get())
+                .faults();
+    }
+
     private List<CheckResult> once(CheckPlan plan, CheckEnvironment around) {
         return progress()
                 .during(line -> CheckRunner.once(

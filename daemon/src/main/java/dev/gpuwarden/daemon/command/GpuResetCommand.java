@@ -4,6 +4,8 @@ import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.GpuAccess;
+import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
@@ -18,6 +20,7 @@ import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.reset.NvidiaSmi;
 import dev.gpuwarden.daemon.reset.ResetEvidence;
 import dev.gpuwarden.daemon.reset.ResetState;
+import dev.gpuwarden.daemon.reset.ResettableNode;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.verify.RepairChecks;
@@ -26,7 +29,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -155,8 +160,8 @@ public final class GpuResetCommand extends CheckingCommand {
         NodeSnapshot seen = sample(NodeSampler::snapshot);
         ResetTargets targets = restore ? new ResetTargets(List.of()) : ResetTargets.of(seen, names);
         resetting = targets.uuids();
-        ResetNode node =
-                new ResetNode(socket, seen, targets.files(paths.devices()), paths, acknowledgements, this::verify);
+        ResetNode node = new ResetNode(
+                socket, seen, targets.files(paths.devices()), paths, acknowledgements, gpus -> verify(seen, gpus));
         NvidiaSmi smi = new NvidiaSmi(driver, longest);
         if (!arm) {
             ResetReport plan = restore
@@ -231,18 +236,29 @@ public final class GpuResetCommand extends CheckingCommand {
     }
 
     private DriverRoot driver() {
-        if (tools.program != null) {
-            return DriverRoot.of(tools.program);
-        }
+        DriverRoot driver = tools.program != null ? DriverRoot.of(tools.program) : found();
+        driver.problem().ifPresent(why -> {
+            throw new UserError(why + "; nvidia-smi does not run, so nothing is reset");
+        });
+        return driver;
+    }
+
+    private static DriverRoot found() {
         return DriverRoot.find()
                 .orElseThrow(() -> new UserError("nvidia-smi is at no usual place of the driver; name it with"
                         + " --reset.nvidia-smi, or install the driver's programs"));
     }
 
     /** Runs the checks, which the specification puts before persistence mode is turned on again. */
-    private GpuReset.Verified verify(List<String> uuids) {
+    private ResettableNode.Verified verify(NodeSnapshot before, List<String> uuids) {
+        // By their numbers, since a clock may be set in between.
+        Map<FaultKey, Long> earlier = new HashMap<>();
+        faultsSinceBoot(before).forEach(fault -> earlier.put(fault.key(), fault.occurrences()));
         Run run = runChecks(checks.plan(checks.all(node.get()), verify.most()).only(id -> !NOT_VERIFIED.contains(id)));
-        return ResetVerification.of(run.node().gpus(), run.results(), uuids);
+        List<Fault> faults = faultsSinceBoot(run.node()).stream()
+                .filter(fault -> fault.occurrences() > earlier.getOrDefault(fault.key(), 0L))
+                .toList();
+        return ResetVerification.of(before.gpus(), run.node().gpus(), run.results(), faults, uuids);
     }
 
     @Override

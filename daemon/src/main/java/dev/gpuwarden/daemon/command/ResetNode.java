@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.command;
 import com.google.protobuf.Duration;
 import dev.gpuwarden.api.v1.ReleaseGpusRequest;
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuFrame;
@@ -12,7 +13,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.GpuFileHolders;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.reset.GpuReset;
+import dev.gpuwarden.daemon.reset.ResettableNode;
 import dev.gpuwarden.daemon.view.ProcessNames;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,15 +21,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** This node, for a reset of its GPUs. */
-final class ResetNode implements GpuReset.Node {
+final class ResetNode implements ResettableNode {
 
     private static final long HOLD_SECONDS = 3600;
     private static final String ERROR_LEVEL = "<3>";
@@ -39,7 +42,7 @@ final class ResetNode implements GpuReset.Node {
     private final ProcessOwners owners;
     private final GpuFileHolders holders;
     private final Path kernelLog;
-    private final Function<List<String>, GpuReset.Verified> checks;
+    private final Function<List<String>, ResettableNode.Verified> checks;
 
     /**
      * @param socket the daemon's; empty if it has none
@@ -54,7 +57,7 @@ final class ResetNode implements GpuReset.Node {
             Set<Path> files,
             NodePaths paths,
             Path kernelLog,
-            Function<List<String>, GpuReset.Verified> checks) {
+            Function<List<String>, ResettableNode.Verified> checks) {
         this.socket = socket;
         this.seen = seen;
         this.files = Set.copyOf(files);
@@ -65,7 +68,7 @@ final class ResetNode implements GpuReset.Node {
     }
 
     @Override
-    public Reading<GpuReset.Release> release(List<String> uuids) throws InterruptedException {
+    public Reading<ResettableNode.Release> release(List<String> uuids) throws InterruptedException {
         if (socket.isEmpty()) {
             return Reading.of(new NoDaemon("--grpc.socket=none: no daemon was asked"));
         }
@@ -85,7 +88,7 @@ final class ResetNode implements GpuReset.Node {
                 : Reading.absent(absent.cause(), 0, absent.detail());
     }
 
-    private record Daemon(ReleaseCall call) implements GpuReset.Release {
+    private record Daemon(ReleaseCall call) implements ResettableNode.Release {
         @Override
         public String text() {
             return "the daemon holds none of the GPUs";
@@ -103,7 +106,7 @@ final class ResetNode implements GpuReset.Node {
     }
 
     /** Without a daemon, the search for open files still finds one that does not answer. */
-    private record NoDaemon(String text) implements GpuReset.Release {
+    private record NoDaemon(String text) implements ResettableNode.Release {
         @Override
         public Optional<String> lost() {
             return Optional.empty();
@@ -131,7 +134,16 @@ final class ResetNode implements GpuReset.Node {
     }
 
     @Override
-    public GpuReset.Verified verify(List<String> uuids) {
+    public Set<PciAddress> addresses(Collection<String> uuids) {
+        return seen.gpus().stream()
+                .map(GpuSnapshot::identity)
+                .filter(gpu -> gpu.uuid().asOptional().filter(uuids::contains).isPresent())
+                .flatMap(gpu -> gpu.pci().asOptional().stream())
+                .collect(Collectors.toSet());
+    }
+
+    @Override
+    public ResettableNode.Verified verify(List<String> uuids) {
         return checks.apply(uuids);
     }
 

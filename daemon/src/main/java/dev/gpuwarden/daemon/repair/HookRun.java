@@ -24,6 +24,9 @@ record HookRun(List<String> command, Duration longest, boolean drains) {
     /** The variable; the Job of a template in a cluster has it too (docs/operating/repair.md). */
     static final String FAULT = "FAULT";
 
+    /** Begins the detail of a program that did not start, so that it changed nothing. */
+    private static final String NOT_RUN = "did not run: ";
+
     private static final int LONGEST_DETAIL = 1000;
 
     HookRun {
@@ -34,9 +37,18 @@ record HookRun(List<String> command, Duration longest, boolean drains) {
     Result run(RepairAttempt attempt, HealthEvent cause) throws InterruptedException {
         ManagerProgram run = ManagerProgram.run(command, longest, Map.of(FAULT, fault(attempt, cause)));
         String out = run.run().out().strip().replaceAll("\\p{Cntrl}+", " ");
+        if (!run.ran()) {
+            return new Result(Outcome.HELD, Text.truncate(NOT_RUN + run.text(), LONGEST_DETAIL));
+        }
         return new Result(
                 run.succeeded() ? Outcome.SUCCEEDED : Outcome.FAILED,
                 Text.truncate(run.text() + (out.isEmpty() ? "" : "; it wrote: " + out), LONGEST_DETAIL));
+    }
+
+    /** Returns the result that the record has of a run, whose attempt no daemon has ended. */
+    static Result recorded(RepairAttempt.Step run) {
+        Outcome failure = run.detail().startsWith(NOT_RUN) ? Outcome.HELD : Outcome.FAILED;
+        return new Result(run.done() ? Outcome.SUCCEEDED : failure, run.detail());
     }
 
     static String fault(RepairAttempt attempt, HealthEvent cause) {

@@ -30,7 +30,7 @@ record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
      * programs of this daemon too.
      */
     static boolean refused(ManagerProgram request) {
-        return request.run().end() instanceof ChildRun.End.NotStarted
+        return !request.ran()
                 || request.run().end() instanceof ChildRun.End.Exited exited
                         && exited.code() != 0
                         && (exited.code() <= SIGNALS || exited.code() > SIGNALS + MOST_SIGNAL);

@@ -260,6 +260,9 @@ final class RepairSteps {
         log.record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
         ManagerProgram reboot = server.reboot().request();
         log.record(attempt, RepairAttempt.REBOOT, "", reboot.succeeded(), reboot.text(), start);
+        if (!reboot.ran()) {
+            return Optional.of(new Result(Outcome.HELD, reboot.text()));
+        }
         return RebootRun.refused(reboot) ? Optional.of(new Result(Outcome.FAILED, reboot.text())) : Optional.empty();
     }
 
@@ -294,9 +297,13 @@ final class RepairSteps {
 
     /** Returns the result of an attempt whose daemon has ended. A hook may have done its work in part, so it is not run again. */
     static Result interrupted(RepairAttempt attempt, String why) {
-        Optional<Step> ran = attempt.last(RepairAttempt.RESET).or(() -> attempt.last(RepairAttempt.HOOK));
-        if (ran.isPresent()) {
-            return ResetRun.recorded(ran.get());
+        Optional<Step> reset = attempt.last(RepairAttempt.RESET);
+        if (reset.isPresent()) {
+            return ResetRun.recorded(reset.get());
+        }
+        Optional<Step> hook = attempt.last(RepairAttempt.HOOK);
+        if (hook.isPresent()) {
+            return HookRun.recorded(hook.get());
         }
         return new Result(attempt.done(RepairAttempt.BEGIN_HOOK).isPresent() ? Outcome.FAILED : Outcome.HELD, why);
     }

@@ -37,6 +37,10 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     static final Duration UNDO = Duration.ofSeconds(12);
 
     private static final String STEP = "step ";
+
+    /** Ends the text of a run that has found out nothing about the GPU. */
+    private static final String NO_VERDICT = " (no verdict on the GPU)";
+
     private static final int DEEPEST = 16;
     private static final int LONGEST_ERROR = 400;
 
@@ -66,7 +70,7 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
         String why = run.end() instanceof ChildRun.End.CutOff cut
                 ? "gpu-reset " + cut.why()
                 : "gpu-reset did not start: " + ((ChildRun.End.NotStarted) run.end()).why();
-        return new Result(Outcome.FAILED, why);
+        return new Result(Outcome.HELD, why + NO_VERDICT);
     }
 
     List<String> command(Collection<String> uuids, Map<String, String> environment) {
@@ -79,47 +83,53 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
         return process.command(UNIT, List.of(), command, environment);
     }
 
+    /** Returns the result. Only a step that judged the GPU can fail it: without a report nothing was found out about the hardware. */
     static Result result(int code, String out, String err) {
         if (out.isBlank()) {
-            return new Result(Outcome.FAILED, "gpu-reset ended with code " + code + ": " + lastLine(err));
+            return new Result(Outcome.HELD, "gpu-reset ended with code " + code + ": " + lastLine(err) + NO_VERDICT);
         }
         try {
             Map<String, @Nullable Object> report = JsonReader.ofDepth(DEEPEST).readObject(out);
             if (code == 0 && Boolean.TRUE.equals(report.get("success"))) {
                 return new Result(Outcome.SUCCEEDED, detail(report, "verify"));
             }
-            String step = failedStep(report);
-            Outcome outcome = isBefore(step) ? Outcome.HELD : Outcome.FAILED;
+            Optional<String> step = failedStep(report);
+            if (step.isEmpty()) {
+                return new Result(
+                        Outcome.HELD,
+                        "gpu-reset ended with code " + code + ", and no step of its report failed" + NO_VERDICT);
+            }
+            Outcome outcome = isBefore(step.get()) ? Outcome.HELD : Outcome.FAILED;
             String evidence = report.get("evidence") instanceof String text ? "; " + text : "";
-            return new Result(outcome, STEP + step + ": " + detail(report, step) + evidence);
+            return new Result(outcome, STEP + step.get() + ": " + detail(report, step.get()) + evidence);
         } catch (IOException e) {
             return new Result(
-                    Outcome.FAILED,
-                    "gpu-reset ended with code " + code + ", and its report is wrong: " + e.getMessage());
+                    Outcome.HELD,
+                    "gpu-reset ended with code " + code + ", and its report is wrong: " + e.getMessage() + NO_VERDICT);
         }
     }
 
     /** Returns the result that the record has of a run, whose attempt no daemon has ended. */
     static Result recorded(Step run) {
         String detail = run.detail();
-        boolean before = detail.startsWith(STEP)
-                && isBefore(detail.substring(STEP.length()).split(":", 2)[0]);
-        return new Result(run.done() ? Outcome.SUCCEEDED : before ? Outcome.HELD : Outcome.FAILED, detail);
+        boolean judged = detail.startsWith(STEP)
+                && !isBefore(detail.substring(STEP.length()).split(":", 2)[0]);
+        return new Result(run.done() ? Outcome.SUCCEEDED : judged ? Outcome.FAILED : Outcome.HELD, detail);
     }
 
     private static boolean isBefore(String step) {
         return GpuReset.BEFORE.contains(step);
     }
 
-    private static String failedStep(Map<String, @Nullable Object> report) {
+    private static Optional<String> failedStep(Map<String, @Nullable Object> report) {
         if (report.get("steps") instanceof List<?> steps) {
             for (Object step : steps) {
                 if (step instanceof Map<?, ?> map && Boolean.FALSE.equals(map.get("done"))) {
-                    return String.valueOf(map.get("name"));
+                    return Optional.of(String.valueOf(map.get("name")));
                 }
             }
         }
-        return "unknown";
+        return Optional.empty();
     }
 
     private static String detail(Map<String, @Nullable Object> report, String name) {

@@ -231,7 +231,7 @@ final class ServerRepairLoop {
             Instant begun = open.done(RepairAttempt.BEGIN_RESET).orElseThrow().at();
             Instant last = begun.plus(server.reset().longest());
             if (clock.instant().isAfter(last)) {
-                return end(open, Outcome.FAILED, "gpu-reset of an earlier daemon did not end by " + last);
+                return end(open, Outcome.HELD, "gpu-reset of an earlier daemon did not end by " + last);
             }
             report(State.WORKING, open.text() + " runs since an earlier daemon", List.of());
             return false;

@@ -37,12 +37,11 @@ final class BugReport {
             return absent(PROGRAM + " is absent beside nvidia-smi");
         }
         Path inside = driver.inside(scratch).resolve(FILE);
-        ChildRun run = ChildRun.of(
-                driver.command(
-                        PROGRAM, List.of("--safe-mode", "--extra-system-data", "--output-file", inside.toString())),
-                Path.of("/"),
-                System.getenv(),
-                longest);
+        ChildRun run = driver.run(
+                PROGRAM,
+                List.of("--safe-mode", "--extra-system-data", "--output-file", inside.toString()),
+                longest,
+                ChildRun.Stop.KILL);
         if (run.end() instanceof ChildRun.End.CutOff cut) {
             return absent(PROGRAM + " " + cut.why());
         }

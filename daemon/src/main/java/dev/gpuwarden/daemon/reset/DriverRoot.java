@@ -1,8 +1,15 @@
 package dev.gpuwarden.daemon.reset;
 
+import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.script.FileTrust;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -27,6 +34,8 @@ public record DriverRoot(Path program, Path root, Optional<Path> libraries) {
     private static final List<String> LIBRARIES =
             List.of("usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/lib");
 
+    private static final int MOST_LINKS = 40;
+
     /** GKE's place on its own operating system (facts of NVSentinel's issue 1681). */
     private static final String GKE = "home/kubernetes/bin/nvidia";
 
@@ -45,7 +54,7 @@ public record DriverRoot(Path program, Path root, Optional<Path> libraries) {
         Stream<DriverRoot> usual = ROOTS.stream()
                 .map(base::resolve)
                 .flatMap(root -> PROGRAMS.stream()
-                        .filter(name -> Files.isExecutable(root.resolve(name)))
+                        .filter(name -> Files.isExecutable(below(root, Path.of(name))))
                         .map(name -> new DriverRoot(Path.of("/" + name), root, Optional.empty())));
         Stream<DriverRoot> google = Files.isExecutable(gke.resolve("bin/nvidia-smi"))
                 ? Stream.of(
@@ -67,9 +76,67 @@ public record DriverRoot(Path program, Path root, Optional<Path> libraries) {
 
     /** Returns true if the driver has this program beside nvidia-smi. */
     boolean has(String name) {
-        Path other = program.resolveSibling(name);
-        return Files.isExecutable(
-                root.equals(Path.of("/")) ? other : root.resolve(Path.of("/").relativize(other)));
+        return Files.isExecutable(below(root, program.resolveSibling(name)));
+    }
+
+    /**
+     * Runs the program of this name beside nvidia-smi, with this program's rights. One that another user can change is not started.
+     * Blocks for this time at most.
+     */
+    ChildRun run(String name, List<String> arguments, Duration longest, ChildRun.Stop stop)
+            throws InterruptedException {
+        Optional<String> problem = problem(program.resolveSibling(name));
+        return problem.isPresent()
+                ? new ChildRun(new ChildRun.End.NotStarted(problem.get()), "", "")
+                : ChildRun.of(command(name, arguments), Path.of("/"), System.getenv(), longest, stop);
+    }
+
+    /** Returns why nvidia-smi must not run; empty if it may. */
+    public Optional<String> problem() {
+        return problem(program);
+    }
+
+    private Optional<String> problem(Path file) {
+        Path real = below(root, file);
+        return FileTrust.problem(real)
+                .map(why -> real + " " + why)
+                .or(() -> libraries.flatMap(
+                        folder -> FileTrust.folderProblem(folder).map(why -> folder + " " + why)));
+    }
+
+    /** Returns the name of nvidia-smi. */
+    String name() {
+        return program.getFileName().toString();
+    }
+
+    /** Returns the real path of a file below another root, in which links are those of that root. A link to itself stays. */
+    static Path below(Path root, Path file) {
+        Path inside = Path.of("/");
+        Deque<Path> left = new ArrayDeque<>();
+        file.forEach(left::add);
+        for (int links = 0; !left.isEmpty(); ) {
+            Path next = left.removeFirst();
+            if (next.toString().equals("..")) {
+                inside = inside.getParent() == null ? inside : inside.getParent();
+                continue;
+            }
+            Path seen = root.resolve(Path.of("/").relativize(inside.resolve(next)));
+            if (!Files.isSymbolicLink(seen) || links++ == MOST_LINKS) {
+                inside = inside.resolve(next);
+                continue;
+            }
+            try {
+                Path target = Files.readSymbolicLink(seen);
+                inside = target.isAbsolute() ? Path.of("/") : inside;
+                List<Path> names = new ArrayList<>();
+                target.forEach(names::add);
+                Collections.reverse(names);
+                names.forEach(left::addFirst);
+            } catch (IOException e) {
+                inside = inside.resolve(next);
+            }
+        }
+        return root.resolve(Path.of("/").relativize(inside));
     }
 
     /** Returns a folder below the driver's root for files of its programs: the one that is given, if it is there. */

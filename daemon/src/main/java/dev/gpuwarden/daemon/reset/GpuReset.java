@@ -1,17 +1,22 @@
 package dev.gpuwarden.daemon.reset;
 
 import dev.gpuwarden.cli.FileErrors;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.reset.ResettableNode.Release;
+import dev.gpuwarden.daemon.reset.ResettableNode.Verified;
 import java.io.IOException;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * The reset of GPUs, step by step. After a failure of any step, and after an interrupt, persistence mode is restored, and the
@@ -19,8 +24,15 @@ import java.util.function.Supplier;
  */
 public final class GpuReset {
 
-    /** The steps before anything was changed: a failure there is none of the hardware. */
-    public static final Set<String> BEFORE = Set.of("alone", "release", "unused", "recorded", "released");
+    /** A program of the driver that did not run, or refused before it began. In the result after a failure alone. */
+    private static final String REFUSED = "refused";
+
+    /** No sign of a reset after nvidia-smi has ended with success. In the result after a failure alone. */
+    private static final String PROOF = "proof";
+
+    /** The steps of which a failure is none of the hardware: no GPU was reset, and none was judged. */
+    public static final Set<String> BEFORE =
+            Set.of("alone", "release", "unused", "recorded", "released", REFUSED, PROOF);
 
     /** The step that ends the work of an earlier reset. Its failure is none of this one. */
     public static final String EARLIER = "persistence-earlier";
@@ -30,51 +42,6 @@ public final class GpuReset {
 
     /** The daemon tests the lock for a moment. */
     private static final long LEAST_WAIT_NANOS = 1_000_000_000;
-
-    /** The parts of the node that the steps use. */
-    public interface Node {
-        /**
-         * Lets gpuwarden's own daemon let go of the GPUs until the result is closed.
-         *
-         * @return absent with the cause if it could not
-         */
-        Reading<Release> release(List<String> uuids) throws InterruptedException;
-
-        /** Returns descriptions of the processes that hold the GPUs open; absent if that cannot be found out. */
-        Reading<List<String>> holders();
-
-        /** Checks the GPUs after their reset. */
-        Verified verify(List<String> uuids);
-
-        /**
-         * Returns the persistence mode of each GPU of this node by its UUID, as it was before the reset; absent where the driver
-         * does not report it.
-         */
-        Map<String, Reading<Long>> persistenceModes();
-
-        /** Writes a line to the kernel log. Returns the cause of a failure. */
-        Optional<String> acknowledge(String line);
-    }
-
-    /**
-     * The verdict of the checks.
-     *
-     * @param defects empty for healthy GPUs
-     * @param text the number of checks that passed, and the names of those that neither passed nor failed
-     */
-    public record Verified(List<String> defects, String text) {}
-
-    /** The time in which the daemon does not read the GPUs. */
-    public interface Release extends AutoCloseable {
-        /** Returns what the step reports. */
-        String text();
-
-        /** Returns the cause if the daemon has taken the GPUs again by itself. */
-        Optional<String> lost();
-
-        @Override
-        void close();
-    }
 
     /** @param detail for a user; the cause of a failure */
     public record Step(String name, boolean done, String detail, Duration time) {}
@@ -95,20 +62,29 @@ public final class GpuReset {
         }
     }
 
-    private final Node node;
+    private final ResettableNode node;
     private final NvidiaSmi smi;
     private final PersistenceRecord record;
     private final PersistenceSwitch persistence;
     private final Duration patience;
     private final Consumer<String> progress;
+    private final Clock clock = Clock.systemUTC();
     private final List<Step> steps = new ArrayList<>();
+
+    /** The end of the reset; empty if none was tried, or there is no proof of it. */
+    private Optional<Instant> ended = Optional.empty();
 
     /**
      * @param record of the GPUs whose persistence mode is off for a reset, in a folder that all resets of this node share
      * @param patience the longest wait for another reset, and for processes that hold the GPUs
      * @param progress receives a line at the start of each step
      */
-    public GpuReset(Node node, NvidiaSmi smi, PersistenceRecord record, Duration patience, Consumer<String> progress) {
+    public GpuReset(
+            ResettableNode node,
+            NvidiaSmi smi,
+            PersistenceRecord record,
+            Duration patience,
+            Consumer<String> progress) {
         this.node = node;
         this.smi = smi;
         this.record = record;
@@ -151,21 +127,18 @@ public final class GpuReset {
     private boolean reset(List<String> uuids) throws InterruptedException {
         Reading<Release> released = released(uuids);
         boolean success = false;
-        boolean tried = false;
         if (released instanceof Reading.Present<Release> present) {
             try (Release release = present.value()) {
                 if (unused() && recorded(uuids)) {
                     try {
-                        boolean ready = persistenceOff(uuids) && stillReleased(release);
-                        tried = ready;
-                        success = ready && step("reset", () -> smiReset(uuids)) && verified(uuids);
+                        success = persistenceOff(uuids) && stillReleased(release) && smiReset(uuids) && verified(uuids);
                     } finally {
                         success &= persistenceOn();
                     }
                 }
             }
         }
-        acknowledge(uuids, success, tried);
+        acknowledge(uuids, success);
         return success && steps.stream().allMatch(Step::done);
     }
 
@@ -269,7 +242,11 @@ public final class GpuReset {
         progress.accept("persistence mode off");
         long start = System.nanoTime();
         PersistenceSwitch.Result off = persistence.off(uuids);
-        return record("persistence-off", start, off.failure(), off.detail());
+        return record(
+                off.failure().isEmpty() || off.judged() ? "persistence-off" : REFUSED,
+                start,
+                off.failure(),
+                off.detail());
     }
 
     private boolean stillReleased(Release release) {
@@ -277,12 +254,34 @@ public final class GpuReset {
         return lost.isEmpty() || record("released", System.nanoTime(), lost, "");
     }
 
-    private Optional<String> smiReset(List<String> uuids) {
+    /** Resets. Exit code 0 alone is no proof: nvidia-smi must report each GPU. */
+    private boolean smiReset(List<String> uuids) {
+        progress.accept("reset");
+        long start = System.nanoTime();
         try {
-            return smi.reset(uuids).failure();
+            NvidiaSmi.Result reset = smi.reset(uuids);
+            ended = Optional.of(clock.instant());
+            if (reset.failure().isPresent() && !reset.judged()) {
+                ended = Optional.empty();
+                return record(REFUSED, start, reset.failure(), "");
+            }
+            Set<PciAddress> missing = new TreeSet<>(node.addresses(uuids));
+            missing.removeAll(reset.reset());
+            boolean all = missing.isEmpty() && reset.reset().size() >= uuids.size();
+            if (reset.failure().isPresent() || all) {
+                return record("reset", start, reset.failure(), "");
+            }
+            ended = Optional.empty();
+            return record(
+                    PROOF,
+                    start,
+                    Optional.of("no proof of a reset: expected nvidia-smi to report '... was successfully reset' for "
+                            + node.addresses(uuids) + ", seen exit code 0 and '" + reset.text() + "'"),
+                    "");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Optional.of(STOPPED);
+            ended = Optional.of(clock.instant());
+            return record("reset", start, Optional.of(STOPPED), "");
         }
     }
 
@@ -297,6 +296,10 @@ public final class GpuReset {
                 throw e;
             }
             return record("verify", start, Optional.of(STOPPED), "");
+        }
+        if (verified.defects().isEmpty() && verified.unproven().isPresent()) {
+            ended = Optional.empty();
+            return record(PROOF, start, verified.unproven().map(why -> "no proof of a reset: " + why), "");
         }
         Optional<String> failure =
                 verified.defects().isEmpty() ? Optional.empty() : Optional.of(String.join("; ", verified.defects()));
@@ -317,22 +320,18 @@ public final class GpuReset {
         return all;
     }
 
-    /** The daemon lifts or raises the fault by this line. A reset that was never tried has none. */
-    private void acknowledge(List<String> uuids, boolean success, boolean tried) {
-        if (!tried) {
-            return;
-        }
-        for (String uuid : uuids) {
-            String line = success ? "GPU reset occurred: " + uuid : "GPU reset executed: " + uuid + ", success: false";
+    /**
+     * The daemon lifts or raises the fault by this line. One that lifts it has the time at which the reset ended: a fault that came back
+     * since stays. A reset that was not tried, or is not proven, has none.
+     */
+    private void acknowledge(List<String> uuids, boolean success) {
+        for (String uuid : ended.isPresent() ? uuids : List.<String>of()) {
+            String line = success
+                    ? "GPU reset occurred: " + uuid + " at " + ended.get().truncatedTo(ChronoUnit.MILLIS)
+                    : "GPU reset executed: " + uuid + ", success: false";
             long start = System.nanoTime();
             record("acknowledge", start, node.acknowledge(line), line);
         }
-    }
-
-    private boolean step(String name, Supplier<Optional<String>> action) {
-        progress.accept(name);
-        long start = System.nanoTime();
-        return record(name, start, action.get(), "");
     }
 
     private boolean record(String name, long start, Optional<String> failure, String detail) {

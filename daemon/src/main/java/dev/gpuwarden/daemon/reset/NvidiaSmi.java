@@ -1,10 +1,14 @@
 package dev.gpuwarden.daemon.reset;
 
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.daemon.script.ChildRun;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Runs nvidia-smi. Each call blocks, and ends the program when its time is over. */
 public final class NvidiaSmi {
@@ -12,6 +16,25 @@ public final class NvidiaSmi {
     private static final Duration MODE = Duration.ofSeconds(60);
     private static final int LONGEST = 400;
     private static final String WAS_ON = "Disabled persistence mode";
+
+    /** The line for each GPU that was reset (nvidia-smi 580.159.04 on an H100). */
+    private static final Pattern RESET = Pattern.compile("GPU ([0-9A-Fa-f:.]+) was successfully reset");
+
+    /**
+     * Exit codes about a GPU: no external power, an interrupt that is lost, a corrupted InfoROM, off the bus, and other errors
+     * (nvidia-smi(1), return value). The others are about arguments, rights or the installation.
+     */
+    private static final Set<Integer> ABOUT_GPU = Set.of(8, 10, 14, 15, 255);
+
+    /** Texts of other errors that are refusals before a reset (nvidia-smi 535.309, 580.159.04). */
+    private static final List<String> REFUSALS = List.of(
+            "In use by another client",
+            "being used by one or more other processes",
+            "do not meet the reset criterion",
+            "Insufficient Permissions",
+            "Not Supported");
+
+    private static final String UNSTABLE = "did not complete reset successfully";
 
     private final DriverRoot driver;
     private final Duration longestReset;
@@ -24,8 +47,41 @@ public final class NvidiaSmi {
     /**
      * @param failure empty after success
      * @param ended true if it ended by itself
+     * @param judged whether a failure is about the GPU: the program ran, and was not refused before it began
+     * @param reset the GPUs that it reports as reset
      */
-    record Result(Optional<String> failure, String text, boolean ended) {}
+    record Result(Optional<String> failure, String text, boolean ended, boolean judged, Set<PciAddress> reset) {
+
+        private static Result of(ChildRun run) {
+            String text = oneLine(run.out() + " " + run.err());
+            if (run.end() instanceof ChildRun.End.Exited exited) {
+                int code = exited.code();
+                Optional<String> failure = code == 0
+                        ? Optional.empty()
+                        : Optional.of("nvidia-smi ended with code " + code + (text.isEmpty() ? "" : ": " + text));
+                return new Result(failure, text, true, judged(code, run.out() + run.err()), reset(run.out()));
+            }
+            String why = run.end() instanceof ChildRun.End.CutOff cut
+                    ? cut.why()
+                    : "did not start: " + ((ChildRun.End.NotStarted) run.end()).why();
+            return new Result(
+                    Optional.of("nvidia-smi " + why), text, false, why.startsWith(ChildRun.LATE), reset(run.out()));
+        }
+
+        private static boolean judged(int code, String output) {
+            return ABOUT_GPU.contains(code)
+                    && (output.contains(UNSTABLE) || REFUSALS.stream().noneMatch(output::contains));
+        }
+
+        private static Set<PciAddress> reset(String output) {
+            Set<PciAddress> gpus = new HashSet<>();
+            Matcher line = RESET.matcher(output);
+            while (line.find()) {
+                PciAddress.parse(line.group(1)).ifPresent(gpus::add);
+            }
+            return gpus;
+        }
+    }
 
     /** Turns persistence mode off. Returns in the text of the result whether it was on. */
     Result persistenceOff(String gpu) throws InterruptedException {
@@ -54,26 +110,7 @@ public final class NvidiaSmi {
     }
 
     private Result run(List<String> arguments, Duration longest) throws InterruptedException {
-        ChildRun run = ChildRun.of(
-                driver.command(arguments),
-                Path.of("/"),
-                System.getenv(),
-                longest,
-                ChildRun.Stop.withParent(Duration.ZERO));
-        String text = oneLine(run.out() + " " + run.err());
-        if (run.end() instanceof ChildRun.End.Exited exited) {
-            return exited.code() == 0
-                    ? new Result(Optional.empty(), text, true)
-                    : new Result(
-                            Optional.of("nvidia-smi ended with code " + exited.code()
-                                    + (text.isEmpty() ? "" : ": " + text)),
-                            text,
-                            true);
-        }
-        String why = run.end() instanceof ChildRun.End.CutOff cut
-                ? "nvidia-smi " + cut.why()
-                : "nvidia-smi did not start: " + ((ChildRun.End.NotStarted) run.end()).why();
-        return new Result(Optional.of(why), text, false);
+        return Result.of(driver.run(driver.name(), arguments, longest, ChildRun.Stop.withParent(Duration.ZERO)));
     }
 
     private static String oneLine(String output) {

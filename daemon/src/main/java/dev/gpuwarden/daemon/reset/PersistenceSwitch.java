@@ -27,8 +27,11 @@ final class PersistenceSwitch {
     /** Turned off by this reset, or possibly so. */
     private final Set<String> own = new LinkedHashSet<>();
 
-    /** @param failure empty after success */
-    record Result(Optional<String> failure, String detail) {}
+    /**
+     * @param failure empty after success
+     * @param judged whether a failure is about the GPU
+     */
+    record Result(Optional<String> failure, String detail, boolean judged) {}
 
     PersistenceSwitch(NvidiaSmi smi, PersistenceRecord record) {
         this.smi = smi;
@@ -78,10 +81,10 @@ final class PersistenceSwitch {
                 own.remove(uuid);
             }
             if (off.failure().isPresent()) {
-                return new Result(off.failure(), "");
+                return new Result(off.failure(), "", off.judged());
             }
         }
-        return new Result(write(own), own.isEmpty() ? "it was off" : "it was on: " + own);
+        return new Result(write(own), own.isEmpty() ? "it was off" : "it was on: " + own, false);
     }
 
     /** Turns it on where this reset has turned it off, also if the thread is interrupted. Returns a result for each GPU. */
@@ -97,7 +100,7 @@ final class PersistenceSwitch {
                 interrupted = true;
                 failure = smi.persistenceOn(uuid).failure();
             }
-            results.add(new Result(failure, uuid));
+            results.add(new Result(failure, uuid, false));
             if (failure.isEmpty()) {
                 own.remove(uuid);
                 earlier.remove(uuid);
@@ -147,6 +150,7 @@ final class PersistenceSwitch {
                 failed.isEmpty()
                         ? Optional.empty()
                         : Optional.of(String.join("; ", failed) + "; turn it on by nvidia-smi -i UUID -pm 1"),
-                text);
+                text,
+                false);
     }
 }

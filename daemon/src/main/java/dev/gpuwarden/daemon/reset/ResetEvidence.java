@@ -156,7 +156,7 @@ public final class ResetEvidence {
             return noDriver();
         }
         List<String> words = gpus.isEmpty() ? List.of("-q") : List.of("-q", "-i", String.join(",", gpus));
-        ChildRun run = ChildRun.of(driver.get().command(words), Path.of("/"), System.getenv(), QUERY);
+        ChildRun run = driver.get().run(driver.get().name(), words, QUERY, ChildRun.Stop.KILL);
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return Reading.of("exit code " + exited.code() + "\n" + run.out() + run.err());
         }
@@ -165,7 +165,7 @@ public final class ResetEvidence {
                 0,
                 run.end() instanceof ChildRun.End.CutOff cut
                         ? "nvidia-smi -q " + cut.why()
-                        : "nvidia-smi did not start");
+                        : "nvidia-smi did not start: " + ((ChildRun.End.NotStarted) run.end()).why());
     }
 
     private static void remove(Path scratch) {

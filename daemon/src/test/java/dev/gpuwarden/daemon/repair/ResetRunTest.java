@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,10 +61,12 @@ class ResetRunTest {
         "1, false, persistence-off, false, FAILED",
         "1, false, reset, false, FAILED",
         "1, false, verify, false, FAILED",
+        "1, false, refused, false, HELD",
+        "1, false, proof, false, HELD",
         "0, false, reset, false, FAILED",
-        "1, true, verify, true, FAILED",
+        "1, true, verify, true, HELD",
     })
-    void onlyAResetThatChangedNothingIsHeld(int code, boolean success, String step, boolean done, Outcome outcome) {
+    void onlyAStepThatJudgedTheGpuFailsIt(int code, boolean success, String step, boolean done, Outcome outcome) {
         ResetRun.Result result = ResetRun.result(code, report(success, step, done), "");
         assertThat(result.outcome()).isEqualTo(outcome);
     }
@@ -74,11 +77,23 @@ class ResetRunTest {
         assertThat(ResetRun.result(1, report, "").detail()).isEqualTo("step reset: seen; evidence in /b.zip");
     }
 
-    @Test
-    void aReportThatIsNoneIsAFailureWithItsReason() {
-        assertThat(ResetRun.result(137, "", "Killed\n").detail()).isEqualTo("gpu-reset ended with code 137: Killed");
-        assertThat(ResetRun.result(0, "{", "").outcome()).isEqualTo(Outcome.FAILED);
-        assertThat(ResetRun.result(0, "[]", "").outcome()).isEqualTo(Outcome.FAILED);
-        assertThat(ResetRun.result(0, "{}", "").outcome()).isEqualTo(Outcome.FAILED);
+    @ParameterizedTest
+    @CsvSource({
+        "137, '', Killed",
+        "2, '', not on this node",
+        "127, '', systemd-run: not found",
+        "0, {, ''",
+        "0, [], ''",
+        "0, {}, ''"
+    })
+    void aRunWithoutAVerdictFailsNoGpu(int code, String out, String err) {
+        ResetRun.Result result = ResetRun.result(code, out, err + "\n");
+        assertThat(result.outcome()).isEqualTo(Outcome.HELD);
+        assertThat(result.detail())
+                .startsWith("gpu-reset ended with code " + code)
+                .contains(err, "(no verdict on the GPU)");
+        RepairAttempt.Step recorded =
+                new RepairAttempt.Step(RepairAttempt.RESET, "", false, result.detail(), Duration.ZERO, Instant.EPOCH);
+        assertThat(ResetRun.recorded(recorded).outcome()).isEqualTo(Outcome.HELD);
     }
 }

@@ -58,4 +58,21 @@ class DriverRootTest {
         assertThat(reset.text()).isEqualTo("libraries in " + libraries + ", for -i GPU-1 --gpu-reset");
         assertThat(gke.libraryFolders()).containsExactly(libraries);
     }
+
+    @Test
+    void linksOfTheHostAreItsOwnAndAProgramOfAnotherUserDoesNotRun() throws Exception {
+        Path real = program("usr/lib/nvidia/current/nvidia-smi");
+        Files.createDirectories(host.resolve("usr/bin"));
+        Files.createDirectories(host.resolve("etc/alternatives"));
+        Files.createSymbolicLink(host.resolve("usr/bin/nvidia-smi"), Path.of("/etc/alternatives/nvidia-smi"));
+        Files.createSymbolicLink(
+                host.resolve("etc/alternatives/nvidia-smi"), Path.of("../../usr/lib/nvidia/current/nvidia-smi"));
+        DriverRoot driver = DriverRoot.find(host).orElseThrow();
+        assertThat(driver.problem()).isEmpty();
+        Files.setPosixFilePermissions(host.resolve("usr/lib"), PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(driver.problem().orElseThrow())
+                .startsWith(
+                        real.toRealPath() + " lies in " + host.toRealPath().resolve("usr/lib") + ", which users other")
+                .endsWith("(mode 0777)");
+    }
 }

@@ -3,19 +3,23 @@ package dev.gpuwarden.daemon.reset;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.GpuFileHolders;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.GpuReset.Outcome;
-import dev.gpuwarden.daemon.reset.GpuReset.Release;
+import dev.gpuwarden.daemon.reset.ResettableNode.Release;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,6 +30,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Resets by the simulated nvidia-smi, with open files of real processes. */
 @Tag("programs")
@@ -39,10 +45,12 @@ class GpuResetTest {
     private FakeNode around;
 
     /** The daemon and the driver of the test: what they answer is set, the files and nvidia-smi are real. */
-    private final class FakeNode implements GpuReset.Node {
+    private final class FakeNode implements ResettableNode {
         private final List<String> log = new ArrayList<>();
         private Optional<String> refusal = Optional.empty();
         private Optional<String> lost = Optional.empty();
+        private Optional<String> unproven = Optional.empty();
+        private Instant verified = Instant.EPOCH;
         private Optional<String> kernelLog = Optional.empty();
 
         @Override
@@ -82,9 +90,20 @@ class GpuResetTest {
         }
 
         @Override
-        public GpuReset.Verified verify(List<String> uuids) {
+        public Set<PciAddress> addresses(Collection<String> uuids) {
+            return Set.of(PciAddress.parse(String.format(
+                            "0000:%02x:%02x.0",
+                            node.control().table().number("gpu[3].pci_bus"),
+                            node.control().table().number("gpu[3].pci_device")))
+                    .orElseThrow());
+        }
+
+        @Override
+        public ResettableNode.Verified verify(List<String> uuids) {
+            verified = Instant.now();
             boolean fit = node.control().gpus().get(3).fit();
-            return new GpuReset.Verified(fit ? List.of() : List.of("GPU 3 is reset_required"), "1 passed");
+            return new ResettableNode.Verified(
+                    fit ? List.of() : List.of("GPU 3 is reset_required"), "1 passed", unproven);
         }
 
         @Override
@@ -149,8 +168,14 @@ class GpuResetTest {
 
     @Test
     void acknowledgesAfterPersistenceModeIsBackAndTheDaemonReads() throws Exception {
+        Instant began = Instant.now();
         assertThat(reset().success()).isTrue();
-        assertThat(around.log).containsExactly("released", "taken again", "GPU reset occurred: " + uuid());
+        assertThat(around.log).hasSize(3).startsWith("released", "taken again");
+        String[] line = around.log.get(2).split(" at ");
+        assertThat(line[0]).isEqualTo("GPU reset occurred: " + uuid());
+        assertThat(Instant.parse(line[1]))
+                .as("the end of the reset, not of its checks")
+                .isBetween(began.truncatedTo(ChronoUnit.MILLIS), around.verified);
         assertThat(persistent()).isTrue();
     }
 
@@ -194,8 +219,7 @@ class GpuResetTest {
         around.lost = Optional.of("the daemon reads the GPUs again");
         assertThat(failure(reset())).isEqualTo("released: the daemon reads the GPUs again");
         around.lost = Optional.empty();
-        assertThat(failure(reset(folder.resolve("none"))))
-                .startsWith("persistence-off: nvidia-smi ended with code 127");
+        assertThat(failure(reset(folder.resolve("none")))).startsWith("refused: nvidia-smi ended with code 127");
         Process holder = new ProcessBuilder("sleep", "60")
                 .redirectInput(node.devices().resolve("nvidia3").toFile())
                 .start();
@@ -207,6 +231,53 @@ class GpuResetTest {
         assertThat(around.log).containsOnly("released", "taken again");
         assertThat(persistent()).isTrue();
         assertThat(node.control().gpus().get(3).fit()).isFalse();
+    }
+
+    @Test
+    void exitCodeAloneIsNoProofOfAReset() throws Exception {
+        Path nothing = script("nothing", "exit 0");
+        assertThat(failure(reset(nothing))).startsWith("proof: no proof of a reset: expected nvidia-smi to report");
+        Path other =
+                script("other", "[ \"$3\" != --gpu-reset ] || echo 'GPU 00000000:01:00.0 was successfully reset.'");
+        assertThat(failure(reset(other))).startsWith("proof: ");
+        around.unproven = Optional.of("its counters go on");
+        node.set("gpu.3.state", "ok");
+        assertThat(failure(reset())).isEqualTo("proof: no proof of a reset: its counters go on");
+        assertThat(around.log).as("no line").containsOnly("released", "taken again");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "255, GPU 00000000:01:00.0: In use by another client, refused",
+        "4, Insufficient Permissions, refused",
+        "2, Option is not recognized, refused",
+        "9, couldn't communicate with the NVIDIA driver, refused",
+        "137, '', refused",
+        "255, 1 device did not complete reset successfully, reset",
+        "15, GPU is lost, reset"
+    })
+    void onlyAFailureOfTheGpuJudgesIt(int code, String text, String step) throws Exception {
+        Path smi = script("smi-" + code, "[ \"$3\" != --gpu-reset ] || { echo \"" + text + "\"; exit " + code + "; }");
+        Outcome outcome = reset(smi);
+        assertThat(failure(outcome)).startsWith(step + ": ");
+        assertThat(GpuReset.BEFORE.contains(step)).isEqualTo(step.equals("refused"));
+        assertThat(around.log).hasSize(step.equals("refused") ? 2 : 3);
+    }
+
+    private Path script(String name, String body) throws IOException {
+        Path file = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + body + "\n");
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @Test
+    void programThatAnotherUserCanChangeDoesNotRun() throws Exception {
+        Path smi = script("open", "touch " + folder.resolve("ran"));
+        Files.setPosixFilePermissions(smi, PosixFilePermissions.fromString("rwxrwxrwx"));
+        NvidiaSmi runs = new NvidiaSmi(DriverRoot.of(smi), Duration.ofSeconds(1));
+        Outcome outcome = new GpuReset(around, runs, record(), Duration.ZERO, line -> {}).run(List.of(uuid()));
+        assertThat(failure(outcome))
+                .startsWith("refused: nvidia-smi did not start: " + smi.toRealPath() + " users other than its owner");
+        assertThat(folder.resolve("ran")).doesNotExist();
     }
 
     @Test
