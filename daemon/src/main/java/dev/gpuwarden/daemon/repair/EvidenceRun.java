@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +21,8 @@ import java.util.Map;
  * @param folder for the archives, which the command bounds in number and size
  * @param longest limit of the run
  */
-record EvidenceRun(RepairProcess process, List<String> settings, Path folder, Duration longest) {
+record EvidenceRun(
+        RepairProcess process, List<String> settings, Path folder, Duration longest, ProgramRunner programs) {
 
     /** The name of the unit. */
     static final String UNIT = "gpuwarden-bundle";
@@ -36,9 +38,14 @@ record EvidenceRun(RepairProcess process, List<String> settings, Path folder, Du
     /** @param text place of the archive, or the cause of its absence */
     record Evidence(boolean kept, String text) {}
 
+    EvidenceRun(RepairProcess process, List<String> settings, Path folder, Duration longest) {
+        this(process, settings, folder, longest, ProgramRunner.PROCESSES);
+    }
+
     /** Collects the evidence. Blocks up to the limit. */
     Evidence keep(RepairAttempt attempt) throws InterruptedException {
-        ChildRun run = ChildRun.of(command(attempt.id(), System.getenv()), Path.of("/"), System.getenv(), longest);
+        ChildRun run = programs.run(
+                command(attempt.id(), System.getenv()), Path.of("/"), System.getenv(), longest, ChildRun.Stop.KILL);
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return evidence(exited.code(), run.out(), run.err());
         }

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.ResetRun.Result;
 import dev.gpuwarden.daemon.script.ManagerProgram;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,7 +20,7 @@ import java.util.Map;
  * @param command the program and its arguments
  * @param drains true to drain Slurm and stop the units before, as before a reset
  */
-record HookRun(List<String> command, Duration longest, boolean drains) {
+record HookRun(List<String> command, Duration longest, boolean drains, ProgramRunner programs) {
 
     /** The variable; the Job of a template in a cluster has it too (docs/operating/repair.md). */
     static final String FAULT = "FAULT";
@@ -33,9 +34,13 @@ record HookRun(List<String> command, Duration longest, boolean drains) {
         command = List.copyOf(command);
     }
 
+    HookRun(List<String> command, Duration longest, boolean drains) {
+        this(command, longest, drains, ProgramRunner.PROCESSES);
+    }
+
     /** Runs the program. Blocks. Exit code 0 is success; the checks prove it. */
     Result run(RepairAttempt attempt, HealthEvent cause) throws InterruptedException {
-        ManagerProgram run = ManagerProgram.run(command, longest, Map.of(FAULT, fault(attempt, cause)));
+        ManagerProgram run = ManagerProgram.run(programs, command, longest, Map.of(FAULT, fault(attempt, cause)));
         String out = run.run().out().strip().replaceAll("\\p{Cntrl}+", " ");
         if (!run.ran()) {
             return new Result(Outcome.HELD, Text.truncate(NOT_RUN + run.text(), LONGEST_DETAIL));

@@ -2,8 +2,10 @@ package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.daemon.script.ChildRun;
 import dev.gpuwarden.daemon.script.ManagerProgram;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The request of a reboot of this server, by systemd or by a program of the user.
@@ -11,7 +13,7 @@ import java.util.List;
  * @param command the program and its arguments
  * @param longest limit of the program, after which it is ended
  */
-record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
+record RebootRun(List<String> command, Duration longest, EvidenceRun evidence, ProgramRunner programs) {
 
     /** The program where the user has none. */
     static final List<String> SYSTEMD = List.of("systemctl", "reboot");
@@ -23,6 +25,10 @@ record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
 
     RebootRun {
         command = List.copyOf(command);
+    }
+
+    RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
+        this(command, longest, evidence, ProgramRunner.PROCESSES);
     }
 
     /**
@@ -38,7 +44,7 @@ record RebootRun(List<String> command, Duration longest, EvidenceRun evidence) {
 
     /** Requests the reboot. Blocks up to the limit. Success is no proof: another boot ID is. */
     ManagerProgram request() throws InterruptedException {
-        return ManagerProgram.run(command, longest);
+        return ManagerProgram.run(programs, command, longest, Map.of());
     }
 
     /** Returns the plan, which continues "reboot … ". */

@@ -7,6 +7,7 @@ import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.reset.GpuReset;
 import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,7 +26,12 @@ import org.jspecify.annotations.Nullable;
  * @param settings options of the daemon that the command gets too
  * @param bundles folder for the evidence of failures; empty to keep none
  */
-record ResetRun(RepairProcess process, Duration patience, List<String> settings, Optional<Path> bundles) {
+record ResetRun(
+        RepairProcess process,
+        Duration patience,
+        List<String> settings,
+        Optional<Path> bundles,
+        ProgramRunner programs) {
 
     /** The name of the unit. */
     static final String UNIT = "gpuwarden-gpu-reset";
@@ -47,6 +53,10 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     /** @param detail for operators */
     record Result(Outcome outcome, String detail) {}
 
+    ResetRun(RepairProcess process, Duration patience, List<String> settings, Optional<Path> bundles) {
+        this(process, patience, settings, bundles, ProgramRunner.PROCESSES);
+    }
+
     /** The time after which a reset counts as one that never ends. */
     Duration longest() {
         return LONGEST.plus(patience);
@@ -63,7 +73,7 @@ record ResetRun(RepairProcess process, Duration patience, List<String> settings,
     }
 
     private Result run(List<String> command) throws InterruptedException {
-        ChildRun run = ChildRun.of(command, Path.of("/"), System.getenv(), longest(), ChildRun.Stop.withParent(UNDO));
+        ChildRun run = programs.run(command, Path.of("/"), System.getenv(), longest(), ChildRun.Stop.withParent(UNDO));
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return result(exited.code(), run.out(), run.err());
         }

@@ -1,8 +1,10 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.daemon.script.ManagerProgram;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -12,7 +14,7 @@ import java.util.regex.Pattern;
  * This node in Slurm. A drain with another reason is another administrator's, and is neither changed nor ended here. Calls block
  * for a minute at most.
  */
-record SlurmNode(String name) {
+record SlurmNode(String name, ProgramRunner programs) {
 
     /** The beginning of the reason, by which a drain is this daemon's. */
     static final String OURS = "gpuwarden:";
@@ -54,9 +56,14 @@ record SlurmNode(String name) {
         }
     }
 
+    SlurmNode(String name) {
+        this(name, ProgramRunner.PROCESSES);
+    }
+
     /** Returns the state; empty if Slurm does not report it. */
     Optional<State> state() throws InterruptedException {
-        ManagerProgram show = ManagerProgram.run(List.of("scontrol", "show", "node", name, "--oneliner"), LONGEST);
+        ManagerProgram show = ManagerProgram.run(
+                programs, List.of("scontrol", "show", "node", name, "--oneliner"), LONGEST, Map.of());
         return show.succeeded() ? State.of(show.run().out()) : Optional.empty();
     }
 
@@ -71,6 +78,6 @@ record SlurmNode(String name) {
     private ManagerProgram update(String... fields) throws InterruptedException {
         List<String> words = new java.util.ArrayList<>(List.of("scontrol", "update", "NodeName=" + name));
         words.addAll(List.of(fields));
-        return ManagerProgram.run(words, LONGEST);
+        return ManagerProgram.run(programs, words, LONGEST, Map.of());
     }
 }

@@ -1,13 +1,15 @@
 package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.daemon.script.ManagerProgram;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** The units of systemd that use GPUs. Calls block for two minutes at most. */
-record SystemUnits(List<String> names) {
+record SystemUnits(List<String> names, ProgramRunner programs) {
 
     /** A unit states its own time to end: TimeoutStopSec, 90 s by default. */
     private static final Duration LONGEST = Duration.ofSeconds(120);
@@ -20,6 +22,10 @@ record SystemUnits(List<String> names) {
             while systemctl is-active -- "$0" >/dev/null; do sleep 1; done
             exec systemctl start --no-block -- "$@"
             """;
+
+    SystemUnits(List<String> names) {
+        this(names, ProgramRunner.PROCESSES);
+    }
 
     /** Returns true if the unit runs, or is about to. */
     boolean isActive(String unit) throws InterruptedException {
@@ -57,7 +63,7 @@ record SystemUnits(List<String> names) {
      * Has systemd start the units in this order once another unit has ended. It needs no process of the daemon, which may have ended
      * for good by then.
      */
-    static ManagerProgram requestStartAfter(String other, List<String> units) throws InterruptedException {
+    ManagerProgram requestStartAfter(String other, List<String> units) throws InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 "systemd-run",
                 "--quiet",
@@ -69,14 +75,14 @@ record SystemUnits(List<String> names) {
                 AFTER,
                 other));
         command.addAll(units);
-        return ManagerProgram.run(command, LONGEST);
+        return ManagerProgram.run(programs, command, LONGEST, Map.of());
     }
 
-    private static ManagerProgram systemctl(List<String> words, List<String> units) throws InterruptedException {
+    private ManagerProgram systemctl(List<String> words, List<String> units) throws InterruptedException {
         List<String> command = new ArrayList<>(List.of("systemctl"));
         command.addAll(words);
         command.add("--");
         command.addAll(units);
-        return ManagerProgram.run(command, LONGEST);
+        return ManagerProgram.run(programs, command, LONGEST, Map.of());
     }
 }

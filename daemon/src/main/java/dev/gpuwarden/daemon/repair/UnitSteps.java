@@ -101,7 +101,7 @@ final class UnitSteps {
     void requestStartAfterReset(RepairAttempt attempt) throws InterruptedException {
         List<String> stopped = stopped(attempt);
         if (!stopped.isEmpty()) {
-            ManagerProgram request = SystemUnits.requestStartAfter(ResetRun.UNIT, stopped);
+            ManagerProgram request = units.requestStartAfter(ResetRun.UNIT, stopped);
             Level level = request.succeeded() ? Level.INFO : Level.WARNING;
             LOG.log(level, String.join(", ", stopped) + " start after the " + attempt.text() + ": " + request.text());
         }

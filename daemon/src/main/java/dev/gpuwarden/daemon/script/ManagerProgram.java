@@ -24,15 +24,17 @@ public record ManagerProgram(List<String> words, ChildRun run) {
 
     /** Runs it in this thread, for this time at most. @throws InterruptedException if this thread is interrupted */
     public static ManagerProgram run(List<String> words, Duration timeout) throws InterruptedException {
-        return run(words, timeout, Map.of());
+        return run(ProgramRunner.PROCESSES, words, timeout, Map.of());
     }
 
     /** Runs it with these variables too. @throws InterruptedException if this thread is interrupted */
-    public static ManagerProgram run(List<String> words, Duration timeout, Map<String, String> variables)
+    public static ManagerProgram run(
+            ProgramRunner programs, List<String> words, Duration timeout, Map<String, String> variables)
             throws InterruptedException {
         Map<String, String> environment = environment(System.getenv());
         environment.putAll(variables);
-        return new ManagerProgram(words, ChildRun.of(words, Path.of("/"), environment, timeout));
+        ChildRun run = programs.run(words, Path.of("/"), environment, timeout, ChildRun.Stop.KILL);
+        return new ManagerProgram(words, run);
     }
 
     static Map<String, String> environment(Map<String, String> own) {
