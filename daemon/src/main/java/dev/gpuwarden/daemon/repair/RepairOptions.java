@@ -268,7 +268,7 @@ public final class RepairOptions {
                         around.faults(),
                         () -> new FaultEvidence(
                                 around.damping().get(), around.results().get()),
-                        () -> ServerGpus.of(identities(around), around.known().get()),
+                        () -> ServerGpus.of(around.node().get(), around.known().get()),
                         around.load(),
                         around.incomplete()),
                 server,

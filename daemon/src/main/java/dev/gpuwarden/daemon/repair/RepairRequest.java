@@ -93,9 +93,9 @@ record RepairRequest(String name, Set<String> subjects, Instant since, HealthEve
                         + String.join(", ", foreign);
     }
 
-    /** Returns the names of GPUs that this server does not have. */
+    /** Returns the names of GPUs that this server does not have. A GPU of this server without a known name may have this one. */
     private Set<String> foreign(ServerGpus gpus) {
-        return gpus.unknown(named(cause));
+        return cause.entities().stream().anyMatch(gpus.nameless()::contains) ? Set.of() : gpus.unknown(named(cause));
     }
 
     private static Set<String> subjects(HealthEvent cause) {

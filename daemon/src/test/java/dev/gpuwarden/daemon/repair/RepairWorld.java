@@ -34,8 +34,8 @@ final class RepairWorld {
 
     static final List<String> GPUS = List.of(uuid(0), uuid(1), uuid(2));
     private static final String FOREIGN = uuid(9);
-    private static final List<RecommendedAction> ACTIONS = List.of(
-            RecommendedAction.COMPONENT_RESET, RecommendedAction.RESTART_BM, RecommendedAction.CONTACT_SUPPORT);
+    private static final List<RecommendedAction> ACTIONS =
+            List.of(RecommendedAction.COMPONENT_RESET, RecommendedAction.RESTART_BM, RecommendedAction.CONTACT_SUPPORT);
 
     /** The state of a part to its check. */
     private static final class Part {

@@ -8,7 +8,11 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.Proof;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.Snapshots;
+import dev.gpuwarden.core.node.KnownGpus;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.repair.RepairAttempt.End;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
@@ -140,6 +144,25 @@ class ServerDecisionTest {
                 .singleElement()
                 .asString()
                 .endsWith(": expected a GPU of this server, one of [" + GPU + ", " + OTHER + "], seen " + uuid);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aGpuThatWasLostBeforeTheFirstStartIsOneOfThisServer(int slot) {
+        NodeSnapshot node = Snapshots.running(
+                2, Snapshots.healthy(0), Snapshots.gpu(Snapshots.anonymous(1), GpuState.LOST, frame -> {}));
+        faults.apply(
+                event("xid", "79", RecommendedAction.RESTART_BM)
+                        .entities(List.of(Entity.pci(Snapshots.pci(slot)), Entity.gpu(GPU)))
+                        .build(),
+                1,
+                START);
+        ServerGpus gpus = ServerGpus.of(node, KnownGpus.NONE);
+        assertThat(ServerDecision.decide(faults.faults(), attempts, RULES, gpus, RIPE)
+                        .action()
+                        .isPresent())
+                .as("the board in slot 0 has another name")
+                .isEqualTo(slot == 1);
     }
 
     @Test

@@ -117,12 +117,11 @@ class ServerRepairWalkTest {
     private void assertReason(String act) {
         acts.merge(act, 1, Integer::sum);
         RepairAttempt attempt = log.unfinished().orElseThrow();
-        Set<RecommendedAction> actions =
-                switch (attempt.kind()) {
-                    case HOOK -> Set.of(RecommendedAction.CONTACT_SUPPORT);
-                    case RESET -> Set.of(RecommendedAction.COMPONENT_RESET);
-                    case REBOOT -> Set.of(RecommendedAction.COMPONENT_RESET, RecommendedAction.RESTART_BM);
-                };
+        Set<RecommendedAction> actions = switch (attempt.kind()) {
+            case HOOK -> Set.of(RecommendedAction.CONTACT_SUPPORT);
+            case RESET -> Set.of(RecommendedAction.COMPONENT_RESET);
+            case REBOOT -> Set.of(RecommendedAction.COMPONENT_RESET, RecommendedAction.RESTART_BM);
+        };
         assertThat(world.hasReason(attempt.subjects(), actions, attempt.kind() == Kind.RESET))
                 .as("reason of the %s for %s", act, attempt)
                 .isTrue();
@@ -163,8 +162,7 @@ class ServerRepairWalkTest {
                 world::gpus,
                 false,
                 () -> world.incomplete);
-        EvidenceRun evidence =
-                new EvidenceRun(RepairProcess.child, List.of(), folder, EvidenceRun.LONGEST, programs);
+        EvidenceRun evidence = new EvidenceRun(RepairProcess.child, List.of(), folder, EvidenceRun.LONGEST, programs);
         ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty(), programs);
         RepairSteps.Server server = new RepairSteps.Server(
                 reset,
@@ -212,10 +210,14 @@ class ServerRepairWalkTest {
                 if (attempt.end().isPresent() && counted.add(attempt.id())) {
                     outcomes.merge(attempt.end().get().outcome(), 1, Integer::sum);
                     gone += attempt.end().get().detail().startsWith("before the ") ? 1 : 0;
-                    assertThat(attempt.stoppedUnits()).as("units of %s", attempt).isEmpty();
+                    assertThat(attempt.stoppedUnits())
+                            .as("units of %s", attempt)
+                            .isEmpty();
                 }
             }
-            if (log.unfinished().filter(open -> open.done(RepairAttempt.REBOOT).isPresent()).isPresent()) {
+            if (log.unfinished()
+                    .filter(open -> open.done(RepairAttempt.REBOOT).isPresent())
+                    .isPresent()) {
                 world.boot++;
                 loop = loop();
             }
