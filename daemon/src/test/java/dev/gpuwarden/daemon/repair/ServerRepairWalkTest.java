@@ -19,20 +19,26 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Random walks of decision, change and act: whatever changes between the two, no act is without its reason at its moment. The loop, its
  * steps and its record are the real ones; only programs and readings are the model's.
  *
- * <p>{@code -Dgpuwarden.server-repair.turns=100000} takes more turns, {@code -Dgpuwarden.server-repair.seed} others.
+ * <p>{@code -Dgpuwarden.server-repair.sequences=100000} runs more, {@code -Dgpuwarden.server-repair.seed} others.
  */
+@Timeout(value = 2, unit = TimeUnit.HOURS)
 class ServerRepairWalkTest {
 
-    private static final int TURNS = Integer.getInteger("gpuwarden.server-repair.turns", 400);
+    private static final int SEQUENCES = Integer.getInteger("gpuwarden.server-repair.sequences", 100);
+    private static final int TURNS = 5;
     private static final long SEED = Long.getLong("gpuwarden.server-repair.seed", 1);
     private static final String REBOOT = "/sbin/reboot-of-the-test";
     private static final String HOOK = "/sbin/hook-of-the-test";
@@ -41,11 +47,14 @@ class ServerRepairWalkTest {
     /** In memory where that exists: each line of the record is synced. */
     private static final Path MEMORY = Path.of("/dev/shm");
 
+    private final Logger repairs = Logger.getLogger("dev.gpuwarden.daemon.repair");
     private Path folder;
 
-    private final RepairWorld world = new RepairWorld(SEED);
+    private RepairWorld world = new RepairWorld(SEED);
     private final Map<String, Integer> acts = new HashMap<>();
-    private final Set<String> running = new TreeSet<>(Set.of("one.service", "two.service"));
+    private final Set<String> running = new TreeSet<>();
+    private final Map<Outcome, Integer> outcomes = new HashMap<>();
+    private int gone;
     private RepairLog log;
 
     private ChildRun program(
@@ -135,6 +144,8 @@ class ServerRepairWalkTest {
 
     @BeforeEach
     void begin() throws IOException {
+        // A line for each of some hundred thousand acts.
+        repairs.setLevel(Level.OFF);
         folder = Files.isWritable(MEMORY)
                 ? Files.createTempDirectory(MEMORY, "gpuwarden-repair")
                 : Files.createTempDirectory("gpuwarden-repair");
@@ -142,6 +153,7 @@ class ServerRepairWalkTest {
 
     @AfterEach
     void end() throws IOException {
+        repairs.setLevel(null);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {
                 Files.delete(file);
@@ -194,10 +206,20 @@ class ServerRepairWalkTest {
 
     @Test
     void noActIsWithoutItsReasonAtItsMoment() throws Exception {
+        for (int sequence = 0; sequence < SEQUENCES; sequence++) {
+            world = new RepairWorld(SEED * 0x9E3779B97F4A7C15L + sequence);
+            running.addAll(Set.of("one.service", "two.service"));
+            Files.deleteIfExists(folder.resolve("repairs.jsonl"));
+            walk();
+        }
+        assertThat(acts.keySet()).containsExactlyInAnyOrder("stop", "drain", "hook", "reboot", "reset");
+        assertThat(outcomes.keySet()).containsExactlyInAnyOrder(Outcome.values());
+        assertThat(gone).as("attempts whose reason went away in between").isPositive();
+        System.out.println(SEQUENCES + " sequences: " + acts + " " + outcomes + ", reason gone in " + gone);
+    }
+
+    private void walk() throws IOException, InterruptedException {
         ServerRepairLoop loop = loop();
-        Map<Outcome, Integer> outcomes = new HashMap<>();
-        Set<String> counted = new TreeSet<>();
-        int gone = 0;
         for (int turn = 0; turn < TURNS; turn++) {
             for (int changes = world.random.nextInt(6); changes >= 0; changes--) {
                 world.change();
@@ -206,15 +228,6 @@ class ServerRepairWalkTest {
             world.runChecks();
             loop.step();
             note();
-            for (RepairAttempt attempt : log.attempts()) {
-                if (attempt.end().isPresent() && counted.add(attempt.id())) {
-                    outcomes.merge(attempt.end().get().outcome(), 1, Integer::sum);
-                    gone += attempt.end().get().detail().startsWith("before the ") ? 1 : 0;
-                    assertThat(attempt.stoppedUnits())
-                            .as("units of %s", attempt)
-                            .isEmpty();
-                }
-            }
             if (log.unfinished()
                     .filter(open -> open.done(RepairAttempt.REBOOT).isPresent())
                     .isPresent()) {
@@ -222,10 +235,12 @@ class ServerRepairWalkTest {
                 loop = loop();
             }
         }
-        assertThat(acts.keySet()).containsExactlyInAnyOrder("stop", "drain", "hook", "reboot", "reset");
-        assertThat(outcomes.keySet()).containsExactlyInAnyOrder(Outcome.values());
-        assertThat(gone).as("attempts whose reason went away in between").isPositive();
-        System.getLogger(ServerRepairWalkTest.class.getName())
-                .log(System.Logger.Level.INFO, acts + " " + outcomes + ", reason gone in " + gone);
+        for (RepairAttempt attempt : log.attempts()) {
+            if (attempt.end().isPresent()) {
+                outcomes.merge(attempt.end().get().outcome(), 1, Integer::sum);
+                gone += attempt.end().get().detail().startsWith("before the ") ? 1 : 0;
+                assertThat(attempt.stoppedUnits()).as("units of %s", attempt).isEmpty();
+            }
+        }
     }
 }
