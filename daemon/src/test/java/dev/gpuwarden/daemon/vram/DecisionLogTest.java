@@ -211,7 +211,7 @@ class DecisionLogTest {
     void aRestartRemembersTheRecycleAndItsTime() {
         Remembered remembered = afterRecycle(ORIGIN, nanos + 1_002_000_000_000L);
         assertThat(remembered.history()).isEqualTo(history.state());
-        assertThat(remembered.of("GPU-1").endings()).containsEntry("offender-1", nanos);
+        assertThat(remembered.of("GPU-1").endings()).containsEntry("offender-1", new WatchdogState.Ending(nanos, true));
         assertThat(remembered.of("GPU-2")).isEqualTo(WatchdogState.NONE);
         assertThat(remembered.problems()).isEmpty();
     }
@@ -220,7 +220,8 @@ class DecisionLogTest {
     void afterABootNoTimeCountsAsPassed() {
         Remembered remembered = afterRecycle(new Origin("node", "boot-2", "armed"), 5_000_000_000L);
         assertThat(remembered.history().lastHourNanos()).containsExactly(5_000_000_000L);
-        assertThat(remembered.of("GPU-1").endings()).containsEntry("offender-1", 5_000_000_000L);
+        assertThat(remembered.of("GPU-1").endings())
+                .containsEntry("offender-1", new WatchdogState.Ending(5_000_000_000L, true));
     }
 
     @Test

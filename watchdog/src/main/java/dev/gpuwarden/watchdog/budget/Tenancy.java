@@ -6,6 +6,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.watchdog.observation.Bytes;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Instant;
@@ -27,11 +28,27 @@ public final class Tenancy {
 
     private static final class Group {
         private final Terms terms;
-        private Reading<Long> used = Reading.of(0L);
+        /** A process that is listed twice holds its memory once. */
+        private final Map<Integer, Reading<Long>> usedByPid = new LinkedHashMap<>();
+
         private final Set<ProcessKey> processes = new HashSet<>();
 
         Group(Terms terms) {
             this.terms = terms;
+        }
+
+        /** Returns the sum; absent where one is. A value that no driver can mean is more than one that it does not have. */
+        Reading<Long> used() {
+            long sum = 0;
+            Optional<Reading<Long>> unknown = Optional.empty();
+            for (Reading<Long> one : usedByPid.values()) {
+                if (one instanceof Reading.Absent<Long> none) {
+                    unknown = unknown.filter(first -> none.cause() != Absence.IMPLAUSIBLE)
+                            .or(() -> Optional.of(one));
+                }
+                sum = Bytes.plus(sum, one.asOptional().orElse(0L));
+            }
+            return unknown.orElse(Reading.of(sum));
         }
     }
 
@@ -73,13 +90,19 @@ public final class Tenancy {
             return;
         }
         Group group = group(terms.get());
-        group.used = group.used instanceof Reading.Present<Long> before
-                ? process.usedBytes().map(more -> before.value() + more)
-                : group.used;
+        group.usedByPid.merge(process.process().pid(), process.usedBytes(), Tenancy::larger);
         process.startTicks()
                 .asOptional()
                 .ifPresent(ticks ->
                         group.processes.add(new ProcessKey(process.process().pid(), ticks)));
+    }
+
+    /** Returns the larger of two readings of one process; that of a GPU without partitions has its memory in each of them. */
+    private static Reading<Long> larger(Reading<Long> one, Reading<Long> other) {
+        if (one instanceof Reading.Present<Long> a && other instanceof Reading.Present<Long> b) {
+            return a.value() >= b.value() ? one : other;
+        }
+        return one instanceof Reading.Absent<Long> ? one : other;
     }
 
     private Group group(Terms terms) {
@@ -93,7 +116,7 @@ public final class Tenancy {
                         group.terms.name(),
                         group.terms.workload(),
                         group.terms.budgetBytes(),
-                        group.used,
+                        group.used(),
                         group.processes,
                         group.terms.priority(),
                         group.terms.started(),

@@ -33,18 +33,20 @@ public record Candidate(Tenant tenant, Optional<String> spared) {
      * Returns all tenants, the worst offender first.
      *
      * @param starved workloads for which memory is needed, so that they are no offenders
+     * @param doubtBytes what the tenants claim together beyond the memory in use: each one may be the cause of it
      * @param refusal why a workload is left alone for now
      */
     static List<Candidate> ranked(
             List<Tenant> tenants,
             List<String> starved,
             RecycleRules rules,
+            long doubtBytes,
             Function<String, Optional<String>> refusal) {
         return tenants.stream()
                 .sorted(WORST_FIRST)
                 .map(tenant -> new Candidate(
                         tenant,
-                        innocence(tenant, starved, rules)
+                        innocence(tenant, starved, rules, doubtBytes)
                                 .or(tenant::exempt)
                                 .or(() -> refusal.apply(tenant.workload()))))
                 .toList();
@@ -60,10 +62,11 @@ public record Candidate(Tenant tenant, Optional<String> spared) {
 
     /** Returns whether it is over its budget, though it may be spared for another reason. */
     boolean isOver(RecycleRules rules) {
-        return innocence(tenant, List.of(), rules).isEmpty();
+        return innocence(tenant, List.of(), rules, 0).isEmpty();
     }
 
-    private static Optional<String> innocence(Tenant tenant, List<String> starved, RecycleRules rules) {
+    private static Optional<String> innocence(
+            Tenant tenant, List<String> starved, RecycleRules rules, long doubtBytes) {
         if (tenant.budget() instanceof Reading.Absent<Long> none) {
             return Optional.of("no budget: " + none.text());
         }
@@ -73,6 +76,10 @@ public record Candidate(Tenant tenant, Optional<String> spared) {
         long budget = tenant.budget().asOptional().orElseThrow();
         if (tenant.overBytes() <= rules.toleranceOf(budget)) {
             return Optional.of(tenant.overBytes() <= 0 ? "within its budget" : "over its budget within the tolerance");
+        }
+        if (tenant.overBytes() - doubtBytes <= rules.toleranceOf(budget)) {
+            return Optional.of("the tenants claim " + Mib.text(doubtBytes)
+                    + " more than is in use, so it may be within its budget");
         }
         if (starved.contains(tenant.workload())) {
             return Optional.of("its own workload lacks the memory");

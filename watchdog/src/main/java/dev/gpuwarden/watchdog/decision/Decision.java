@@ -40,8 +40,10 @@ public record Decision(
                 .toList();
     }
 
-    /** Returns whether processes should be listed often now: there is pressure, or a tenant is ending. */
+    /** Returns whether processes should be listed often now: there is pressure, a tenant is ending, or the last list is false. */
     public boolean wantsTenants() {
-        return verdict != Verdict.CALM && verdict != Verdict.BLIND;
+        boolean answers = seen.memory().asOptional().isPresent()
+                && seen.tenants().asOptional().isPresent();
+        return verdict != Verdict.CALM && (verdict != Verdict.BLIND || answers);
     }
 }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.watchdog.decision;
 
-import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.watchdog.observation.Bytes;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
@@ -10,14 +10,15 @@ import dev.gpuwarden.watchdog.pressure.PressureRules;
 import dev.gpuwarden.watchdog.pressure.PressureState;
 import dev.gpuwarden.watchdog.pressure.Trigger;
 import dev.gpuwarden.watchdog.reservation.Room;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * The decisions about one GPU, one for each observation. Equal observations give equal decisions, so a dry run decides
@@ -25,17 +26,24 @@ import java.util.stream.Stream;
  */
 public final class GpuWatchdog {
 
+    private static final String STALE = " free may be too little; the process list is too old to decide";
+    private static final String ENOUGH = " free: enough by the last readings";
+
     private final PressureRules pressureRules;
     private final RecycleRules rules;
     private final RecycleHistory history;
     private final ReleaseWatch releases;
     private final PeakUse peaks;
+    private final Basis basis;
     /** The first decision of this deficit in which a tenant was over its budget, by its identity. */
     private final Map<String, Long> overSince;
 
     private PressureMonitor monitor;
-    private Optional<WatchdogState.Newest> newest;
     private OptionalLong lastGoodNanos;
+    /** The last observation, or why no decision can rest on it. */
+    private Optional<Round> last = Optional.empty();
+
+    private String doubt = "nothing was observed";
 
     /** @param history of the node, shared by its GPUs */
     public GpuWatchdog(PressureRules pressureRules, RecycleRules rules, RecycleHistory history) {
@@ -53,16 +61,24 @@ public final class GpuWatchdog {
         this.history = history;
         monitor = new PressureMonitor(pressureRules, state.pressure());
         overSince = new HashMap<>(state.overSince());
-        releases = new ReleaseWatch(rules, state.endings());
+        releases = new ReleaseWatch(rules, state.endings(), state.othersEndSinceNanos());
         peaks = new PeakUse(state.peaks());
-        newest = state.newest();
+        basis = new Basis(state);
         lastGoodNanos = state.lastGoodNanos();
     }
 
     /** Returns everything on which the next decision depends, besides rules and observation. */
     public WatchdogState state() {
         return new WatchdogState(
-                newest, lastGoodNanos, monitor.state(), overSince, releases.state(), peaks.state(), history.state());
+                basis.newest(),
+                lastGoodNanos,
+                basis.listed(),
+                monitor.state(),
+                overSince,
+                releases.endings(),
+                releases.othersSince(),
+                peaks.state(),
+                history.state());
     }
 
     /** Returns the decision that a watchdog in this state takes. */
@@ -74,11 +90,11 @@ public final class GpuWatchdog {
 
     /** Returns the decision about an observation. A decision to recycle counts as carried out from now on. */
     public Decision decide(GpuObservation seen) {
-        Optional<String> blind = blindBecause(seen);
-        newest = newest.filter(before -> before.sequence() >= seen.sequence())
-                .or(() -> Optional.of(new WatchdogState.Newest(seen.sequence(), seen.atNanos())));
+        Optional<String> blind = basis.doubt(seen);
         if (blind.isPresent()) {
-            return new Decision(seen, Verdict.BLIND, Optional.empty(), List.of(), blind.get(), List.of());
+            last = Optional.empty();
+            doubt = blind.get();
+            return new Decision(seen, Verdict.BLIND, Optional.empty(), List.of(), doubt, List.of());
         }
         if (lastGoodNanos.isPresent()
                 && seen.atNanos() - lastGoodNanos.getAsLong()
@@ -94,7 +110,15 @@ public final class GpuWatchdog {
         if (!pressure.has(Trigger.DEFICIT)) {
             overSince.clear();
         }
-        return new Round(seen, memory, tenants, pressure).decide();
+        Round round = new Round(seen, memory, tenants, pressure);
+        last = Optional.of(round);
+        return round.decide();
+    }
+
+    /** Returns whether a decision to recycle this tenant still stands by the last observation. Look again before each act. */
+    public Standing standing(Tenant chosen) {
+        return last.map(round -> round.standing(chosen))
+                .orElseGet(() -> Standing.unknown("the last reading is no basis: " + doubt));
     }
 
     private boolean hasCurrentTenants(GpuObservation seen) {
@@ -102,35 +126,8 @@ public final class GpuWatchdog {
         return age >= 0 && age <= rules.newestWithin().toNanos();
     }
 
-    private Optional<String> blindBecause(GpuObservation seen) {
-        if (seen.memory() instanceof Reading.Absent<GpuBytes> none) {
-            return Optional.of("the memory of the GPU is unknown: " + none.text());
-        }
-        Optional<String> doubt = seen.memory().asOptional().orElseThrow().doubt();
-        if (doubt.isPresent()) {
-            return doubt.map(why -> "the memory of the GPU is implausible: " + why);
-        }
-        if (newest.filter(before -> seen.sequence() <= before.sequence() || seen.atNanos() < before.atNanos())
-                .isPresent()) {
-            return Optional.of("the reading is not newer than the one before");
-        }
-        if (seen.tenants() instanceof Reading.Absent<List<Tenant>> none) {
-            return Optional.of("the tenants are unknown: " + none.text());
-        }
-        List<Tenant> tenants = seen.tenants().asOptional().orElseThrow();
-        long ids = tenants.stream().map(Tenant::id).distinct().count();
-        if (ids != tenants.size()) {
-            return Optional.of("two tenants have the same identity");
-        }
-        return tenants.stream()
-                .filter(tenant -> isNegative(tenant.used()) || isNegative(tenant.budget()))
-                .findFirst()
-                .map(tenant -> "use or budget of " + tenant.name() + " is negative");
-    }
-
-    private static boolean isNegative(Reading<Long> bytes) {
-        return bytes.asOptional().filter(value -> value < 0).isPresent();
-    }
+    /** The reason not to recycle, with its verdict. */
+    private record Objection(Verdict verdict, String text) {}
 
     /** One decision with a basis. */
     private final class Round {
@@ -149,36 +146,36 @@ public final class GpuWatchdog {
 
         Decision decide() {
             Optional<ReleaseWatch.Pending> pending = releases.pending(tenants, seen.atNanos(), seen.tenantsAtNanos());
-            if (pending.isPresent()) {
-                return end(
-                        pending.get().late() ? Verdict.NOT_RELEASED : Verdict.RELEASING,
-                        pending.get().text());
+            if (pending.isEmpty()) {
+                return judge();
             }
+            Verdict waits = pending.get().late() ? Verdict.NOT_RELEASED : Verdict.RELEASING;
+            if (pending.get().blocks()) {
+                return end(waits, pending.get().text());
+            }
+            Decision others = judge();
+            return others.verdict() == Verdict.RECYCLE
+                    ? others
+                    : end(waits, pending.get().text() + "; without it: " + others.reason());
+        }
+
+        private Decision judge() {
             boolean isPossible = pressureRules.triggers().stream().anyMatch(this::isShort);
             if (!hasCurrentTenants(seen) && (isPossible || !pressure.triggers().isEmpty())) {
-                return end(
-                        Verdict.STALE_TENANTS,
-                        Mib.text(memory.free()) + " free may be too little; the process list is too old to decide");
+                return end(Verdict.STALE_TENANTS, Mib.text(memory.free()) + STALE);
             }
             if (pressure.triggers().isEmpty()) {
                 return end(Verdict.CALM, Mib.text(memory.free()) + " free");
             }
-            ranking = Candidate.ranked(
-                    tenants, pressure.starved(), rules, workload -> history.refusal(workload, seen.atNanos()));
-            return judge();
-        }
-
-        private Decision judge() {
+            ranking = ranked(workload -> history.refusal(workload, seen.atNanos()));
             Set<String> over = ranking.stream()
                     .filter(candidate -> candidate.isOver(rules))
                     .map(candidate -> candidate.tenant().id())
                     .collect(Collectors.toSet());
             overSince.keySet().retainAll(over);
             over.forEach(id -> overSince.putIfAbsent(id, seen.atNanos()));
-            Set<Trigger> acute =
-                    pressure.triggers().stream().filter(monitor::isBreached).collect(Collectors.toSet());
-            if (acute.isEmpty()) {
-                return end(Verdict.RECOVERING, Mib.text(memory.free()) + " free: enough by the last readings");
+            if (acute().isEmpty()) {
+                return end(Verdict.RECOVERING, Mib.text(memory.free()) + ENOUGH);
             }
             if (over.isEmpty()) {
                 return end(Verdict.NOBODY_OVER, reasons() + "; no tenant is over its budget");
@@ -187,30 +184,79 @@ public final class GpuWatchdog {
             if (worst.isEmpty()) {
                 return end(Verdict.CAPPED, reasons() + "; each tenant over its budget is spared");
             }
-            boolean isProven =
-                    acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && demandWouldFit(excessBytes());
-            if (!isProven) {
-                long since = Math.max(
-                        pressure.deficitSinceNanos(),
-                        overSince.getOrDefault(worst.get().id(), seen.atNanos()));
-                if (seen.atNanos() - since < rules.deficitGrace().toNanos()) {
-                    return end(Verdict.DEFICIT_GRACE, reasons() + "; no allocation failed that a recycle would help");
-                }
-                if (!aShareWouldFit(excessBytes())) {
-                    return end(Verdict.FUTILE, reasons() + "; no share that lacks memory would fit after a recycle");
-                }
-            }
-            if (unattributedBytes() > worst.get().overBytes()) {
+            Optional<Objection> objection = objection(worst.get());
+            if (objection.isPresent()) {
                 return end(
-                        Verdict.UNATTRIBUTED,
-                        reasons() + "; " + Mib.text(unattributedBytes()) + " have no known owner, more than "
-                                + worst.get().name() + " is over its budget");
+                        objection.get().verdict(),
+                        reasons() + "; " + objection.get().text());
             }
             Optional<String> refusal = history.refusal(seen.atNanos());
             if (refusal.isPresent()) {
                 return end(Verdict.CAPPED, reasons() + "; " + refusal.get());
             }
             return recycle(worst.get());
+        }
+
+        private List<Candidate> ranked(Function<String, Optional<String>> refusal) {
+            return Candidate.ranked(tenants, pressure.starved(), rules, Basis.overclaimed(memory, tenants), refusal);
+        }
+
+        /** Returns the reasons for pressure that hold by the last readings themselves. */
+        private Set<Trigger> acute() {
+            return pressure.triggers().stream().filter(monitor::isBreached).collect(Collectors.toSet());
+        }
+
+        /** Returns why the end of this tenant is not justified, though it is over its budget under pressure; empty if it is. */
+        private Optional<Objection> objection(Tenant worst) {
+            Set<Trigger> acute = acute();
+            boolean isProven =
+                    acute.contains(Trigger.FLOOR) || acute.contains(Trigger.DEMAND) && demandWouldFit(excessBytes());
+            if (!isProven) {
+                long since = Math.max(pressure.deficitSinceNanos(), overSince.getOrDefault(worst.id(), seen.atNanos()));
+                if (seen.atNanos() - since < rules.deficitGrace().toNanos()) {
+                    return Optional.of(
+                            new Objection(Verdict.DEFICIT_GRACE, "no allocation failed that a recycle would help"));
+                }
+                if (!aShareWouldFit(excessBytes())) {
+                    return Optional.of(
+                            new Objection(Verdict.FUTILE, "no share that lacks memory would fit after a recycle"));
+                }
+            }
+            return unattributedBytes() <= worst.overBytes()
+                    ? Optional.empty()
+                    : Optional.of(new Objection(
+                            Verdict.UNATTRIBUTED,
+                            Mib.text(unattributedBytes()) + " have no known owner, more than " + worst.name()
+                                    + " is over its budget"));
+        }
+
+        /** Judges this tenant as a new decision would, but for its own recycle, which the history has already. */
+        Standing standing(Tenant chosen) {
+            Optional<Tenant> now = tenants.stream()
+                    .filter(tenant -> tenant.id().equals(chosen.id()))
+                    .findFirst();
+            if (!hasCurrentTenants(seen)) {
+                return Standing.unknown(Mib.text(memory.free()) + STALE);
+            }
+            if (now.isEmpty()) {
+                return Standing.over("it is no tenant of the GPU any more");
+            }
+            if (!chosen.processes().isEmpty()
+                    && Collections.disjoint(chosen.processes(), now.get().processes())) {
+                return Standing.over("its processes have ended");
+            }
+            if (acute().isEmpty()) {
+                return Standing.over(Mib.text(memory.free()) + ENOUGH);
+            }
+            ranking = ranked(workload ->
+                    workload.equals(chosen.workload()) ? Optional.empty() : history.refusal(workload, seen.atNanos()));
+            return ranking.stream()
+                    .filter(candidate -> candidate.tenant().id().equals(chosen.id()))
+                    .findFirst()
+                    .flatMap(Candidate::spared)
+                    .or(() -> objection(now.get()).map(Objection::text))
+                    .map(Standing::over)
+                    .orElse(Standing.NEEDED);
         }
 
         private Decision recycle(Tenant tenant) {
@@ -233,7 +279,7 @@ public final class GpuWatchdog {
             return ranking.stream()
                     .filter(candidate -> candidate.spared().isEmpty())
                     .mapToLong(candidate -> candidate.tenant().overBytes())
-                    .sum();
+                    .reduce(0, Bytes::plus);
         }
 
         private boolean demandWouldFit(long more) {
@@ -256,49 +302,20 @@ public final class GpuWatchdog {
                     .anyMatch(needed -> needed > memory.free() && needed <= memory.free() + more);
         }
 
-        /** Returns whether a share that does not fit now would fit with this much more, or shares that fit one by one lack memory together. */
+        /** Returns whether a share that does not fit now would fit with this much more. Shares that fit one by one harm no tenant yet. */
         private boolean aShareWouldFit(long more) {
-            List<Long> unfit = tenants.stream()
+            return tenants.stream()
                     .filter(tenant -> !tenant.leaving() && tenant.unmetBytes() > memory.free())
-                    .map(Tenant::unmetBytes)
-                    .toList();
-            return unfit.isEmpty() || unfit.stream().anyMatch(needed -> needed <= memory.free() + more);
+                    .anyMatch(tenant -> tenant.unmetBytes() <= memory.free() + more);
         }
 
-        /** Returns the used memory that no known tenant has; 0 where the use of one of them is unknown. */
+        /** Returns the used memory that no tenant is known to have; that of a tenant whose use is unknown is part of it. */
         private long unattributedBytes() {
-            if (tenants.stream().anyMatch(tenant -> tenant.used().asOptional().isEmpty())) {
-                return 0;
-            }
-            long known = tenants.stream()
-                    .mapToLong(tenant -> tenant.used().asOptional().orElseThrow())
-                    .sum();
-            return memory.total() - memory.free() - memory.reserved() - known;
+            return memory.clientBytes() - Basis.claimed(tenants);
         }
 
         private String reasons() {
-            return pressure.triggers().stream().sorted().map(this::reason).collect(Collectors.joining("; "));
-        }
-
-        private String reason(Trigger trigger) {
-            return switch (trigger) {
-                case FLOOR -> Mib.text(memory.free()) + " free, floor " + Mib.text(pressure.floorBytes());
-                case DEFICIT ->
-                    Mib.text(memory.free()) + " free, budgets promise " + Mib.text(pressure.promisedBytes()) + " more";
-                case DEMAND -> demand();
-            };
-        }
-
-        private String demand() {
-            List<String> failing = monitor.failing();
-            List<String> waiting = pressure.starved().stream()
-                    .filter(workload -> !failing.contains(workload))
-                    .toList();
-            return Stream.of(
-                            failing.isEmpty() ? "" : "failed allocations of " + String.join(", ", failing),
-                            waiting.isEmpty() ? "" : "no room for reservations of " + String.join(", ", waiting))
-                    .filter(text -> !text.isEmpty())
-                    .collect(Collectors.joining("; "));
+            return Reasons.text(memory, pressure, monitor.failing());
         }
 
         private Decision end(Verdict verdict, String reason) {

@@ -2,7 +2,7 @@ package dev.gpuwarden.watchdog.decision;
 
 /** The end of one decision. Every other verdict than {@link #RECYCLE} leaves all tenants alone. */
 public enum Verdict {
-    /** Memory or tenants are unknown, implausible or frozen. */
+    /** Memory or tenants are unknown, implausible or frozen, or contradict each other. */
     BLIND,
     /** There is no pressure. */
     CALM,
@@ -10,7 +10,10 @@ public enum Verdict {
     STALE_TENANTS,
     /** A tenant is ending, and its memory is not back yet. */
     RELEASING,
-    /** A tenant should have ended by now, and its memory is not back. No other tenant is recycled in its place. */
+    /**
+     * A tenant should have ended by now, and its memory is not back. If it is ending by itself, the others are judged without
+     * it; if it was chosen and does not end, none is recycled in its place.
+     */
     NOT_RELEASED,
     /** Memory was short a moment ago, and is not by the last reading. */
     RECOVERING,

@@ -13,17 +13,21 @@ import java.util.OptionalLong;
  *
  * @param newest the newest observation, good or bad
  * @param lastGoodNanos time of the last one that was a basis for a decision
+ * @param listed the last list of tenants that was compared with the memory
  * @param overSince the first decision of this deficit in which a tenant was over its budget, by its identity
- * @param endings begin of the end of tenants that still hold memory, by their identity
+ * @param endings the ends of tenants that still hold memory, by their identity
+ * @param othersEndSinceNanos since when tenants that were not chosen have been ending, one or another; empty where none is
  * @param peaks the largest use by workload, the one that was seen least recently first
  * @param history of the node
  */
 public record WatchdogState(
         Optional<Newest> newest,
         OptionalLong lastGoodNanos,
+        Optional<Listed> listed,
         PressureState pressure,
         Map<String, Long> overSince,
-        Map<String, Long> endings,
+        Map<String, Ending> endings,
+        OptionalLong othersEndSinceNanos,
         Map<String, Long> peaks,
         RecycleHistory.State history) {
 
@@ -31,14 +35,30 @@ public record WatchdogState(
     public static final WatchdogState NONE = new WatchdogState(
             Optional.empty(),
             OptionalLong.empty(),
+            Optional.empty(),
             PressureState.NONE,
             Map.of(),
             Map.of(),
+            OptionalLong.empty(),
             Map.of(),
             RecycleHistory.State.NONE);
 
     /** The number and the time of an observation. */
     public record Newest(long sequence, long atNanos) {}
+
+    /**
+     * A list of tenants.
+     *
+     * @param usedBytes the most memory that readings at its time showed in use
+     */
+    public record Listed(long atNanos, long usedBytes) {}
+
+    /**
+     * The end of a tenant.
+     *
+     * @param chosen whether a decision ends it; otherwise it ends by itself or by others
+     */
+    public record Ending(long sinceNanos, boolean chosen) {}
 
     public WatchdogState {
         overSince = Map.copyOf(overSince);
@@ -54,14 +74,18 @@ public record WatchdogState(
      *     show how long the node was off: take none of that time for passed, so that no cooldown becomes shorter
      */
     public WatchdogState afterRestart(long shiftNanos) {
-        Map<String, Long> shifted = new LinkedHashMap<>();
-        endings.forEach((tenant, nanos) -> shifted.put(tenant, nanos + shiftNanos));
+        Map<String, Ending> shifted = new LinkedHashMap<>();
+        endings.forEach((tenant, end) -> shifted.put(tenant, new Ending(end.sinceNanos() + shiftNanos, end.chosen())));
         return new WatchdogState(
                 Optional.empty(),
                 OptionalLong.empty(),
+                Optional.empty(),
                 PressureState.NONE,
                 Map.of(),
                 shifted,
+                othersEndSinceNanos.isPresent()
+                        ? OptionalLong.of(othersEndSinceNanos.getAsLong() + shiftNanos)
+                        : OptionalLong.empty(),
                 peaks,
                 history.shifted(shiftNanos));
     }

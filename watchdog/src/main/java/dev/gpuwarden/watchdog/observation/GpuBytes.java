@@ -12,6 +12,11 @@ public record GpuBytes(long total, long reserved, long used, long free) {
     /** The share of the total by which the sum of the parts may differ: readings of one call are not atomic. */
     private static final double SLACK = 0.02;
 
+    /** Returns the memory in use without the driver's part, as far as the driver separates it. */
+    public long clientBytes() {
+        return Math.max(0, total - free - reserved);
+    }
+
     /** Returns why no GPU can have these values; empty if one can. */
     public Optional<String> doubt() {
         if (total <= 0 || reserved < 0 || used < 0 || free < 0) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.watchdog.pressure;
 
+import dev.gpuwarden.watchdog.observation.Bytes;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
@@ -52,10 +53,8 @@ public final class PressureMonitor {
             long nanos,
             long listedAtNanos,
             boolean current) {
-        long promised = tenants.stream()
-                .filter(tenant -> !tenant.leaving())
-                .mapToLong(Tenant::unmetBytes)
-                .sum();
+        long promised =
+                Bytes.sum(tenants.stream().filter(tenant -> !tenant.leaving()).mapToLong(Tenant::unmetBytes));
         long limit = rules.floorOf(memory.total());
         long free = memory.free();
         floor = floor.after(free < limit, free >= limit + rules.marginBytes(), nanos, rules);
@@ -63,7 +62,7 @@ public final class PressureMonitor {
         List<Reservation> unfit = room.withheld();
         if (current) {
             withheld = withheld.after(!unfit.isEmpty(), unfit.isEmpty(), nanos, rules);
-            deficit = deficit.after(free < promised, free >= promised + rules.marginBytes(), nanos, rules);
+            deficit = deficit.after(free < promised, free >= Bytes.plus(promised, rules.marginBytes()), nanos, rules);
         }
         if (listedAtNanos != tenantsNanos) {
             tenantsNanos = listedAtNanos;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.watchdog.reservation;
 
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.watchdog.observation.Bytes;
 import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ public record Room(long freeBytes, long floorBytes, List<Tenant> tenants, List<R
      * theirs.
      */
     public long setAsideBytes(Reservation waiting) {
-        return floorBytes + grantedTo(waiting.tenant()) + setAsideForOthers(waiting);
+        return Bytes.plus(floorBytes + grantedTo(waiting.tenant()), setAsideForOthers(waiting));
     }
 
     private long setAsideForOthers(Reservation waiting) {
@@ -53,7 +54,7 @@ public record Room(long freeBytes, long floorBytes, List<Tenant> tenants, List<R
                     .forEach(tenant -> byTenant.merge(tenant.id(), tenant.unmetBytes(), Math::max));
         }
         byTenant.remove(waiting.tenant());
-        return byTenant.values().stream().mapToLong(Long::longValue).sum();
+        return Bytes.sum(byTenant.values().stream().mapToLong(Long::longValue));
     }
 
     private long grantedTo(String tenant) {

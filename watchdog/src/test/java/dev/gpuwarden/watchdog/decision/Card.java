@@ -55,6 +55,9 @@ final class Card {
         int priority;
         boolean leaving;
         Optional<String> exempt = Optional.empty();
+        /** What the driver lists in place of its use. */
+        Optional<Reading<Long>> claims = Optional.empty();
+
         ProcessKey process = new ProcessKey(++pids, 1);
 
         Resident(String name, long budgetMib, long usedMib) {
@@ -78,7 +81,7 @@ final class Card {
                     name,
                     workload,
                     budget,
-                    Reading.of(usedMib << 20),
+                    claims.orElse(Reading.of(usedMib << 20)),
                     usedMib == 0 ? Set.of() : Set.of(process),
                     priority,
                     Instant.EPOCH,

@@ -118,7 +118,8 @@ class WatchdogStateTest {
         assertThat(restart.pressure()).isEqualTo(PressureState.NONE);
         assertThat(restart.newest()).isEmpty();
         assertThat(restart.endings())
-                .isEqualTo(Map.of("offender-1", recycle.seen().atNanos() + shift));
+                .isEqualTo(Map.of(
+                        "offender-1", new WatchdogState.Ending(recycle.seen().atNanos() + shift, true)));
         assertThat(restart.peaks()).isEqualTo(Map.of("offender", 14500L << 20));
         assertThat(restart.history().lastHourNanos())
                 .containsExactly(recycle.seen().atNanos() + shift);

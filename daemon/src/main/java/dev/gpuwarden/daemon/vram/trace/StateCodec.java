@@ -5,10 +5,12 @@ import dev.gpuwarden.watchdog.decision.WatchdogState;
 import dev.gpuwarden.watchdog.pressure.Hysteresis;
 import dev.gpuwarden.watchdog.pressure.PressureState;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** A watchdog's state as a JSON object. The order of its lists and names is part of it. */
@@ -28,9 +30,27 @@ final class StateCodec {
             tree.put("newest", fields);
         });
         state.lastGoodNanos().ifPresent(nanos -> tree.put("lastGoodNanos", nanos));
+        state.listed().ifPresent(list -> {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("atNanos", list.atNanos());
+            fields.put("usedBytes", list.usedBytes());
+            tree.put("listed", fields);
+        });
         tree.put("pressure", tree(state.pressure()));
         tree.put("overSince", new TreeMap<>(state.overSince()));
-        tree.put("endings", new TreeMap<>(state.endings()));
+        Map<String, Object> endings = new TreeMap<>();
+        List<String> others = new ArrayList<>();
+        new TreeMap<>(state.endings()).forEach((tenant, end) -> {
+            endings.put(tenant, end.sinceNanos());
+            if (!end.chosen()) {
+                others.add(tenant);
+            }
+        });
+        tree.put("endings", endings);
+        if (!others.isEmpty()) {
+            tree.put("othersEnding", others);
+        }
+        state.othersEndSinceNanos().ifPresent(nanos -> tree.put("othersEndSinceNanos", nanos));
         tree.put("peaks", state.peaks());
         tree.put("history", tree(state.history()));
         return tree;
@@ -88,12 +108,30 @@ final class StateCodec {
                 fields.optionalObject(
                         "newest",
                         newest -> new WatchdogState.Newest(newest.number("sequence"), newest.number("atNanos"))),
-                fields.has("lastGoodNanos") ? OptionalLong.of(fields.number("lastGoodNanos")) : OptionalLong.empty(),
+                optionalNumber(fields, "lastGoodNanos"),
+                fields.optionalObject(
+                        "listed", list -> new WatchdogState.Listed(list.number("atNanos"), list.number("usedBytes"))),
                 fields.object("pressure", StateCodec::pressure),
                 fields.numbersByName("overSince"),
-                fields.numbersByName("endings"),
+                endings(fields),
+                optionalNumber(fields, "othersEndSinceNanos"),
                 fields.numbersByName("peaks"),
                 fields.object("history", StateCodec::history));
+    }
+
+    private static OptionalLong optionalNumber(Fields fields, String name) throws IOException {
+        return fields.has(name) ? OptionalLong.of(fields.number(name)) : OptionalLong.empty();
+    }
+
+    /** Returns the ends. A record from before ends had a cause does not name others: the longer wait counts then. */
+    private static Map<String, WatchdogState.Ending> endings(Fields fields) throws IOException {
+        Set<String> others =
+                fields.has("othersEnding") ? Set.copyOf(fields.texts("othersEnding", MOST_PROCESSES)) : Set.of();
+        Map<String, WatchdogState.Ending> endings = new LinkedHashMap<>();
+        fields.numbersByName("endings")
+                .forEach((tenant, since) ->
+                        endings.put(tenant, new WatchdogState.Ending(since, !others.contains(tenant))));
+        return endings;
     }
 
     private static PressureState pressure(Fields fields) throws IOException {
