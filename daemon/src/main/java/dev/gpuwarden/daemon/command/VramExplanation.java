@@ -166,8 +166,8 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
             field(
                     out,
                     "done",
-                    ClientTimes.local(action.at(), zone) + " " + action.actuator()
-                            + (action.accepted() ? " accepted: " : " failed: ") + action.text());
+                    ClientTimes.local(action.at(), zone) + " " + action.actuator() + " "
+                            + action.outcome().replace('_', ' ') + ": " + action.text());
         }
     }
 

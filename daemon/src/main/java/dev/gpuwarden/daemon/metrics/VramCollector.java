@@ -36,7 +36,7 @@ public final class VramCollector implements Collector {
     /** Characters of a label that a tenant chooses. */
     static final int MOST_CHARACTERS = 128;
 
-    private static final List<String> OUTCOMES = List.of("dry_run", "accepted", "failed");
+    private static final List<String> OUTCOMES = List.of("dry_run", "accepted", "failed", "no_longer_needed");
     private static final Comparator<Tenant> LARGEST_FIRST =
             Comparator.comparingLong(VramCollector::size).reversed().thenComparing(Tenant::id);
 

@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;
+import java.util.Locale;
+import java.util.Optional;
 
 /** A way to make a tenant give its memory back. Thread-safe. */
 public interface Actuator {
@@ -12,17 +14,56 @@ public interface Actuator {
     /** Returns whether it is for this kind of tenant. Does not block. */
     boolean handles(Tenant tenant);
 
-    /** Carries out a decision to recycle this tenant. Blocks, within a bound, until it was accepted or has failed. */
-    Outcome recycle(Decision decision, Tenant tenant);
+    /**
+     * Carries out a decision to recycle this tenant. Blocks, within a bound, until it was accepted or has failed.
+     *
+     * @param look was asked immediately before; ask it again before each later step that ends something
+     */
+    Outcome recycle(Decision decision, Tenant tenant, Look look);
 
     /** Announces a decision in a dry run, where the tenant's operator sees it. Does nothing else, and does not block. */
     default void rehearse(Decision decision, Tenant tenant) {}
 
+    /** The look at the newest state of the GPU before an act. Thread-safe. */
+    interface Look {
+
+        /** Returns why the act must not be; empty if its reason still holds. Blocks for some seconds while the newest state is no basis. */
+        Optional<String> objection();
+    }
+
+    /** The kind of end of an attempt. */
+    enum End {
+        /** The tenant ends by it; its memory may come back later. */
+        ACCEPTED,
+        FAILED,
+        /** The reason for it was over before it was done, or could not be seen any more. */
+        NO_LONGER_NEEDED;
+
+        /** Returns its name in metrics and records. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     /**
      * The end of an attempt.
      *
-     * @param accepted whether the tenant ends by it; its memory may come back later
      * @param text cause of a failure, or what was done, for an operator
      */
-    record Outcome(boolean accepted, String text) {}
+    record Outcome(End end, String text) {
+
+        public Outcome(boolean accepted, String text) {
+            this(accepted ? End.ACCEPTED : End.FAILED, text);
+        }
+
+        /** Returns the outcome of an act that was withheld. */
+        public static Outcome noLongerNeeded(String why) {
+            return new Outcome(End.NO_LONGER_NEEDED, why);
+        }
+
+        /** Returns whether the tenant ends by it. */
+        public boolean accepted() {
+            return end == End.ACCEPTED;
+        }
+    }
 }

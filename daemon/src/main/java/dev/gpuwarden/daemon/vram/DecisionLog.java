@@ -105,7 +105,7 @@ public final class DecisionLog implements AutoCloseable {
                                 seen.sequence(),
                                 tenant.id(),
                                 actuator,
-                                outcome.accepted(),
+                                outcome.end().word(),
                                 outcome.text())))));
     }
 
@@ -120,7 +120,7 @@ public final class DecisionLog implements AutoCloseable {
                         seen.sequence(),
                         tenant.id(),
                         ActionRecord.NOTIFY,
-                        accepted,
+                        (accepted ? Actuator.End.ACCEPTED : Actuator.End.FAILED).word(),
                         text))));
     }
 

@@ -1,49 +1,78 @@
 package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.vram.Actuator.Outcome;
 import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
-/** The recycles of a node, one after the other on a thread of their own. In dry run it reports what it would do. Thread-safe. */
+/**
+ * The recycles of a node, each on a thread of its own, so that a slow one delays none of another GPU. Immediately before each
+ * act it looks at the newest state again. In dry run it reports what it would do. Thread-safe.
+ */
 public final class Recycler implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Recycler.class.getName());
 
-    /** The cap of recycles per hour is far below. */
-    private static final int MOST_WAITING = 64;
+    /** At once. The watchdog decides six in an hour by default, and a GPU has one at a time. */
+    private static final int MOST = 16;
+
+    private static final int IDLE_SECONDS = 30;
+
+    /** Time to wait for a newest state that is a basis: a GPU is read four times a second, and at rest judged each five seconds. */
+    private static final Duration PATIENCE = Duration.ofSeconds(6);
+
+    private static final long POLL_NANOS = Duration.ofMillis(50).toNanos();
 
     private final boolean armed;
     private final List<Actuator> actuators;
     private final Optional<DecisionLog> records;
-    private final ExecutorService worker = new ThreadPoolExecutor(
-            1,
-            1,
+    private final Duration patience;
+    private final ExecutorService workers = new ThreadPoolExecutor(
             0,
+            MOST,
+            IDLE_SECONDS,
             TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MOST_WAITING),
+            new SynchronousQueue<>(),
             Threads.daemon("gpuwarden-vram-recycle"));
     private final Map<String, Map<String, Long>> outcomesByGpu = new HashMap<>();
+    /** The tenants that are being recycled, by identity: one may hold several GPUs. */
+    private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
     /** @param actuators the first that handles a tenant recycles it */
     public Recycler(boolean armed, List<Actuator> actuators, Optional<DecisionLog> records) {
+        this(armed, actuators, records, PATIENCE);
+    }
+
+    Recycler(boolean armed, List<Actuator> actuators, Optional<DecisionLog> records, Duration patience) {
         this.armed = armed;
         this.records = records;
         this.actuators = List.copyOf(actuators);
+        this.patience = patience;
     }
 
-    /** Carries out a decision, later and on another thread. Does not block. */
-    void recycle(Decision decision, Tenant tenant, String gpuLabel) {
+    /**
+     * Carries out a decision, later and on another thread. Does not block.
+     *
+     * @param newest whether the decision stands by the newest state of its GPU; called by that thread, maybe often
+     */
+    void recycle(Decision decision, Tenant tenant, String gpuLabel, Supplier<Standing> newest) {
         Optional<Actuator> actuator =
                 actuators.stream().filter(some -> some.handles(tenant)).findFirst();
         String what = tenant.name() + " by " + actuator.map(Actuator::name).orElse("nothing");
@@ -54,24 +83,48 @@ public final class Recycler implements AutoCloseable {
             end(decision, "failed", gpuLabel + ": no way to recycle " + tenant.name() + " (" + tenant.id() + ")");
         } else {
             try {
-                worker.execute(() -> act(actuator.get(), decision, tenant, gpuLabel));
+                workers.execute(() -> act(actuator.get(), decision, tenant, gpuLabel, () -> objection(newest)));
             } catch (RejectedExecutionException e) {
-                end(decision, "failed", gpuLabel + ": too many recycles wait; not recycled: " + tenant.name());
+                end(decision, "failed", gpuLabel + ": too many recycles at once; not recycled: " + tenant.name());
             }
         }
     }
 
-    private void act(Actuator actuator, Decision decision, Tenant tenant, String gpuLabel) {
-        Actuator.Outcome outcome;
-        try {
-            outcome = actuator.recycle(decision, tenant);
-        } catch (RuntimeException e) {
-            outcome = new Actuator.Outcome(false, "a defect: " + e);
+    private void act(Actuator actuator, Decision decision, Tenant tenant, String gpuLabel, Actuator.Look look) {
+        Outcome outcome;
+        if (underWay.add(tenant.id())) {
+            try {
+                outcome = look.objection()
+                        .map(Outcome::noLongerNeeded)
+                        .orElseGet(() -> actuator.recycle(decision, tenant, look));
+            } catch (RuntimeException e) {
+                outcome = new Outcome(false, "a defect: " + e);
+            } finally {
+                underWay.remove(tenant.id());
+            }
+        } else {
+            outcome = Outcome.noLongerNeeded("it is being recycled for another GPU");
         }
-        Actuator.Outcome end = outcome;
+        Outcome end = outcome;
         records.ifPresent(log -> log.acted(decision, actuator.name(), end));
-        String text = gpuLabel + ": recycle of " + tenant.name() + " by " + actuator.name() + ": " + outcome.text();
-        end(decision, outcome.accepted() ? "accepted" : "failed", text);
+        String text = gpuLabel + ": recycle of " + tenant.name() + " by " + actuator.name() + ": "
+                + (end.end() == Actuator.End.NO_LONGER_NEEDED ? "no longer needed: " : "") + end.text();
+        end(decision, end.end().word(), text);
+    }
+
+    /** Looks until the newest state shows whether the reason holds. Without such a state the act must not be. */
+    private Optional<String> objection(Supplier<Standing> newest) {
+        long start = System.nanoTime();
+        Standing standing = newest.get();
+        while (standing.state() == Standing.State.UNKNOWN && System.nanoTime() - start < patience.toNanos()) {
+            LockSupport.parkNanos(this, POLL_NANOS);
+            standing = newest.get();
+        }
+        return switch (standing.state()) {
+            case NEEDED -> Optional.empty();
+            case OVER -> Optional.of(standing.text());
+            case UNKNOWN -> Optional.of("its reason cannot be seen any more: " + standing.text());
+        };
     }
 
     private void end(Decision decision, String outcome, String line) {
@@ -83,7 +136,10 @@ public final class Recycler implements AutoCloseable {
         LOG.log(Level.WARNING, line);
     }
 
-    /** Returns the number of recycles of a GPU by outcome: {@code dry_run}, {@code accepted}, {@code failed}. */
+    /**
+     * Returns the number of recycles of a GPU by outcome: {@code dry_run}, {@code accepted}, {@code failed}, {@code
+     * no_longer_needed}.
+     */
     Map<String, Long> outcomes(String gpu) {
         synchronized (outcomesByGpu) {
             return Map.copyOf(outcomesByGpu.getOrDefault(gpu, Map.of()));
@@ -92,6 +148,6 @@ public final class Recycler implements AutoCloseable {
 
     @Override
     public void close() {
-        worker.shutdown();
+        workers.shutdown();
     }
 }

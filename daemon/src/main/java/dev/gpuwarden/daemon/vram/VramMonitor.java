@@ -6,9 +6,11 @@ import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
+import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Tenant;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -155,7 +157,16 @@ public final class VramMonitor implements AutoCloseable {
         String label = seen.gpu().label();
         gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
         calls.notices().decided(seen.gpu(), decision);
-        decision.recycled().ifPresent(tenant -> recycler.recycle(decision, tenant, label));
+        decision.recycled()
+                .ifPresent(tenant -> recycler.recycle(decision, tenant, label, () -> standing(gpu.name(), tenant)));
+    }
+
+    /** Returns whether a decision to recycle this tenant stands by the newest state. Waits for no more than one turn. */
+    private synchronized Standing standing(String gpu, Tenant tenant) {
+        WatchedGpu watched = gpus.get(gpu);
+        return stopped || watched == null
+                ? Standing.unknown(stopped ? "the watchdog stops" : "the GPU is not watched any more")
+                : watched.standing(tenant, System.nanoTime());
     }
 
     private static Level level(Verdict verdict) {

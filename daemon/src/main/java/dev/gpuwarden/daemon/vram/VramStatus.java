@@ -13,7 +13,8 @@ import java.util.Map;
  * @param decidedAt time of the last decision
  * @param lastGoodAt time of the last decision that was not {@link Verdict#BLIND}; {@link Instant#EPOCH} if there was none
  * @param decisions number of decisions with each verdict since the start
- * @param recycles number of decided recycles by outcome since the start: {@code dry_run}, {@code accepted}, {@code failed}
+ * @param recycles number of decided recycles by outcome since the start: {@code dry_run}, {@code accepted}, {@code failed},
+ *     {@code no_longer_needed}
  */
 public record VramStatus(
         GpuIdentity gpu,

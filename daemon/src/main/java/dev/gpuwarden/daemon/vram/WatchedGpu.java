@@ -6,9 +6,11 @@ import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
+import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -50,6 +52,7 @@ final class WatchedGpu {
 
     private final String name;
     private final GpuWatchdog watchdog;
+    private final long newestWithinNanos;
     private final Map<Verdict, Long> counts = new EnumMap<>(Verdict.class);
     private @Nullable GpuIdentity gpu;
     private @Nullable Decision last;
@@ -67,6 +70,7 @@ final class WatchedGpu {
     WatchedGpu(String name, WatchdogRules rules, RecycleHistory history, WatchdogState state) {
         this.name = name;
         watchdog = new GpuWatchdog(rules.pressure(), rules.recycle(), history, state);
+        newestWithinNanos = rules.recycle().newestWithin().toNanos();
     }
 
     /** Returns the state before the next decision. */
@@ -113,6 +117,18 @@ final class WatchedGpu {
             lastGoodAt = now;
         }
         return decision;
+    }
+
+    /** Returns whether a decision to recycle this tenant stands by the newest state, which must not be old. */
+    Standing standing(Tenant tenant, long nowNanos) {
+        if (last == null) {
+            return Standing.unknown("nothing was observed");
+        }
+        Standing standing = watchdog.standing(tenant);
+        long age = nowNanos - last.seen().atNanos();
+        return standing.state() == Standing.State.NEEDED && age > newestWithinNanos
+                ? Standing.unknown("the last reading is " + age / 1_000_000 + " ms old")
+                : standing;
     }
 
     /** Returns the free memory below which the next reading must come soon; 0 while there is pressure already. */

@@ -120,7 +120,7 @@ class DecisionLogTest {
                 .allSatisfy(record -> assertThat(record.decideAgain()).isEqualTo(record.decision()));
         assertThat(actions.get(0))
                 .isEqualTo(new ActionRecord(
-                        CLOCK.instant(), "GPU-1", 10, "offender-1", "signal", true, "SIGTERM to 1 process"));
+                        CLOCK.instant(), "GPU-1", 10, "offender-1", "signal", "accepted", "SIGTERM to 1 process"));
     }
 
     @Test

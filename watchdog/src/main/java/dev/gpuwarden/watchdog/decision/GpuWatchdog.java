@@ -235,6 +235,9 @@ public final class GpuWatchdog {
             Optional<Tenant> now = tenants.stream()
                     .filter(tenant -> tenant.id().equals(chosen.id()))
                     .findFirst();
+            if (acute().isEmpty()) {
+                return Standing.over(Mib.text(memory.free()) + ENOUGH);
+            }
             if (!hasCurrentTenants(seen)) {
                 return Standing.unknown(Mib.text(memory.free()) + STALE);
             }
@@ -244,9 +247,6 @@ public final class GpuWatchdog {
             if (!chosen.processes().isEmpty()
                     && Collections.disjoint(chosen.processes(), now.get().processes())) {
                 return Standing.over("its processes have ended");
-            }
-            if (acute().isEmpty()) {
-                return Standing.over(Mib.text(memory.free()) + ENOUGH);
             }
             ranking = ranked(workload ->
                     workload.equals(chosen.workload()) ? Optional.empty() : history.refusal(workload, seen.atNanos()));

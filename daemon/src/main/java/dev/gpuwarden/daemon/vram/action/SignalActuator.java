@@ -8,11 +8,13 @@ import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Ends the processes of a tenant that hold the GPU: SIGTERM, and SIGKILL to those that still run after the grace. A
+ * Ends the processes of a tenant that hold the GPU: SIGTERM, and SIGKILL to those that still run after the grace while
+ * the reason holds. A
  * signal reaches the process that was listed, or none.
  */
 public final class SignalActuator implements Actuator {
@@ -45,7 +47,7 @@ public final class SignalActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant) {
+    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
         Set<ProcessKey> processes = tenant.processes();
         List<String> errors = new ArrayList<>();
         long signalled = all.send(processes, SIGTERM, errors);
@@ -56,9 +58,16 @@ public final class SignalActuator implements Actuator {
         while (all.left(processes) > 0 && System.nanoTime() - start < grace.toNanos()) {
             LockSupport.parkNanos(this, POLL_NANOS);
         }
-        long killed = all.send(processes, SIGKILL, errors);
-        String done = "SIGTERM to " + signalled + " of " + processes.size() + " processes"
-                + (killed == 0 ? "" : ", SIGKILL to " + killed + " after " + Durations.text(grace));
+        String done = "SIGTERM to " + signalled + " of " + processes.size() + " processes";
+        if (all.left(processes) > 0) {
+            // A program that handles SIGTERM may have given its memory back, and run on.
+            Optional<String> objection = look.objection();
+            if (objection.isPresent()) {
+                return Outcome.noLongerNeeded(done + ", no SIGKILL: " + objection.get());
+            }
+            long killed = all.send(processes, SIGKILL, errors);
+            done += killed == 0 ? "" : ", SIGKILL to " + killed + " after " + Durations.text(grace);
+        }
         return new Outcome(true, errors.isEmpty() ? done : done + "; " + String.join("; ", errors));
     }
 }

@@ -33,7 +33,7 @@ public final class SlurmActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant) {
+    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
         String job = tenant.id().substring(ID_PREFIX.length());
         try {
             ManagerProgram list =
@@ -42,9 +42,13 @@ public final class SlurmActuator implements Actuator {
                 return outcome(list);
             }
             Optional<String> name = name(job, list.run().out());
-            return name.isPresent()
-                    ? outcome(ManagerProgram.run(List.of("scancel", name.get()), LONGEST))
-                    : new Outcome(false, "expected job " + job + " in the list of squeue, which does not have it");
+            if (name.isEmpty()) {
+                return new Outcome(false, "expected job " + job + " in the list of squeue, which does not have it");
+            }
+            Optional<String> objection = look.objection();
+            return objection.isPresent()
+                    ? Outcome.noLongerNeeded(objection.get())
+                    : outcome(ManagerProgram.run(List.of("scancel", name.get()), LONGEST));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Outcome(false, "interrupted");

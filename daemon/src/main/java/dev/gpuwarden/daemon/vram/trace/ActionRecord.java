@@ -11,13 +11,15 @@ import java.util.Map;
  * @param gpu UUID, and with {@code sequence} the name of the decision
  * @param tenant identity
  * @param actuator name of the way in which it was tried
- * @param accepted whether the tenant ends by it
+ * @param outcome {@code accepted} if the tenant ends by it, {@code failed}, or {@code no_longer_needed}
  * @param text cause of a failure, or the action that was taken
  */
 public record ActionRecord(
-        Instant at, String gpu, long sequence, String tenant, String actuator, boolean accepted, String text) {
+        Instant at, String gpu, long sequence, String tenant, String actuator, String outcome, String text) {
 
     public static final String SCHEMA = "gpuwarden.vram-action/v1";
+
+    private static final String ACCEPTED = "accepted";
 
     /** The actuator of a notice, which ends no tenant. */
     public static final String NOTIFY = "notify";
@@ -30,9 +32,21 @@ public record ActionRecord(
         tree.put("sequence", sequence);
         tree.put("tenant", tenant);
         tree.put("actuator", actuator);
-        tree.put("accepted", accepted);
+        tree.put("accepted", accepted());
+        tree.put("outcome", outcome);
         tree.put("text", text);
         return tree;
+    }
+
+    /** Returns whether the tenant ends by it; of a notice, whether it was sent. */
+    public boolean accepted() {
+        return outcome.equals(ACCEPTED);
+    }
+
+    /** Returns the outcome. A record from before there were three has no name of it. */
+    private static String outcome(Fields fields) throws IOException {
+        boolean accepted = fields.flag("accepted");
+        return fields.has("outcome") ? fields.text("outcome") : accepted ? ACCEPTED : "failed";
     }
 
     static ActionRecord read(Fields fields) throws IOException {
@@ -42,7 +56,7 @@ public record ActionRecord(
                 fields.number("sequence"),
                 fields.text("tenant"),
                 fields.text("actuator"),
-                fields.flag("accepted"),
+                outcome(fields),
                 fields.text("text"));
     }
 }

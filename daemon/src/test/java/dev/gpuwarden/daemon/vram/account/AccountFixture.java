@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -144,7 +145,7 @@ abstract class AccountFixture {
     }
 
     static Actuator.Outcome recycle(NodeAccount account, String uid) {
-        return actuator(account).recycle(DECISION, VramFixture.tenant(uid, 1800, 5000));
+        return actuator(account).recycle(DECISION, VramFixture.tenant(uid, 1800, 5000), Optional::empty);
     }
 
     void assertStays(String pod, Actuator.Outcome outcome, String why) {

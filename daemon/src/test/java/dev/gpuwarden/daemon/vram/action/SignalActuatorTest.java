@@ -6,6 +6,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.process.RunningProcesses;
+import dev.gpuwarden.daemon.vram.Actuator.Look;
 import dev.gpuwarden.daemon.vram.Actuator.Outcome;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
@@ -62,6 +63,10 @@ class SignalActuatorTest {
     }
 
     private Outcome recycle(ProcessKey process) {
+        return recycle(process, Optional::empty);
+    }
+
+    private Outcome recycle(ProcessKey process, Look look) {
         Tenant tenant = new Tenant(
                 "process:sh",
                 "sh",
@@ -77,7 +82,7 @@ class SignalActuatorTest {
                 new GpuObservation("GPU-1", 1, 1, Reading.absent(Absence.PENDING), Reading.of(List.of(tenant)), 1);
         Decision decision = new Decision(seen, Verdict.RECYCLE, Optional.empty(), List.of(), "", List.of());
         assertThat(actuator.handles(tenant)).isTrue();
-        return actuator.recycle(decision, tenant);
+        return actuator.recycle(decision, tenant, look);
     }
 
     @Test
@@ -94,6 +99,16 @@ class SignalActuatorTest {
         Outcome outcome = recycle(new ProcessKey((int) process.pid(), startTicks(process)));
         assertThat(outcome).isEqualTo(new Outcome(true, "SIGTERM to 1 of 1 processes, SIGKILL to 1 after 300ms"));
         assertThat(process.waitFor()).isEqualTo(KILLED);
+    }
+
+    @Test
+    void oneThatGaveItsMemoryBackAndRunsOnIsNotKilled() throws Exception {
+        Process process = start("trap '' TERM");
+        Outcome outcome = recycle(
+                new ProcessKey((int) process.pid(), startTicks(process)), () -> Optional.of("within its budget"));
+        assertThat(outcome)
+                .isEqualTo(Outcome.noLongerNeeded("SIGTERM to 1 of 1 processes, no SIGKILL: within its budget"));
+        assertThat(process.waitFor(300, TimeUnit.MILLISECONDS)).isFalse();
     }
 
     @Test
