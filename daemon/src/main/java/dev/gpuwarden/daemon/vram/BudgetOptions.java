@@ -48,7 +48,8 @@ public final class BudgetOptions {
      */
     public Optional<NodeBudgets> read(NodePaths paths) {
         return Optional.ofNullable(file)
-                .map(named -> NodeBudgets.read(named, new EngineNames(engines()), paths.sysfs(), System::nanoTime));
+                .map(named -> NodeBudgets.read(
+                        named, new EngineNames(engines()), paths.procfs(), paths.sysfs(), System::nanoTime));
     }
 
     /** Returns the same as a list. */

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram.budgets;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.MemoryUse;
@@ -9,51 +10,72 @@ import dev.gpuwarden.daemon.vram.budgets.BudgetEntry.Kind;
 import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.budget.Terms;
 import dev.gpuwarden.watchdog.budget.TermsSource;
-import java.nio.file.Files;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * The budgets of a file. A tenant without memory keeps its promise while its unit runs, and for some minutes after its
- * last process: one that fails to allocate comes and goes.
+ * The budgets of a file. A tenant without memory keeps its promise while its unit runs, and a container or a job for some
+ * minutes after its last process: one that fails to allocate comes and goes. The owner must live. Of the tenants of an entry
+ * that have ended, the last one keeps its promise as long, since it may start again, also with another identity; a job never
+ * does. A promise whose owner cannot be looked for does not count.
  */
 public final class NodeBudgets implements TermsSource {
 
     private static final Duration PROMISE = Duration.ofMinutes(5);
 
     private static final int MOST_SEEN = 1024;
+    private static final int MOST_TOLD = 16;
+
+    private static final System.Logger LOG = System.getLogger(NodeBudgets.class.getName());
 
     private final List<BudgetEntry> entries;
     private final ContainerNames containers;
-    private final Path systemUnits;
+    private final OwnerGroups groups;
     private final LongSupplier nanoTime;
     private final Map<Place, Seen> seen = new BoundedMap<>(MOST_SEEN, true);
 
+    private final Set<String> told = new HashSet<>();
+
     private record Place(String gpu, String tenant) {}
 
-    private record Seen(Terms terms, Optional<String> unit, Optional<NotifySignal> signal, long atNanos) {}
+    /**
+     * A tenant that held memory.
+     *
+     * @param group of its owner; empty where it is not visible, or the entry names processes
+     * @param sinceNanos when it was seen first
+     * @param atNanos when it was seen last
+     */
+    private record Seen(
+            Terms terms, BudgetEntry entry, Optional<Path> group, String name, long sinceNanos, long atNanos) {}
 
-    private NodeBudgets(List<BudgetEntry> entries, ContainerNames containers, Path sysfs, LongSupplier nanoTime) {
+    private NodeBudgets(
+            List<BudgetEntry> entries, ContainerNames containers, OwnerGroups groups, LongSupplier nanoTime) {
         this.entries = List.copyOf(entries);
         this.containers = containers;
-        this.systemUnits = sysfs.resolve("fs/cgroup/system.slice");
+        this.groups = groups;
         this.nanoTime = nanoTime;
     }
 
     /**
      * Reads a file.
      *
-     * @param sysfs the node's /sys, whose cgroups show which units run
+     * @param procfs the node's /proc, which shows the control groups of tenants
+     * @param sysfs the node's /sys, which shows whether these groups exist
      * @throws UserError with file and line of the first error
      */
-    public static NodeBudgets read(Path file, ContainerNames containers, Path sysfs, LongSupplier nanoTime) {
-        return new NodeBudgets(BudgetFile.read(file), containers, sysfs, nanoTime);
+    public static NodeBudgets read(
+            Path file, ContainerNames containers, Path procfs, Path sysfs, LongSupplier nanoTime) {
+        return new NodeBudgets(BudgetFile.read(file), containers, new OwnerGroups(procfs, sysfs), nanoTime);
     }
 
     @Override
@@ -62,10 +84,15 @@ public final class NodeBudgets implements TermsSource {
             Optional<String> name = entry.match(gpu, process, containers);
             if (name.isPresent()) {
                 Terms terms = terms(entry, name.get(), process);
-                Optional<String> unit = entry.kind() == Kind.unit ? name : Optional.empty();
-                seen.put(
-                        new Place(gpu.selector(), terms.id()),
-                        new Seen(terms, unit, entry.signal(), nanoTime.getAsLong()));
+                Place place = new Place(gpu.selector(), terms.id());
+                Optional<Seen> before = Optional.ofNullable(seen.get(place));
+                long now = nanoTime.getAsLong();
+                Optional<Path> group = entry.kind() == Kind.process
+                        ? Optional.empty()
+                        : before.flatMap(Seen::group)
+                                .or(() -> groups.folder(process.process().pid(), process.owner()));
+                long since = before.map(Seen::sinceNanos).orElse(now);
+                seen.put(place, new Seen(terms, entry, group, name.get(), since, now));
                 return Optional.of(terms);
             }
         }
@@ -103,21 +130,82 @@ public final class NodeBudgets implements TermsSource {
     public synchronized List<Terms> expected(GpuIdentity gpu) {
         List<Terms> expected = new ArrayList<>();
         long now = nanoTime.getAsLong();
-        seen.forEach((place, last) -> {
+        Map<BudgetEntry, Seen> lastEnded = new IdentityHashMap<>();
+        Map<BudgetEntry, Seen> lastBegun = new IdentityHashMap<>();
+        for (Map.Entry<Place, Seen> each : List.copyOf(seen.entrySet())) {
+            Seen last = each.getValue();
+            if (!each.getKey().gpu().equals(gpu.selector())) {
+                continue;
+            }
+            lastBegun.merge(last.entry(), last, (a, b) -> a.sinceNanos() > b.sinceNanos() ? a : b);
             boolean recent = now - last.atNanos() < PROMISE.toNanos();
-            if (place.gpu().equals(gpu.selector())
-                    && (recent || last.unit().filter(this::runs).isPresent())) {
-                expected.add(last.terms());
+            Reading<Boolean> lives = lives(last);
+            if (lives instanceof Reading.Absent<Boolean> none && recent) {
+                expected.add(unverified(last.terms(), none));
+            } else if (lives.asOptional().orElse(false)) {
+                if (recent || last.entry().kind() == Kind.unit) {
+                    expected.add(last.terms());
+                }
+            } else if (!recent) {
+                if (last.entry().kind() != Kind.unit) {
+                    seen.remove(each.getKey());
+                }
+            } else if (last.entry().kind() != Kind.slurm) {
+                lastEnded.merge(last.entry(), last, (a, b) -> a.atNanos() > b.atNanos() ? a : b);
+            }
+        }
+        lastEnded.forEach((entry, ended) -> {
+            Seen begun = lastBegun.get(entry);
+            // One that began later has taken its place: a workload that starts again with another identity has one
+            // promise.
+            if (begun == ended || begun == null || begun.sinceNanos() < ended.atNanos()) {
+                expected.add(ended.terms());
             }
         });
         for (BudgetEntry entry : entries) {
             boolean unit =
                     entry.kind() == Kind.unit && entry.isExact() && entry.gpu().isPresent();
-            if (unit && entry.isOn(gpu) && runs(entry.pattern())) {
-                expected.add(terms(entry, id(entry), id(entry), false));
+            if (unit && entry.isOn(gpu)) {
+                Terms terms = terms(entry, id(entry), id(entry), false);
+                Reading<Boolean> runs = groups.runs(entry.pattern());
+                if (runs instanceof Reading.Absent<Boolean> none) {
+                    expected.add(unverified(terms, none));
+                } else if (runs.asOptional().orElseThrow()) {
+                    expected.add(terms);
+                }
             }
         }
         return expected;
+    }
+
+    /** Returns whether the owner lives; the name of a process has no owner but itself. */
+    private Reading<Boolean> lives(Seen last) {
+        if (last.entry().kind() == Kind.process) {
+            return Reading.of(true);
+        }
+        if (last.group().isPresent()) {
+            return groups.exists(last.group().get());
+        }
+        return last.entry().kind() == Kind.unit
+                ? groups.runs(last.name())
+                : Reading.absent(Absence.NO_DATA, 0, "its control group is not visible from here");
+    }
+
+    /** Returns the terms without the promise, which no owner is known to keep. It holds no memory, so it needs no budget. */
+    private Terms unverified(Terms terms, Reading.Absent<Boolean> why) {
+        String text = "its budget promises nothing: whether it still exists is unknown: " + why.detail();
+        if (told.size() < MOST_TOLD && told.add(terms.id())) {
+            LOG.log(Level.WARNING, terms.name() + ": " + text);
+        }
+        return new Terms(
+                terms.id(),
+                terms.name(),
+                terms.workload(),
+                Reading.absent(Absence.NO_DATA, 0, text),
+                terms.priority(),
+                terms.started(),
+                terms.exempt(),
+                terms.leaving());
     }
 
     /**
@@ -126,10 +214,7 @@ public final class NodeBudgets implements TermsSource {
      * @param gpu as {@link GpuIdentity#selector} returns it
      */
     public synchronized Optional<NotifySignal> signal(String gpu, String tenant) {
-        return Optional.ofNullable(seen.get(new Place(gpu, tenant))).flatMap(Seen::signal);
-    }
-
-    private boolean runs(String unit) {
-        return !unit.contains("/") && Files.isDirectory(systemUnits.resolve(unit));
+        return Optional.ofNullable(seen.get(new Place(gpu, tenant)))
+                .flatMap(last -> last.entry().signal());
     }
 }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,8 @@ class NodeBudgetsTest {
 
     @BeforeEach
     void read() throws IOException {
+        Files.createDirectories(folder.resolve("fs/cgroup"));
+        Files.writeString(folder.resolve("fs/cgroup/cgroup.procs"), "");
         budgets = read("""
                 tenants:
                   - unit: immich-*.service
@@ -61,7 +64,7 @@ class NodeBudgetsTest {
         Path file = Files.writeString(folder.resolve("budgets.yaml"), yaml);
         ContainerNames names =
                 container -> container.containerId().equals(CONTAINER) ? Optional.of("llama-swap") : Optional.empty();
-        return NodeBudgets.read(file, names, folder, () -> nanos);
+        return NodeBudgets.read(file, names, folder.resolve("proc"), folder, () -> nanos);
     }
 
     private static MemoryUse process(String command, Owner owner) {
@@ -163,6 +166,97 @@ class NodeBudgetsTest {
                 .extracting(Terms::id)
                 .containsExactly("unit:immich-ml.service", "unit:reserved.service");
         assertThat(budgets.expected(second)).isEmpty();
+    }
+
+    /** Returns the path of a group below its tree of cgroup v2, made for this process. */
+    private Path group(int pid, String path) throws IOException {
+        Path file = Files.createDirectories(folder.resolve("proc/" + pid)).resolve("cgroup");
+        Files.writeString(file, "0::" + path + "/step_batch/task_0\n");
+        return Files.createDirectories(folder.resolve("fs/cgroup" + path));
+    }
+
+    private Path job(int pid, String number) throws IOException {
+        Path group = group(pid, "/system.slice/slurmstepd.scope/job_" + number);
+        see(pid, new Owner.SlurmJob(number, "batch"));
+        return group;
+    }
+
+    private Path container(int pid, String letter) throws IOException {
+        String id = letter.repeat(64);
+        Path group = group(pid, "/system.slice/docker-" + id + ".scope");
+        see(pid, new Owner.Container("docker", id));
+        return group;
+    }
+
+    private void see(int pid, Owner owner) {
+        Reading<Integer> whole = Reading.absent(Absence.NOT_SUPPORTED);
+        GpuProcess process = new GpuProcess(pid, GpuProcess.Type.COMPUTE, Reading.of(MIB), whole, whole);
+        assertThat(budgets.of(first, new MemoryUse(process, Reading.of(10L), Reading.of("python"), owner)))
+                .isPresent();
+    }
+
+    private List<String> promised() {
+        return budgets.expected(first).stream()
+                .filter(terms -> terms.budgetBytes() instanceof Reading.Present<Long>)
+                .map(Terms::id)
+                .toList();
+    }
+
+    @Test
+    void jobsThatHaveEndedPromiseNothing() throws IOException {
+        for (int i = 1; i <= 10; i++) {
+            Path group = job(i, Integer.toString(i));
+            assertThat(promised()).containsExactly("slurm:" + i);
+            Files.delete(group);
+            assertThat(promised()).isEmpty();
+            nanos += Duration.ofSeconds(18).toNanos();
+        }
+    }
+
+    @Test
+    void aJobThatHoldsNothingForAMomentKeepsItsPromise() throws IOException {
+        job(1, "4711");
+        nanos += Duration.ofMinutes(4).toNanos();
+        assertThat(promised()).containsExactly("slurm:4711");
+    }
+
+    @Test
+    void aContainerThatStartsAgainHasOnePromise() throws IOException {
+        budgets = read("""
+                tenants:
+                  - container: "*"
+                    budget: 1Gi
+                """);
+        Files.delete(container(1, "a"));
+        assertThat(promised()).as("it may start again").containsExactly("docker:" + "a".repeat(64));
+        nanos += Duration.ofSeconds(18).toNanos();
+        Path second = container(2, "b");
+        assertThat(promised()).as("with another ID").containsExactly("docker:" + "b".repeat(64));
+        Files.delete(second);
+        nanos += Duration.ofSeconds(18).toNanos();
+        Path third = container(3, "c");
+        assertThat(promised()).containsExactly("docker:" + "c".repeat(64));
+        container(4, "d");
+        assertThat(promised()).hasSize(2);
+        Files.delete(third);
+        nanos += Duration.ofMinutes(5).toNanos();
+        assertThat(promised()).as("for five minutes").isEmpty();
+    }
+
+    @Test
+    void aPromiseOfAnOwnerThatCannotBeLookedForDoesNotCount() throws IOException {
+        budgets.of(first, process("python", new Owner.SlurmJob("4711", "batch")));
+        assertThat(promised()).isEmpty();
+        assertThat(budgets.expected(first))
+                .singleElement()
+                .extracting(Terms::budgetBytes)
+                .asString()
+                .contains("its budget promises nothing: whether it still exists is unknown");
+        job(2, "4712");
+        Path tree = folder.resolve("fs");
+        Files.move(tree, folder.resolve("unmounted"));
+        assertThat(promised()).as("nothing found is not nothing there").isEmpty();
+        assertThat(budgets.expected(first)).extracting(Terms::id).contains("slurm:4712");
     }
 
     @ParameterizedTest
