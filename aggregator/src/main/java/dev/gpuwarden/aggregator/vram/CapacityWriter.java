@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /** The writer of advertised values into Nodes. It reads a Node before it writes, and reads the answer to each write. Blocks. */
@@ -32,12 +33,20 @@ final class CapacityWriter {
     private final VramSettings settings;
     private final VramEvents events;
     private final VramMetrics metrics;
+    private final Function<String, OptionalLong> reported;
     private final RateLimit limit;
     private final CapacityRules rules;
 
+    /** @param reported the number of GPUs that a node itself reports, by its name; must not block */
     CapacityWriter(
-            KubeClient api, VramSettings settings, VramEvents events, VramMetrics metrics, LongSupplier nanoTime) {
+            KubeClient api,
+            VramSettings settings,
+            VramEvents events,
+            VramMetrics metrics,
+            Function<String, OptionalLong> reported,
+            LongSupplier nanoTime) {
         this.api = api;
+        this.reported = reported;
         this.settings = settings;
         this.rules = settings.capacity();
         this.events = events;
@@ -122,13 +131,21 @@ final class CapacityWriter {
             throws ApiException, InterruptedException {
         OptionalLong mib = wanted.hasMib() ? OptionalLong.of(wanted.getMib()) : OptionalLong.empty();
         if (mib.isEmpty() || !excluded(node)) {
-            return reconcile(name, node, mib);
+            Optional<String> refusal = mib.isEmpty() ? Optional.empty() : refusal(name, node, wanted);
+            return refusal.isPresent() ? new Result("refused", refusal.get(), EACH) : reconcile(name, node, mib);
         }
         Result removed = reconcile(name, node, OptionalLong.empty());
         return removed.accepted()
                 ? new Result("excluded", "the labels of the Node match no selector of --vram.nodes", CONFIRM)
                         .warn(removed.warning())
                 : removed;
+    }
+
+    /** Returns why no node with these GPUs has this amount. The Node keeps the value that it has. */
+    private Optional<String> refusal(String name, Map<String, Object> node, Advertise wanted) {
+        OptionalLong card =
+                wanted.hasLargestCardMib() ? OptionalLong.of(wanted.getLargestCardMib()) : OptionalLong.empty();
+        return CardEvidence.of(node, reported.apply(name)).refusal(wanted.getMib(), card);
     }
 
     private Result reconcile(String name, Map<String, Object> node, OptionalLong mib)

@@ -11,7 +11,6 @@ import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.vram.RemovalCheck;
 import dev.gpuwarden.core.limit.OpenRequests;
-import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -31,17 +30,7 @@ final class PodRemovals implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(PodRemovals.class.getName());
 
-    /** The burst of one node. Then it may request one removal in ten seconds; the watchdog requests six in an hour. */
-    static final int BURST = 6;
-
-    private static final Duration EACH = Duration.ofSeconds(10);
-
-    /** The burst of all nodes together. Then they may request one removal in two seconds. */
-    static final int BURST_OF_ALL = 30;
-
-    private static final Duration EACH_OF_ALL = Duration.ofSeconds(2);
-    private static final int MOST_NODES = 20_000;
-    private static final Object ALL = new Object();
+    private static final String TOO_MANY = "too many requests to end a pod: try again in some seconds";
 
     private static final int THREADS = 2;
     private static final int QUEUE = 64;
@@ -51,8 +40,7 @@ final class PodRemovals implements AutoCloseable {
     private final VramEvents events;
     private final VramMetrics metrics;
     private final LongSupplier nanoTime;
-    private final RateLimit ofOne;
-    private final RateLimit ofAll;
+    private final RemovalLimits limits;
     private final ThreadPoolExecutor threads;
     private final OpenRequests open = new OpenRequests(VramCodec.MOST_OPEN);
 
@@ -62,8 +50,7 @@ final class PodRemovals implements AutoCloseable {
         this.events = events;
         this.metrics = metrics;
         this.nanoTime = nanoTime;
-        this.ofOne = new RateLimit(BURST, EACH.toNanos(), MOST_NODES, nanoTime);
-        this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL.toNanos(), 1, nanoTime);
+        this.limits = new RemovalLimits(nanoTime);
         this.threads = new ThreadPoolExecutor(
                 THREADS,
                 THREADS,
@@ -91,9 +78,9 @@ final class PodRemovals implements AutoCloseable {
             answer(link, wanted, Result.refused("limit", "the node has " + VramCodec.MOST_OPEN + " requests open"));
             return;
         }
-        if (!ofOne.take(node) || !ofAll.take(ALL)) {
+        if (!limits.asks(node)) {
             open.end(node);
-            answer(link, wanted, Result.refused("limit", "too many requests to end a pod: try again in some seconds"));
+            answer(link, wanted, Result.refused("limit", TOO_MANY));
             return;
         }
         long since = nanoTime.getAsLong();
@@ -141,6 +128,9 @@ final class PodRemovals implements AutoCloseable {
         Optional<String> refusal = RemovalCheck.refusal(node, wanted.getPodUid(), pod.get(), settings.resource());
         if (refusal.isPresent()) {
             return Result.refused("refused", refusal.get());
+        }
+        if (!limits.ends(node)) {
+            return Result.refused("limit", TOO_MANY);
         }
         boolean deletes = wanted.getRemoval() == Removal.REMOVAL_DELETE;
         String verb = deletes ? "delete" : "evict";

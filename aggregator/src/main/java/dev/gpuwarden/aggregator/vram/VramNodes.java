@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
@@ -43,7 +44,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
         this.cache = cache;
         this.settings = settings;
         this.metrics = metrics;
-        this.writer = new CapacityWriter(api, settings, events, metrics, nanoTime);
+        this.writer = new CapacityWriter(api, settings, events, metrics, this::reportedGpus, nanoTime);
         this.removals = new PodRemovals(api, settings, events, metrics, nanoTime);
         values.begin();
         lists.begin();
@@ -187,6 +188,13 @@ public final class VramNodes implements VramPart, AutoCloseable {
                 case SAME -> {}
             }
         }
+    }
+
+    /** Returns the number of GPUs in the node's report; empty where there is none. */
+    private OptionalLong reportedGpus(String node) {
+        Map<String, Object> status = JsonTrees.object(cache.health(node).orElse(Map.of()), "status");
+        int listed = JsonTrees.objects(status, "gpus").size();
+        return listed == 0 ? OptionalLong.empty() : OptionalLong.of(listed);
     }
 
     private boolean hasResource(CachedNode node) {

@@ -60,6 +60,23 @@ class VramAdvertiseClusterTest extends VramSetup {
     }
 
     @Test
+    void anAmountThatTheGpusOfTheNodeCannotHaveIsRefused() throws Exception {
+        plane.client()
+                .patch(
+                        "node/" + node,
+                        "{\"metadata\": {\"labels\": {\"nvidia.com/gpu.count\": \"2\", \"nvidia.com/gpu.memory\": \"15360\"}}}");
+        start(ActionMode.DRY_RUN, true, false);
+        assertThat(advertise(OptionalLong.of(14000)).getAccepted()).isTrue();
+        VramAnswer answer = advertise(OptionalLong.of(63L << 20));
+        assertThat(answer.getAccepted()).isFalse();
+        assertThat(answer.getText()).startsWith("expected at most 30720 MiB, as 2 GPUs of 15360 MiB have");
+        assertThat(capacity(node)).isEqualTo("14k");
+        until(
+                () -> plane.client().get("events/default").toString().contains("expected at most 30720 MiB"),
+                "the Node has an Event");
+    }
+
+    @Test
     void equalAmountsAreWrittenOnce() throws Exception {
         FaultyApi between = parts.add(new FaultyApi(plane));
         start(

@@ -141,6 +141,25 @@ class VramEvictClusterTest extends VramSetup {
     }
 
     @Test
+    void requestsThatAreRefusedTakeNoneOfTheOthersRemovals() throws Exception {
+        namespace(SPACE);
+        run(SPACE, "mine", node, "1800");
+        start(ActionMode.DRY_RUN, false, false);
+        TestUplink own = uplink;
+        for (int i = 0; i < 5; i++) {
+            String hostile = node + "-hostile-" + i;
+            TestCluster.node(plane, hostile);
+            until(() -> cache.node(hostile).isPresent(), "the aggregator has the node");
+            uplink = join(hostile);
+            for (int request = 0; request < 6; request++) {
+                assertRefused(evict(SPACE, "mine", Removal.REMOVAL_DRY_RUN), "the pod is not on the node");
+            }
+        }
+        uplink = own;
+        assertThat(evict(SPACE, "mine", Removal.REMOVAL_DRY_RUN).getText()).isEqualTo("dry run: the pod has an Event");
+    }
+
+    @Test
     void requestsBeyondTheLimitsAreRefused() throws Exception {
         namespace(SPACE);
         run(SPACE, "many", node, "1800");

@@ -11,10 +11,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The look at a decision to recycle before it is carried out. */
+@Timeout(value = 1, unit = TimeUnit.HOURS)
 class StandingTest {
 
     /** -Dgpuwarden.acts=100000 is the full run. */
