@@ -27,7 +27,7 @@ public final class ProcessLists {
     private static final int MAX_PID = 1 << 22;
     /** Limit on entries: a larger count is false, and no memory is allocated for it. */
     private static final int MAX_ENTRIES = 1 << 16;
-    /** The same bound as for the memory readings of a GPU. */
+    /** The same bound as for the memory readings of a GPU. Use is compared with the memory of the card where both are known. */
     private static final long MAX_BYTES = 1L << 44;
     /** Room for entries that are added between the count and the list. */
     private static final int SLACK = 8;

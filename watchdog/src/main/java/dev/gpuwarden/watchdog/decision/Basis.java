@@ -7,8 +7,10 @@ import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The tests that an observation must pass to be a basis for a decision: each value by itself, and tenants and memory
@@ -70,10 +72,11 @@ final class Basis {
             return Optional.of("the tenants are unknown: " + none.text());
         }
         List<Tenant> tenants = seen.tenants().asOptional().orElseThrow();
-        if (tenants.stream().map(Tenant::id).distinct().count() != tenants.size()) {
-            return Optional.of("two tenants have the same identity");
-        }
+        Set<String> ids = new HashSet<>();
         for (Tenant tenant : tenants) {
+            if (!ids.add(tenant.id())) {
+                return Optional.of("two tenants have the same identity");
+            }
             Optional<String> impossible = impossible(tenant, memory);
             if (impossible.isPresent()) {
                 return impossible;
@@ -89,15 +92,14 @@ final class Basis {
         if (tenant.used() instanceof Reading.Absent<Long> none && none.cause() == Absence.IMPLAUSIBLE) {
             return Optional.of("the use of " + tenant.name() + " is implausible: " + none.text());
         }
-        return tenant.used()
-                .asOptional()
-                .filter(used -> used > memory.total())
-                .map(used -> "the readings contradict each other: " + tenant.name() + " claims " + Mib.text(used)
-                        + " of a card that has " + Mib.text(memory.total()));
+        return tenant.used() instanceof Reading.Present<Long> used && used.value() > memory.total()
+                ? Optional.of("the readings contradict each other: " + tenant.name() + " claims "
+                        + Mib.text(used.value()) + " of a card that has " + Mib.text(memory.total()))
+                : Optional.empty();
     }
 
     private static boolean isNegative(Reading<Long> bytes) {
-        return bytes.asOptional().filter(value -> value < 0).isPresent();
+        return bytes instanceof Reading.Present<Long> present && present.value() < 0;
     }
 
     /** Compares a list with the most memory that was in use at its time, since both are not read at once. */
@@ -124,7 +126,10 @@ final class Basis {
 
     /** Returns the sum of the known uses. */
     static long claimed(List<Tenant> tenants) {
-        return Bytes.sum(
-                tenants.stream().mapToLong(tenant -> tenant.used().asOptional().orElse(0L)));
+        long sum = 0;
+        for (Tenant tenant : tenants) {
+            sum = tenant.used() instanceof Reading.Present<Long> used ? Bytes.plus(sum, used.value()) : sum;
+        }
+        return sum;
     }
 }

@@ -61,8 +61,8 @@ public record Candidate(Tenant tenant, Optional<String> spared) {
     }
 
     /** Returns whether it is over its budget, though it may be spared for another reason. */
-    boolean isOver(RecycleRules rules) {
-        return innocence(tenant, List.of(), rules, 0).isEmpty();
+    boolean isOver(RecycleRules rules, long doubtBytes) {
+        return innocence(tenant, List.of(), rules, doubtBytes).isEmpty();
     }
 
     private static Optional<String> innocence(

@@ -32,10 +32,15 @@ public record Decision(
         return Optional.of(ranking).filter(all -> verdict == Verdict.RECYCLE).flatMap(Candidate::worst);
     }
 
-    /** Returns the tenants over their budgets beyond the tolerance, the worst first, also those that are spared. */
+    /** Returns the tenants that are certainly over their budgets beyond the tolerance, the worst first, also those that are spared. */
     public List<Tenant> over(RecycleRules rules) {
+        long doubt = seen.memory()
+                .asOptional()
+                .map(memory ->
+                        Basis.overclaimed(memory, seen.tenants().asOptional().orElse(List.of())))
+                .orElse(0L);
         return ranking.stream()
-                .filter(candidate -> candidate.isOver(rules))
+                .filter(candidate -> candidate.isOver(rules, doubt))
                 .map(Candidate::tenant)
                 .toList();
     }

@@ -154,9 +154,14 @@ public final class GpuWatchdog {
                 return end(waits, pending.get().text());
             }
             Decision others = judge();
-            return others.verdict() == Verdict.RECYCLE
-                    ? others
-                    : end(waits, pending.get().text() + "; without it: " + others.reason());
+            if (others.verdict() == Verdict.RECYCLE) {
+                return others;
+            }
+            if (others.verdict() == Verdict.RECOVERING) {
+                // Tenants are compared while memory is short alone: those over their budgets get notices by it.
+                ranking = List.of();
+            }
+            return end(waits, pending.get().text() + "; without it: " + others.reason());
         }
 
         private Decision judge() {
@@ -169,7 +174,7 @@ public final class GpuWatchdog {
             }
             ranking = ranked(workload -> history.refusal(workload, seen.atNanos()));
             Set<String> over = ranking.stream()
-                    .filter(candidate -> candidate.isOver(rules))
+                    .filter(candidate -> candidate.isOver(rules, 0))
                     .map(candidate -> candidate.tenant().id())
                     .collect(Collectors.toSet());
             overSince.keySet().retainAll(over);
