@@ -16,7 +16,8 @@ final class DriverCalls {
     /** The call under way; null if there is none. */
     private volatile @Nullable Call call;
 
-    private record Call(String what, long startedNanos) {}
+    /** @param counted its start in the time that {@link PauseDetector} counts */
+    private record Call(String what, long startedNanos, long counted) {}
 
     DriverCalls(Sampling sampling, GpuRegistry monitors) {
         this.sampling = sampling;
@@ -24,7 +25,8 @@ final class DriverCalls {
     }
 
     <T> T run(String what, Supplier<T> body) {
-        call = new Call(what, sampling.clock().getAsLong());
+        long now = sampling.clock().getAsLong();
+        call = new Call(what, now, sampling.pauses().counted(now));
         try {
             return body.get();
         } finally {
@@ -66,9 +68,8 @@ final class DriverCalls {
     /** Returns which call is late, and for how long; empty if none is. For any thread. */
     Optional<String> late(long nowNanos) {
         Call under = call;
-        if (under == null
-                || nowNanos - under.startedNanos()
-                        <= sampling.settings().openDeadline.toNanos()) {
+        long deadline = sampling.settings().openDeadline.toNanos();
+        if (under == null || !sampling.pauses().late(under.counted(), deadline, nowNanos)) {
             return Optional.empty();
         }
         return Optional.of(under.what() + " has not returned for "

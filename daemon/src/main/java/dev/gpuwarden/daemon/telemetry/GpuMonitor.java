@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuMonitor {
 
+    /** So long a pause of this process explains readings that are missing. */
+    private static final long PAUSE_SHOWN_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final Sampling sampling;
     private final int position;
     private final int positions;
@@ -259,7 +262,10 @@ final class GpuMonitor {
 
     private String detail(GpuState state, long nowNanos) {
         return switch (state) {
-            case STARTING, ANSWERING -> workers.hungText(Work.PROCESSES, "listing its processes", nowNanos);
+            case STARTING, ANSWERING -> {
+                String hung = workers.hungText(Work.PROCESSES, "listing its processes", nowNanos);
+                yield hung.isEmpty() ? sampling.pauses().recent(PAUSE_SHOWN_NANOS, nowNanos) : hung;
+            }
             case HUNG -> {
                 String fast = workers.hungText(
                         Work.FAST, needsIdentity ? "identifying it" : "reading memory and health", nowNanos);

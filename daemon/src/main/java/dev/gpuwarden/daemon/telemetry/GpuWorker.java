@@ -40,6 +40,9 @@ final class GpuWorker implements Runnable {
     /** System.nanoTime at the start of the call under way; 0 if there is none. */
     private volatile long callStarted;
 
+    /** The same in the time that {@link PauseDetector} counts; written before {@link #callStarted}. */
+    private volatile long callCounted;
+
     private volatile Work callWork = Work.FAST;
     /** True if the call under way is the first to this GPU, which may have to wake it up. */
     private volatile boolean firstCall;
@@ -64,6 +67,7 @@ final class GpuWorker implements Runnable {
                 long wait = next - clock.getAsLong();
                 if (wait > 0 && !stopped) {
                     LockSupport.parkNanos(this, wait);
+                    monitor.sampling().pauses().woke(next, clock.getAsLong());
                 }
             }
         } finally {
@@ -274,7 +278,9 @@ final class GpuWorker implements Runnable {
     private boolean begin(Work work) {
         // A call for memory that hangs is one that fast turns make too.
         callWork = work == Work.MEMORY ? Work.FAST : work;
-        callStarted = clock.getAsLong();
+        long now = clock.getAsLong();
+        callCounted = monitor.sampling().pauses().counted(now);
+        callStarted = now;
         if (monitor.sampling().gate().closed()) {
             end();
             return false;
@@ -297,9 +303,9 @@ final class GpuWorker implements Runnable {
     }
 
     boolean stuck(long nowNanos) {
-        long started = callStarted;
-        return started != 0
-                && nowNanos - started > monitor.sampling().settings().deadlineNanos(firstCall);
+        Sampling sampling = monitor.sampling();
+        return callStarted != 0
+                && sampling.pauses().late(callCounted, sampling.settings().deadlineNanos(firstCall), nowNanos);
     }
 
     void stop() {

@@ -46,6 +46,7 @@ public final class NodeSampler implements AutoCloseable {
     private final SamplerCounters counters;
     private final DriverManager manager;
     private final long epoch;
+    private final PauseDetector pauses;
     private final ProcessWatch watch = new ProcessWatch();
     private final MemoryWatch memoryWatch = new MemoryWatch();
     private volatile Runnable whenChanged = () -> {};
@@ -80,11 +81,21 @@ public final class NodeSampler implements AutoCloseable {
         this.launcher = launcher;
         this.counters = new SamplerCounters(this::hungThreads, this::refusedValues);
         this.epoch = clock.getAsLong();
+        this.pauses = new PauseDetector(clock, settings.deadline);
         this.manager = new DriverManager(
                 provider,
                 pciBus,
                 new Sampling(
-                        settings, clock, epoch, counters, new DriverGate(), launcher, listeners, watch, memoryWatch));
+                        settings,
+                        clock,
+                        epoch,
+                        counters,
+                        new DriverGate(),
+                        launcher,
+                        listeners,
+                        watch,
+                        memoryWatch,
+                        pauses));
     }
 
     /** Returns the start of the time grid of turns, in {@code System.nanoTime}. Work on this grid shares their wake-ups. */
@@ -112,6 +123,7 @@ public final class NodeSampler implements AutoCloseable {
 
     /** Starts the threads. Does not block. */
     public void start() {
+        launcher.launch("gpuwarden-pauses", pauses);
         launcher.launch("gpuwarden-driver", manager);
         launcher.launch("gpuwarden-supervisor", this::superviseAll);
     }
@@ -266,6 +278,10 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     void supervise(long nowNanos) {
+        String pause = pauses.unreported(nowNanos);
+        if (!pause.isEmpty()) {
+            LOG.log(Level.WARNING, pause);
+        }
         List<GpuMonitor> monitors = manager.monitors();
         boolean changed = false;
         for (int i = 0; i < monitors.size(); i++) {
@@ -309,10 +325,15 @@ public final class NodeSampler implements AutoCloseable {
         return manager;
     }
 
+    PauseDetector pauses() {
+        return pauses;
+    }
+
     /** Stops within about a second. Threads that hang in the driver are left behind. */
     @Override
     public void close() {
         stopped = true;
+        pauses.stop();
         LockSupport.unpark(supervisor);
         List<GpuMonitor> monitors = manager.monitors();
         monitors.forEach(GpuMonitor::stop);

@@ -18,4 +18,5 @@ record Sampling(
         ThreadLauncher launcher,
         Supplier<FrameListener> listeners,
         ProcessWatch watch,
-        MemoryWatch memory) {}
+        MemoryWatch memory,
+        PauseDetector pauses) {}

@@ -83,7 +83,17 @@ final class VirtualNode implements DriverProvider {
         return Reading.of(gpus);
     }
 
+    /** Lets time pass while the daemon runs. */
     void pass(Duration time) {
+        long end = now + time.toNanos();
+        while (end - now > 0) {
+            now = Math.min(end, now + sampler.pauses().tickNanos());
+            sampler.pauses().tick(now);
+        }
+    }
+
+    /** Lets time pass while the daemon does not run. */
+    void pause(Duration time) {
         now = now + time.toNanos();
     }
 
