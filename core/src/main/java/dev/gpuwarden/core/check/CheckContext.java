@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** The inputs of a check. All are values that were read before, except the two file trees and the drivers of work
  * on GPUs. */
@@ -47,6 +48,22 @@ public interface CheckContext {
      */
     default Map<String, Long> notes() {
         return new HashMap<>();
+    }
+
+    /**
+     * Returns notes like {@link #notes} that also survive a restart of the daemon, until the node boots. They are for what was
+     * seen working in this boot. Empty in a single run.
+     */
+    default Map<String, Long> bootNotes() {
+        return new HashMap<>();
+    }
+
+    /**
+     * Returns why a part that was never seen working may not be ready yet, in words: the node started, the driver was loaded, or the
+     * daemon first saw this boot a short time ago. Empty after that time, and if none of these ages is known.
+     */
+    default Optional<String> young() {
+        return Optional.empty();
     }
 
     /** Returns the state of the kernel-log reader; NOT_SUPPORTED where the user switched it off. */

@@ -18,6 +18,7 @@ final class ChildSettings {
             "--sampling.",
             "--check.limits",
             "--check.nccl-",
+            "--check.young",
             "--node.name");
 
     private ChildSettings() {}

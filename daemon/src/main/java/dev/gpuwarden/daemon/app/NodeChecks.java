@@ -14,6 +14,7 @@ import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckEventEmitter;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.NodeBoot;
 import dev.gpuwarden.daemon.check.TimeGrid;
 import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
@@ -39,6 +40,7 @@ import picocli.CommandLine.Model.CommandSpec;
 /**
  * The wiring of the daemon's checks to sampler, store and kernel log.
  *
+ * @param young age up to which what was never seen working may still come
  * @param verification checks with a load on GPUs that run for the verification of a repair alone
  */
 record NodeChecks(
@@ -47,6 +49,7 @@ record NodeChecks(
         CheckSetOptions sets,
         Limits limits,
         Expectations expectations,
+        Duration young,
         String nodeName,
         ChildCheck child) {
 
@@ -64,6 +67,7 @@ record NodeChecks(
                 options.sets(),
                 options.limits(),
                 options.expectations(),
+                options.young(),
                 nodeName,
                 new ChildCheck(ChildSettings.of(command)));
     }
@@ -109,7 +113,8 @@ record NodeChecks(
                 () -> Reading.of(store.leftOut()),
                 drivers.sources(sampler, access),
                 paths,
-                clock);
+                clock,
+                NodeBoot.of(young, paths, drivers.events().bootFile()));
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);
         emitter.begin(clock);
         CheckPlan run = plan.withLoadRunBy(check -> access.isolated(check, child));

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -37,6 +38,7 @@ import java.util.function.Supplier;
  * @param kernelLog the state of kernel-log monitoring
  * @param leftOut events for which the current faults had no room
  * @param work the sources of checks with a load on GPUs
+ * @param boot what was seen in this boot of the node, and its age
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,
@@ -47,7 +49,22 @@ public record CheckEnvironment(
         Supplier<Reading<LeftOut>> leftOut,
         WorkSources work,
         NodePaths paths,
-        Clock clock) {
+        Clock clock,
+        NodeBoot boot) {
+
+    /** Returns an environment on a node of unknown age, without notes of its boot. */
+    public CheckEnvironment(
+            Supplier<NodeSnapshot> nodes,
+            Function<GpuIdentity, GpuHistory> histories,
+            Limits limits,
+            Expectations expectations,
+            Supplier<Reading<KernelLogStatus>> kernelLog,
+            Supplier<Reading<LeftOut>> leftOut,
+            WorkSources work,
+            NodePaths paths,
+            Clock clock) {
+        this(nodes, histories, limits, expectations, kernelLog, leftOut, work, paths, clock, NodeBoot.unknown());
+    }
 
     /** Returns the environment for a single run on a node, without history. */
     public static CheckEnvironment once(NodeSnapshot node, Limits limits, Expectations expectations, NodePaths paths) {
@@ -64,19 +81,27 @@ public record CheckEnvironment(
     }
 
     public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, work, paths, clock);
+        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, work, paths, clock, boot);
     }
 
     public CheckEnvironment withWork(WorkSources sources) {
-        return new CheckEnvironment(nodes, histories, limits, expectations, kernelLog, leftOut, sources, paths, clock);
+        return new CheckEnvironment(
+                nodes, histories, limits, expectations, kernelLog, leftOut, sources, paths, clock, boot);
+    }
+
+    public CheckEnvironment withBoot(NodeBoot present) {
+        return new CheckEnvironment(
+                nodes, histories, limits, expectations, kernelLog, leftOut, work, paths, clock, present);
     }
 
     /** Returns the context of one check at the present time. */
-    Context context(NodeSnapshot node, CounterHistory counters, Consumer<Progress> progress) {
-        return new Context(this, node, counters, clock.instant(), new HashSet<>(), progress);
+    Context context(NodeSnapshot node, CounterHistory counters, String check, Consumer<Progress> progress) {
+        boot.observe(node);
+        return new Context(this, node, counters, check, clock.instant(), new HashSet<>(), progress);
     }
 
     /**
+     * @param check its ID
      * @param pending labels of GPUs for which the check requested history that needs more time
      * @param reports receives the check's progress
      */
@@ -84,6 +109,7 @@ public record CheckEnvironment(
             CheckEnvironment environment,
             NodeSnapshot node,
             CounterHistory counters,
+            String check,
             Instant now,
             Set<String> pending,
             Consumer<Progress> reports)
@@ -112,6 +138,16 @@ public record CheckEnvironment(
         @Override
         public Map<String, Long> notes() {
             return counters.notes();
+        }
+
+        @Override
+        public Map<String, Long> bootNotes() {
+            return environment.boot.notes(check);
+        }
+
+        @Override
+        public Optional<String> young() {
+            return environment.boot.young();
         }
 
         @Override

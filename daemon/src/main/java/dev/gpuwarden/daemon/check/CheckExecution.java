@@ -48,7 +48,7 @@ final class CheckExecution {
         long start = System.nanoTime();
         List<Finding> findings;
         try {
-            CheckEnvironment.Context context = environment.context(node, counters, run::report);
+            CheckEnvironment.Context context = environment.context(node, counters, info.id(), run::report);
             findings = tidied(check.run(context), context.pending());
         } catch (Throwable e) {
             // A check that others wrote may throw anything. A failure costs this run alone.

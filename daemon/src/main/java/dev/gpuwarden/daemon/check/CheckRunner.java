@@ -203,6 +203,7 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
             try {
                 consumer.accept(results);
                 onResults.run();
+                environment.boot().keep();
             } catch (RuntimeException e) {
                 LOG.log(Level.ERROR, "results of checks could not be published", e);
             }

@@ -26,6 +26,7 @@ import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
+import dev.gpuwarden.daemon.check.NodeBoot;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
@@ -118,6 +119,7 @@ abstract class CheckingCommand extends NodeCommand {
         // Errors in options are reported before anything is read.
         Limits limits = checks.limits();
         Expectations expectations = checks.expectations();
+        Duration young = checks.young();
         RecordRules others = checks.logRules();
         kernelLog.validate();
         NodeSnapshot seen = deadline.isPresent()
@@ -125,8 +127,9 @@ abstract class CheckingCommand extends NodeCommand {
                 : sample(NodeSampler::snapshot);
         WorkSources sources = work().withAccess(access(new SingleRunAccess(
                 PresentPods.of(paths, () -> seen, GpuHolderLookup.COMMAND_PATIENCE), ProcessNames.of(paths))));
-        CheckEnvironment around =
-                CheckEnvironment.once(seen, limits, expectations, paths).withWork(sources);
+        CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths)
+                .withWork(sources)
+                .withBoot(NodeBoot.once(young, paths));
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.NodeBoot;
 import dev.gpuwarden.daemon.script.ScriptSettings;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -48,6 +49,15 @@ public final class CheckOptions {
                     + " (default: ${DEFAULT-VALUE}).")
     Duration deadline = CheckPlan.DEFAULT_DEADLINE;
 
+    @Option(
+            names = "--check.young",
+            defaultValue = "10m",
+            paramLabel = "DURATION",
+            description =
+                    "Age of a node, or of a load of its driver, up to which links, ports and drivers that were never"
+                            + " seen working may still come (default: ${DEFAULT-VALUE}).")
+    Duration young = NodeBoot.YOUNG;
+
     @Mixin
     CheckSetOptions sets = new CheckSetOptions();
 
@@ -83,6 +93,14 @@ public final class CheckOptions {
     /** Returns the deadline of checks, unless a check sets a longer one. */
     public Duration deadline() {
         return deadline;
+    }
+
+    /** Returns the age up to which what was never seen working may still come; throws {@link UserError} if it is out of range. */
+    public Duration young() {
+        if (young.isNegative() || young.compareTo(LONGEST) > 0) {
+            throw new UserError("--check.young: expected 0s to 1d, but was " + Durations.text(young));
+        }
+        return young;
     }
 
     /** @throws UserError if a file of limits is wrong */

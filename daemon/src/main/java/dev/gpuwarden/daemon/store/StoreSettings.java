@@ -68,6 +68,11 @@ public final class StoreSettings {
         return beside("-repairs.jsonl");
     }
 
+    /** Returns the file for notes of checks about this boot; empty where events are in memory alone. */
+    public Optional<Path> bootFile() {
+        return beside("-boot.tsv");
+    }
+
     private Optional<Path> beside(String ending) {
         return path.equals(MEMORY)
                 ? Optional.empty()

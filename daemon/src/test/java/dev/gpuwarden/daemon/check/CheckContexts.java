@@ -50,7 +50,7 @@ public final class CheckContexts {
 
     public static CheckContext context(NodeSnapshot snapshot, NodePaths paths, Limits limits) {
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths)
-                .context(snapshot, new CounterHistory(), progress -> {});
+                .context(snapshot, new CounterHistory(), "check", progress -> {});
     }
 
     /** Returns the same context with the node's drivers for work on GPUs. */
@@ -93,7 +93,7 @@ public final class CheckContexts {
                 Duration.ofSeconds(10));
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
                 .withWork(new WorkSources(compute, collectives, driver(node), rates, access))
-                .context(snapshot, new CounterHistory(), progress -> {});
+                .context(snapshot, new CounterHistory(), "check", progress -> {});
     }
 
     private static Supplier<Reading<Driver>> driver(SimulatedNode node) {

@@ -14,9 +14,11 @@ import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.check.LastingState;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.NodeMemory;
 import dev.gpuwarden.daemon.process.ProcessOwners;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -34,11 +36,13 @@ import java.util.stream.Collectors;
 public final class GhostsCheck implements HealthCheck {
 
     private static final String MPS_SERVER = "nvidia-cuda-mps";
+    private static final Duration EVERY = Duration.ofSeconds(15);
     private static final long OLDEST_LIST_NANOS = 60_000_000_000L;
 
     @Override
     public CheckInfo info() {
-        return CheckInfo.of("gpu-ghosts", "GPU", "No GPU is held or busy without a live process.");
+        return CheckInfo.of("gpu-ghosts", "GPU", "No GPU is held or busy without a live process.")
+                .every(EVERY);
     }
 
     @Override
@@ -165,10 +169,10 @@ public final class GhostsCheck implements HealthCheck {
 
     /** Adds the part of a state that lasts long enough. The notes have its start, in milliseconds since 1970. */
     private static void since(FindingBuilder builder, String state, String text, LongConsumer late) {
-        long now = builder.context().now().toEpochMilli();
-        long since = builder.context().notes().computeIfAbsent(note(builder, state), key -> now);
+        CheckContext context = builder.context();
         Optional<Limit> limit = builder.limit("ghost_seconds");
-        long seconds = (now - since) / 1000;
+        long seconds = LastingState.seen(context.notes(), note(builder, state), context.now(), EVERY)
+                .toSeconds();
         if (limit.isPresent() && seconds >= limit.get().value()) {
             late.accept(seconds);
         } else {
@@ -177,7 +181,7 @@ public final class GhostsCheck implements HealthCheck {
     }
 
     private static void end(FindingBuilder builder, String state) {
-        builder.context().notes().remove(note(builder, state));
+        LastingState.over(builder.context().notes(), note(builder, state));
     }
 
     private static String note(FindingBuilder builder, String state) {

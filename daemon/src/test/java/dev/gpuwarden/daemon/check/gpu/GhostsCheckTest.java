@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Runs of the check on simulated nodes, with notes that outlast a run. */
@@ -35,12 +36,25 @@ class GhostsCheckTest {
 
     private final Map<String, Long> notes = new HashMap<>();
 
-    /** Runs the check at this second. */
+    private @Nullable NodeSnapshot last;
+    private int lastSecond;
+
+    /** Runs the check at this second, and every 15 s before it with the node as it was. */
     private List<Finding> at(int second, SimulatedNode node, UnaryOperator<GpuSnapshot> change) {
         NodeSnapshot read = CheckContexts.snapshot(node);
         NodeSnapshot changed = new NodeSnapshot(
                 read.driver(), read.pciGpus(), read.gpus().stream().map(change).toList());
-        CheckContext plain = CheckContexts.context(changed, CheckContexts.paths(node), BoardLimits.shipped());
+        NodeSnapshot before = last;
+        for (int between = lastSecond + 15; before != null && between < second; between += 15) {
+            run(between, node, before);
+        }
+        last = changed;
+        lastSecond = second;
+        return run(second, node, changed);
+    }
+
+    private List<Finding> run(int second, SimulatedNode node, NodeSnapshot seen) {
+        CheckContext plain = CheckContexts.context(seen, CheckContexts.paths(node), BoardLimits.shipped());
         return new GhostsCheck().run(new Later(plain, notes, START.plusSeconds(second)));
     }
 

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Hand-made GPUs. */
@@ -89,13 +90,44 @@ final class Gpus {
         return new Context(node, history, limits, new HashMap<>(), Instant.EPOCH);
     }
 
+    static CheckContext context(
+            NodeSnapshot node, Map<String, Long> notes, Instant now, Optional<String> young, Path procfs) {
+        return new Context(node, GpuHistory.NONE, Limits.NONE, notes, now, young, procfs);
+    }
+
     /** The inputs of a check, with the same history for each GPU and without file trees. */
-    record Context(NodeSnapshot node, GpuHistory history, Limits limits, Map<String, Long> notes, Instant now)
+    record Context(
+            NodeSnapshot node,
+            GpuHistory history,
+            Limits limits,
+            Map<String, Long> notes,
+            Instant now,
+            Optional<String> young,
+            Path procfs)
             implements CheckContext {
+
+        Context(NodeSnapshot node, GpuHistory history, Limits limits, Map<String, Long> notes, Instant now) {
+            this(node, history, limits, notes, now, Optional.empty());
+        }
+
+        Context(
+                NodeSnapshot node,
+                GpuHistory history,
+                Limits limits,
+                Map<String, Long> notes,
+                Instant now,
+                Optional<String> young) {
+            this(node, history, limits, notes, now, young, Path.of("/nonexistent"));
+        }
 
         @Override
         public GpuHistory history(GpuIdentity gpu) {
             return history;
+        }
+
+        @Override
+        public Map<String, Long> bootNotes() {
+            return notes;
         }
 
         @Override
@@ -106,11 +138,6 @@ final class Gpus {
         @Override
         public Path sysfs() {
             throw new UnsupportedOperationException("no /sys");
-        }
-
-        @Override
-        public Path procfs() {
-            throw new UnsupportedOperationException("no /proc");
         }
     }
 }

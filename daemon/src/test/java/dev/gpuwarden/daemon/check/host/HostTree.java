@@ -13,6 +13,8 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.daemon.check.NodeBoot;
+import dev.gpuwarden.daemon.node.NodePaths;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -38,6 +40,7 @@ final class HostTree implements CheckContext {
 
     final Path root;
     final Map<String, Long> notes = new HashMap<>();
+    final Map<String, Long> boot = new HashMap<>();
     Instant now = Instant.parse("2026-03-01T12:00:00Z");
     Expectations expectations = Expectations.NONE;
     NodeSnapshot node = new NodeSnapshot(
@@ -236,6 +239,16 @@ final class HostTree implements CheckContext {
     @Override
     public Map<String, Long> notes() {
         return notes;
+    }
+
+    @Override
+    public Map<String, Long> bootNotes() {
+        return boot;
+    }
+
+    @Override
+    public Optional<String> young() {
+        return NodeBoot.once(NodeBoot.YOUNG, NodePaths.of(procfs, sysfs, root)).young();
     }
 
     @Override
