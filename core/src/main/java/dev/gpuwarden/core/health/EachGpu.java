@@ -28,7 +28,7 @@ public final class EachGpu {
                 .toList();
     }
 
-    private static Finding silent(GpuSnapshot gpu) {
+    static Finding silent(GpuSnapshot gpu) {
         String label = gpu.identity().label();
         return Finding.skipped(
                 "gpu-not-answering",

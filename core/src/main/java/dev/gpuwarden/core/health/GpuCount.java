@@ -2,6 +2,7 @@ package dev.gpuwarden.core.health;
 
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
@@ -45,11 +46,29 @@ public final class GpuCount {
         List<Finding> findings = new ArrayList<>(missing(node));
         for (GpuSnapshot gpu : node.gpus()) {
             if (gpu.state() != GpuState.GONE) {
-                findings.add(Finding.pass(
-                        "gpu-listed", Subject.of(gpu.identity()), gpu.identity().label() + ": the driver lists it"));
+                findings.add(listed(gpu));
             }
         }
         return findings;
+    }
+
+    /** The driver's count includes a GPU of which it gives no handle, so the count alone proves nothing about one GPU. */
+    private static Finding listed(GpuSnapshot gpu) {
+        GpuIdentity identity = gpu.identity();
+        if (gpu.state() == GpuState.UNREADABLE) {
+            return EachGpu.silent(gpu);
+        }
+        boolean named = identity.uuid() instanceof Reading.Present<?> || identity.pci() instanceof Reading.Present<?>;
+        if (named || gpu.state() == GpuState.LOST || gpu.state() == GpuState.RESET_REQUIRED) {
+            return Finding.pass("gpu-listed", Subject.of(identity), identity.label() + ": the driver lists it");
+        }
+        return gpu.state() == GpuState.ANSWERING
+                ? Finding.unknown(
+                        "gpu-unnamed",
+                        Subject.of(identity),
+                        identity.label() + ": the driver counts it, and gives neither its UUID nor its address",
+                        "see doctor")
+                : EachGpu.silent(gpu);
     }
 
     /**

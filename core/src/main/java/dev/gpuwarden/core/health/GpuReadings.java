@@ -38,7 +38,8 @@ public final class GpuReadings {
         return Finding.pass("gpu-readable", subject, label + ": its readings are fresh and plausible");
     }
 
-    private static boolean anyQuickReading(GpuFrame frame) {
+    /** Returns whether a reading of the fast cadence is there. */
+    static boolean anyQuickReading(GpuFrame frame) {
         for (int i = 0; i < GpuMetric.count(); i++) {
             if (GpuMetric.of(i).cadence() == Cadence.FAST && frame.present(i)) {
                 return true;

@@ -11,6 +11,8 @@ public enum GpuState {
     LOST,
     /** The driver reports that the GPU needs a reset before it answers (nvmlReturn 16). */
     RESET_REQUIRED,
+    /** Every call fails with an error of which none is known to mean one of the other states. */
+    UNREADABLE,
     /** The driver listed the GPU before and no longer does. */
     GONE,
     /** The daemon let go of the GPU, for example for its reset, and does not read it. */

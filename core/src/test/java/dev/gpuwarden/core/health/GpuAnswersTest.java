@@ -6,11 +6,17 @@ import static dev.gpuwarden.core.health.Snapshots.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.health.GpuAnswers.Earlier;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.node.GpuPlaces;
 import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,7 +30,7 @@ class GpuAnswersTest {
                 GpuAnswers.judge(running(1, gpu(0, state, frame -> {}))).get(0);
         switch (state) {
             case ANSWERING -> assertThat(finding.outcome()).isEqualTo(Outcome.PASS);
-            case STARTING -> assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
+            case STARTING, UNREADABLE -> assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
             case RELEASED -> assertThat(finding.outcome()).isEqualTo(Outcome.SKIPPED);
             case HUNG, LOST, RESET_REQUIRED, GONE -> {
                 assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
@@ -32,6 +38,48 @@ class GpuAnswersTest {
                 assertThat(finding.remedy()).isNotEmpty();
             }
         }
+    }
+
+    private static GpuSnapshot silent(GpuState state, Absence cause) {
+        return gpu(0, state, frame -> {
+            for (int i = 0; i < GpuMetric.count(); i++) {
+                frame.putAbsent(i, cause, cause == Absence.FAILED ? 999 : 0);
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(Absence.class)
+    void withoutAReadingNothingPasses(Absence cause) {
+        if (cause != Absence.PRESENT) {
+            Finding finding = GpuAnswers.judge(silent(GpuState.ANSWERING, cause), Earlier.NONE);
+            boolean answered = Set.of(Absence.NOT_SUPPORTED, Absence.NO_SYMBOL, Absence.NO_DATA, Absence.OFF)
+                    .contains(cause);
+            assertThat(finding.outcome())
+                    .as("that a board has no such reading is an answer")
+                    .isEqualTo(answered ? Outcome.PASS : Outcome.UNKNOWN);
+        }
+    }
+
+    @Test
+    void gpuOfWhichEveryCallFailsIsAFaultIfThatLasts() {
+        GpuSnapshot unreadable = silent(GpuState.UNREADABLE, Absence.FAILED);
+        assertThat(GpuAnswers.judge(unreadable, Earlier.NONE).outcome()).isEqualTo(Outcome.UNKNOWN);
+        Finding lasting = GpuAnswers.judge(unreadable, new Earlier(GpuState.STARTING, true));
+        assertThat(lasting.outcome()).isEqualTo(Outcome.FAIL);
+        assertThat(lasting.code()).isEqualTo("gpu-unreadable");
+        assertThat(lasting.action()).isEqualTo(RecommendedAction.RESTART_BM);
+    }
+
+    @Test
+    void lostOrHungGpuThatReturnsErrorsStaysLostOrHung() {
+        GpuSnapshot unreadable = silent(GpuState.UNREADABLE, Absence.FAILED);
+        assertThat(GpuAnswers.judge(unreadable, new Earlier(GpuState.LOST, false))
+                        .code())
+                .isEqualTo("gpu-lost");
+        assertThat(GpuAnswers.judge(unreadable, new Earlier(GpuState.HUNG, true))
+                        .code())
+                .isEqualTo("gpu-hung");
     }
 
     @Test

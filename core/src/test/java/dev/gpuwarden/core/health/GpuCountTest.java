@@ -58,6 +58,14 @@ class GpuCountTest {
     }
 
     @Test
+    void gpuWithoutAHandleDoesNotPass() {
+        NodeSnapshot node = running(2, healthy(0), gpu(1, GpuState.UNREADABLE, frame -> {}));
+        assertThat(GpuCount.judge(node)).extracting(Finding::outcome).containsExactly(Outcome.PASS, Outcome.SKIPPED);
+        NodeSnapshot unnamed = running(2, healthy(0), gpu(Snapshots.anonymous(1), GpuState.ANSWERING, frame -> {}));
+        assertThat(GpuCount.judge(unnamed)).extracting(Finding::code).containsExactly("gpu-listed", "gpu-unnamed");
+    }
+
+    @Test
     void aGpuThatTheDriverDroppedIsNeitherListedNorMissing() {
         NodeSnapshot node = running(2, healthy(0), gpu(1, GpuState.GONE, frame -> {}));
         assertThat(GpuCount.judge(node)).extracting(Finding::code).containsExactly("gpu-listed");

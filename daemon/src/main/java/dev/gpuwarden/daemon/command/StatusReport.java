@@ -187,6 +187,7 @@ record StatusReport(
             case GPU_STATE_RESET_REQUIRED -> "reset_required";
             case GPU_STATE_GONE -> "gone";
             case GPU_STATE_RELEASED -> "released";
+            case GPU_STATE_UNREADABLE -> "unreadable";
             case GPU_STATE_UNSPECIFIED, UNRECOGNIZED -> "unknown";
         };
     }

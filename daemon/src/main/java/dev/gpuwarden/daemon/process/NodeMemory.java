@@ -62,6 +62,7 @@ public final class NodeMemory {
             case HUNG -> Absence.STALE;
             case LOST, GONE -> Absence.GPU_LOST;
             case RESET_REQUIRED -> Absence.RESET_REQUIRED;
+            case UNREADABLE -> Absence.FAILED;
             case RELEASED -> Absence.RELEASED;
         };
         return cause == Absence.PRESENT ? gpu.processes() : Reading.absent(cause, 0, gpu.detail());

@@ -25,19 +25,40 @@ final class FrameValidator {
                 .toArray();
     }
 
-    /** Returns the GPU's state from its fast readings; one call that returned "lost" is enough. Allocates nothing. */
+    /**
+     * Returns the GPU's state from its fast readings. One call that returned "lost" is enough. A GPU is unreadable if
+     * calls failed and none succeeded. A missing permission proves neither. Allocates nothing.
+     */
     static GpuState state(GpuFrame frame) {
         boolean reset = false;
+        boolean succeeded = false;
+        boolean refused = false;
         for (int slot : SLOTS[Cadence.FAST.ordinal()]) {
-            if (!frame.present(slot)) {
-                Absence cause = frame.absence(slot);
-                if (cause == Absence.GPU_LOST) {
-                    return GpuState.LOST;
-                }
-                reset |= cause == Absence.RESET_REQUIRED;
+            Absence cause = frame.absence(slot);
+            if (cause == Absence.GPU_LOST) {
+                return GpuState.LOST;
+            }
+            reset |= cause == Absence.RESET_REQUIRED;
+            succeeded |= cause == Absence.PRESENT || cause == Absence.IMPLAUSIBLE;
+            refused |= cause == Absence.NO_PERMISSION;
+        }
+        if (reset) {
+            return GpuState.RESET_REQUIRED;
+        }
+        return succeeded || refused || failure(frame) == 0 ? GpuState.ANSWERING : GpuState.UNREADABLE;
+    }
+
+    /**
+     * Returns the driver's code of the first fast reading that failed; 0 if none did. A failure without a code is one of this
+     * program.
+     */
+    static int failure(GpuFrame frame) {
+        for (int slot : SLOTS[Cadence.FAST.ordinal()]) {
+            if (frame.absence(slot) == Absence.FAILED && frame.code(slot) != 0) {
+                return frame.code(slot);
             }
         }
-        return reset ? GpuState.RESET_REQUIRED : GpuState.ANSWERING;
+        return 0;
     }
 
     /**

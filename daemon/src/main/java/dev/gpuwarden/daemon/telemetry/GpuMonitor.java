@@ -273,6 +273,7 @@ final class GpuMonitor {
             }
             case LOST -> "the driver returns 15, GPU is lost";
             case RESET_REQUIRED -> "the driver returns 16, reset required";
+            case UNREADABLE -> "every call fails, the first one with code " + FrameValidator.failure(readings.frame());
             case GONE -> "the driver no longer lists it";
             case RELEASED -> "released for " + released;
         };

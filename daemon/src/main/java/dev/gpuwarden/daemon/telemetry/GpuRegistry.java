@@ -7,6 +7,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,6 +19,10 @@ import java.util.function.Function;
  * changes it.
  */
 final class GpuRegistry {
+
+    /** States that may end when the library is initialised again. */
+    private static final Set<GpuState> AWAY =
+            EnumSet.of(GpuState.LOST, GpuState.RESET_REQUIRED, GpuState.UNREADABLE, GpuState.GONE);
 
     private final Sampling sampling;
     private volatile List<GpuMonitor> all = List.of();
@@ -51,11 +56,11 @@ final class GpuRegistry {
         return all.stream().anyMatch(GpuMonitor::inDriver);
     }
 
-    /** Returns whether a GPU went away: lost, no longer listed, or on the bus and never listed. */
+    /** Returns whether a GPU went away: lost, unreadable, no longer listed, or on the bus and never listed. */
     boolean missing(List<PciAddress> onBus, long nowNanos) {
         for (GpuMonitor monitor : all) {
             GpuState seen = monitor.state(nowNanos);
-            if (seen == GpuState.LOST || seen == GpuState.RESET_REQUIRED || seen == GpuState.GONE) {
+            if (AWAY.contains(seen)) {
                 return true;
             }
         }

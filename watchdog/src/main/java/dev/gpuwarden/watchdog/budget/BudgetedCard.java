@@ -43,7 +43,7 @@ public record BudgetedCard(String name, Reading<Long> totalBytes, Reading<Long> 
             case LOST, GONE -> Reading.absent(Absence.GPU_LOST, 0, gpu.detail());
             case RESET_REQUIRED -> Reading.absent(Absence.RESET_REQUIRED, 0, gpu.detail());
             case RELEASED -> Reading.absent(Absence.RELEASED, 0, gpu.detail());
-            case STARTING, ANSWERING, HUNG -> frame.reading(GpuMetric.MEMORY_TOTAL);
+            case STARTING, ANSWERING, HUNG, UNREADABLE -> frame.reading(GpuMetric.MEMORY_TOTAL);
         };
         return new BudgetedCard(name, total, frame.reading(GpuMetric.MEMORY_RESERVED));
     }

@@ -97,6 +97,17 @@ public final class InventoryCheck implements HealthCheck {
             return Finding.warn("gpu-count-high", COUNT, text, "correct --expect.gpus")
                     .with(measured);
         }
+        long unreadable = node.gpus().stream()
+                .filter(gpu -> gpu.state() == GpuState.UNREADABLE)
+                .count();
+        if (listed && unreadable > 0) {
+            return Finding.unknown(
+                            "gpu-count-unknown",
+                            COUNT,
+                            text + ", and every call fails about " + unreadable + " of them",
+                            "see the check gpu-state")
+                    .with(measured);
+        }
         return listed
                 ? Finding.pass("gpu-count", COUNT, text).with(measured)
                 : Finding.unknown(
