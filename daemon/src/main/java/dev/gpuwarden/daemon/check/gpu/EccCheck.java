@@ -44,7 +44,8 @@ public final class EccCheck extends GpuCheck {
 
     private static void mode(FindingBuilder builder, boolean on, Optional<Limit> expected) {
         long now = on ? 1 : 0;
-        if (builder.raw(GpuMetric.ECC_MODE_PENDING, now) != now) {
+        OptionalLong pending = builder.optional(GpuMetric.ECC_MODE_PENDING, now);
+        if (pending.isPresent() && pending.getAsLong() != now) {
             builder.warn(
                     "ecc-mode-pending",
                     "expected one ECC mode, but it is " + word(on) + " now and " + word(!on) + " after the next reset",

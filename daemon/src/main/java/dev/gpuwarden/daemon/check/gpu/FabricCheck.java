@@ -87,8 +87,12 @@ public final class FabricCheck extends GpuCheck {
                     new Measurement("fabric_status", status.getAsLong(), "0"));
             return;
         }
-        Reported reported = new Reported(
-                builder.raw(GpuMetric.FABRIC_HEALTH_SUMMARY, 0), builder.raw(GpuMetric.FABRIC_HEALTH_MASK, 0));
+        OptionalLong summary = builder.optional(GpuMetric.FABRIC_HEALTH_SUMMARY, 0);
+        OptionalLong mask = builder.optional(GpuMetric.FABRIC_HEALTH_MASK, 0);
+        if (summary.isEmpty() || mask.isEmpty()) {
+            return;
+        }
+        Reported reported = new Reported(summary.getAsLong(), mask.getAsLong());
         if (reported.bad()) {
             builder.fail(
                     "fabric-unhealthy",

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Subject;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
@@ -120,6 +121,22 @@ final class FindingBuilder {
         return OptionalLong.empty();
     }
 
+    /**
+     * Returns a reading that a rule needs where the board has it: the other value where board or driver do not support it. Empty after
+     * adding a part for another cause of absence.
+     */
+    OptionalLong optional(GpuMetric metric, long otherwise) {
+        return notOffered(frame().absence(GpuFrame.slot(metric))) ? OptionalLong.of(otherwise) : read(metric);
+    }
+
+    /** Returns whether board, driver or a setting provide no such reading, which is no failure to read it. */
+    static boolean notOffered(Absence cause) {
+        return switch (cause) {
+            case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> true;
+            default -> false;
+        };
+    }
+
     /** Returns the average increase of a counter per minute; empty after adding a part for its absence. */
     Optional<Double> perMinute(GpuMetric counter, Limit limit, String what) {
         Reading<Double> rate = Rate.perMinute(window -> history().increase(counter, window), limit.value());
@@ -139,11 +156,14 @@ final class FindingBuilder {
 
     void absent(Reading.Absent<?> absent, String what) {
         String text = what.replace('_', ' ') + ": " + absent.text();
-        switch (absent.cause()) {
-            case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> skip("not-supported", text);
-            case GPU_LOST, RESET_REQUIRED -> skip("gpu-not-answering", text);
-            case PENDING -> skip("not-read-yet", text);
-            default -> unknown("not-readable", text, "run 'gpuwarden doctor'");
+        if (notOffered(absent.cause())) {
+            skip("not-supported", text);
+            return;
+        }
+        if (absent.cause() == Absence.PENDING) {
+            skip("not-read-yet", text);
+        } else {
+            unknown("not-readable", text, "run 'gpuwarden doctor'");
         }
     }
 

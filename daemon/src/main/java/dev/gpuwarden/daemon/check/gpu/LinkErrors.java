@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import java.util.ArrayList;
@@ -26,10 +27,14 @@ final class LinkErrors {
     static void evaluate(FindingBuilder builder, Links links) {
         List<String> many = new ArrayList<>();
         List<Measurement> evidence = new ArrayList<>();
+        Reading.Absent<?> unread = null;
         for (int i = 0; i < LinkMetric.count(); i++) {
             LinkMetric counter = LinkMetric.of(i);
             Optional<Limit> limit = Optional.ofNullable(LIMITS.get(counter)).flatMap(builder::limit);
             for (int link = 0; limit.isPresent() && link < links.count(); link++) {
+                if (unread(builder, links, link, counter) instanceof Reading.Absent<?> absent) {
+                    unread = absent;
+                }
                 double rate = rate(builder, link, counter, limit.get().value());
                 if (rate > limit.get().value()) {
                     String seen = LimitText.number(rate) + " " + counter.label().replace('_', ' ');
@@ -42,6 +47,9 @@ final class LinkErrors {
                 }
             }
         }
+        if (unread != null) {
+            builder.absent(unread, "errors of NVLinks");
+        }
         if (!many.isEmpty()) {
             builder.warn(
                     "nvlink-errors",
@@ -51,13 +59,21 @@ final class LinkErrors {
         }
     }
 
+    /** Returns the counter of a link that is up, whose absence by an error must not pass for "no errors". */
+    private static Reading<Long> unread(FindingBuilder builder, Links links, int link, LinkMetric counter) {
+        int slot = GpuFrame.slot(counter, link);
+        boolean counts = (links.up() >>> link & 1) == 1
+                && !FindingBuilder.notOffered(builder.frame().absence(slot));
+        return counts ? builder.frame().reading(slot) : Reading.of(0L);
+    }
+
     private static String shortened(List<String> many) {
         return many.size() <= MOST_NAMED
                 ? String.join(", ", many)
                 : String.join(", ", many.subList(0, MOST_NAMED)) + " and " + (many.size() - MOST_NAMED) + " more";
     }
 
-    /** Returns 0 for a counter that is absent: a link without a counter is not held faulty. */
+    /** Returns 0 for a counter that is absent: a link without a counter is not faulty. */
     private static double rate(FindingBuilder builder, int link, LinkMetric counter, double limit) {
         int slot = GpuFrame.slot(counter, link);
         if (!builder.frame().present(slot) || builder.frame().raw(slot) == 0) {

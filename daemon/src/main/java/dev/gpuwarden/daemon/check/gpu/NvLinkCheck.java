@@ -34,13 +34,14 @@ public final class NvLinkCheck extends GpuCheck {
     @Override
     void evaluate(FindingBuilder builder) {
         OptionalLong count = builder.read(GpuMetric.NVLINK_LINKS);
-        if (count.isEmpty()) {
+        OptionalLong mig = builder.optional(GpuMetric.MIG_MODE, 0);
+        if (count.isEmpty() || mig.isEmpty()) {
             return;
         }
         Links links = Links.of(builder.frame());
         if (links.count() == 0) {
             builder.skip("no-nvlink", "it has no NVLink");
-        } else if (builder.raw(GpuMetric.MIG_MODE, 0) == 1) {
+        } else if (mig.getAsLong() == 1) {
             // NVIDIA, MIG User Guide: partitions have no peer-to-peer access, so the links are unused.
             builder.skip("nvlink-unused", "MIG is on, which leaves NVLink unused");
         } else if (links.unread().isPresent()) {

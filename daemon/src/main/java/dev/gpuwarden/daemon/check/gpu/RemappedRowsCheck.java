@@ -53,7 +53,11 @@ public final class RemappedRowsCheck extends GpuCheck {
      * reveals a bank that has run out.
      */
     private static void banks(FindingBuilder builder) {
-        long empty = builder.raw(GpuMetric.REMAP_BANKS_NONE, 0);
+        OptionalLong none = builder.optional(GpuMetric.REMAP_BANKS_NONE, 0);
+        if (none.isEmpty()) {
+            return;
+        }
+        long empty = none.getAsLong();
         if (empty > 0) {
             builder.warn(
                     "row-remap-bank-exhausted",

@@ -33,7 +33,7 @@ public final class TemperatureCheck extends GpuCheck {
     @Override
     void evaluate(FindingBuilder builder) {
         core(builder);
-        memory(builder, builder.frame());
+        memory(builder);
     }
 
     private static void core(FindingBuilder builder) {
@@ -64,8 +64,12 @@ public final class TemperatureCheck extends GpuCheck {
     /** Returns the degrees to the highest temperature of normal operation; negative above it. */
     private static Optional<Long> left(FindingBuilder builder, long now) {
         GpuFrame frame = builder.frame();
-        if (frame.present(GpuMetric.TEMPERATURE_MARGIN)) {
-            long margin = frame.raw(GpuMetric.TEMPERATURE_MARGIN);
+        if (!FindingBuilder.notOffered(frame.absence(GpuFrame.slot(GpuMetric.TEMPERATURE_MARGIN)))) {
+            OptionalLong read = builder.read(GpuMetric.TEMPERATURE_MARGIN);
+            if (read.isEmpty()) {
+                return Optional.empty();
+            }
+            long margin = read.getAsLong();
             Optional<Limit> credible = builder.limit("temperature_margin_credible_celsius");
             if (margin <= 0 && credible.isPresent() && now < credible.get().value()) {
                 builder.skip(
@@ -85,15 +89,12 @@ public final class TemperatureCheck extends GpuCheck {
     }
 
     /** Evaluates the memory's temperature of boards that report it and its limit. */
-    private static void memory(FindingBuilder builder, GpuFrame frame) {
-        if (!frame.present(GpuMetric.MEMORY_TEMPERATURE)
-                || !frame.present(GpuMetric.TEMPERATURE_MEMORY_MAX)
-                || frame.raw(GpuMetric.TEMPERATURE_MEMORY_MAX) == 0) {
-            return;
-        }
-        long now = frame.raw(GpuMetric.MEMORY_TEMPERATURE);
-        long most = frame.raw(GpuMetric.TEMPERATURE_MEMORY_MAX);
-        if (now > most) {
+    private static void memory(FindingBuilder builder) {
+        OptionalLong limit = builder.optional(GpuMetric.TEMPERATURE_MEMORY_MAX, 0);
+        OptionalLong read = builder.optional(GpuMetric.MEMORY_TEMPERATURE, Long.MIN_VALUE);
+        long now = read.orElse(Long.MIN_VALUE);
+        long most = limit.orElse(0);
+        if (most > 0 && now > most) {
             builder.warn(
                     "memory-temperature-high",
                     "expected memory at " + most + " °C at most, but it is at " + now + " °C",
