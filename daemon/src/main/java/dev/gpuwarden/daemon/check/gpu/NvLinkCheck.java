@@ -19,7 +19,8 @@ import java.util.OptionalLong;
  * <p>NVML does not report which links should be up: bridges of PCIe boards are optional, and DCGM's health watch raises
  * false alarms about them (NVSentinel 1481). A link is missed in three cases: it was up before; the board always has it
  * (limits, for baseboards with switches, if the node has at least two such GPUs); or all other boards of the kind have
- * it while this one has some. Links that are down alike on all boards may be intended, and are WARN.
+ * it while this one has some. Links that are down alike on all boards may be intended, and are WARN. Links train for minutes after a
+ * boot or a load of the driver, so a link that was never up waits for that.
  */
 @AutoService(HealthCheck.class)
 public final class NvLinkCheck extends GpuCheck {
@@ -30,7 +31,7 @@ public final class NvLinkCheck extends GpuCheck {
                 .damped(2, 3);
     }
 
-    /** Keeps in the check's notes, by GPU, the links that were seen up, as a bit mask. */
+    /** Keeps, by GPU, the links that were seen up in this boot, as a bit mask. */
     @Override
     void evaluate(FindingBuilder builder) {
         OptionalLong count = builder.read(GpuMetric.NVLINK_LINKS);
@@ -48,7 +49,7 @@ public final class NvLinkCheck extends GpuCheck {
             builder.absent(links.unread().get(), "state of NVLinks");
         } else {
             long before = builder.context()
-                    .notes()
+                    .bootNotes()
                     .merge(builder.gpu().identity().selector(), links.up(), (seen, now) -> seen | now);
             state(builder, links, before);
             LinkErrors.evaluate(builder, links);
@@ -79,6 +80,13 @@ public final class NvLinkCheck extends GpuCheck {
                 : links.down() & others.stream().mapToLong(Links::up).reduce(~0L, (a, b) -> a & b);
         if (lost != 0) {
             down(builder, links, lost, "that were up before");
+        } else if ((missed != 0 || Long.bitCount(links.up()) < due)
+                && builder.context().young().isPresent()) {
+            builder.unknown(
+                    "nvlink-training",
+                    "NVLinks " + Links.names(links.down()) + " are not up yet; "
+                            + builder.context().young().get(),
+                    "wait");
         } else if (always.isPresent() && Long.bitCount(links.up()) < due) {
             boolean alike = !others.isEmpty() && others.stream().allMatch(other -> other.down() == links.down());
             if (alike) {

@@ -18,6 +18,7 @@ import dev.gpuwarden.core.telemetry.LinkMetric;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +104,34 @@ class NvLinkCheckTest {
                 .isEqualTo("GPU 0 (0000:10:00.0): expected NVLinks up that were up before, but down are 1, 3");
         assertThat(first(node(PCIE, "1111", "1111"), notes).code()).isEqualTo("nvlink-up");
         assertThat(notes).hasSize(1);
+    }
+
+    @Test
+    void linksOfAYoungNodeMayTrainUnlessTheyWereUp() {
+        Map<String, Long> notes = new HashMap<>();
+        NodeSnapshot training = node(SXM, "111111111100", "111111111111");
+        Finding finding = young(training, notes);
+        assertThat(finding.outcome() + " " + finding.code()).isEqualTo("UNKNOWN nvlink-training");
+        assertThat(finding.message()).contains("NVLinks 10, 11 are not up yet; the node is young");
+        assertThat(first(training, notes).code()).as("ten minutes later").isEqualTo("nvlink-down");
+        assertThat(young(node(PCIE, "1101", "1111"), new HashMap<>()).code()).isEqualTo("nvlink-training");
+        assertThat(young(node(SXM, "000000000000", "000000000000"), new HashMap<>())
+                        .code())
+                .isEqualTo("nvlink-training");
+        assertThat(young(node(PCIE, "1100", "1100"), new HashMap<>()).code())
+                .as("no link is expected")
+                .isEqualTo("nvlink-up");
+        assertThat(young(node(SXM, "111111111111", "111111111111"), notes).code())
+                .isEqualTo("nvlink-up");
+        assertThat(young(training, notes).code()).as("it was up").isEqualTo("nvlink-down");
+    }
+
+    private static Finding young(NodeSnapshot node, Map<String, Long> notes) {
+        return new NvLinkCheck()
+                .finding(
+                        node.gpus().get(0),
+                        new Gpus.Context(
+                                node, GpuHistory.NONE, LIMITS, notes, Instant.EPOCH, Optional.of("the node is young")));
     }
 
     @Test
