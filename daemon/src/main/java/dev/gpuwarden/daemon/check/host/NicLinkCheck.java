@@ -13,6 +13,7 @@ import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.model.Reading;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Checks that the ports of RDMA devices (InfiniBand, RoCE, EFA) are up, stay up, and run at the expected rate. */
@@ -45,11 +46,10 @@ public final class NicLinkCheck implements HealthCheck {
                     "set --path.sysfs to the node's /sys"));
         }
         List<RdmaDevice> devices = read.asOptional().orElse(List.of());
-        boolean training = training(context);
+        Optional<String> training = context.young();
         List<RdmaPort> ports =
                 devices.stream().flatMap(device -> device.ports().stream()).toList();
-        PortLink link = new PortLink(
-                context.notes(), context.now(), training, context.limits().of("nic_link_downs_per_hour"));
+        PortLink link = new PortLink(context, info().every());
         List<Finding> findings = new ArrayList<>();
         expected.nicPorts().ifPresent(n -> findings.add(pinned(ports, n, expected.nicRateGbps(), training)));
         ports.forEach(port -> findings.add(link.evaluate(port, ports)));
@@ -57,18 +57,7 @@ public final class NicLinkCheck implements HealthCheck {
         return findings;
     }
 
-    /**
-     * Returns whether the node started recently. False if /proc/uptime is empty, because an unknown node is not a fresh
-     * one.
-     */
-    private static boolean training(CheckContext context) {
-        return Sysfs.number(context.procfs().resolve("uptime"))
-                .asOptional()
-                .map(seconds -> seconds < PortLink.TRAINING.toSeconds())
-                .orElse(false);
-    }
-
-    static Finding pinned(List<RdmaPort> ports, int expected, OptionalInt rateGbps, boolean training) {
+    static Finding pinned(List<RdmaPort> ports, int expected, OptionalInt rateGbps, Optional<String> training) {
         List<String> lacking = new ArrayList<>();
         int enough = 0;
         for (RdmaPort port : ports) {
@@ -90,8 +79,8 @@ public final class NicLinkCheck implements HealthCheck {
             return Finding.pass("nic-ports", ALL_PORTS, enough + " network ports are active" + atRate)
                     .with(measured);
         }
-        return training
-                ? Finding.unknown("nic-port-training", ALL_PORTS, seen + "; the node has just started", "wait")
+        return training.isPresent()
+                ? Finding.unknown("nic-port-training", ALL_PORTS, seen + "; " + training.get(), "wait")
                         .with(measured)
                 : Finding.fail(
                                 "nic-ports-missing",

@@ -1,10 +1,12 @@
 package dev.gpuwarden.daemon.check.host;
 
+import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.check.LastingState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,13 +15,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The state of one port's link. A port that is down is a fault only with evidence that it should be up: it was up
- * before, or nearly all others of its kind are up. Most nodes have unused ports.
+ * The state of one port's link. A port that is down is a fault only if it was up before in this boot. Most nodes have unused ports, and
+ * the same ones on all nodes of a fleet, so other ports prove nothing. The user's number of ports covers those that never come up.
  */
 final class PortLink {
 
-    /** Links train for up to minutes after the node starts. */
-    static final Duration TRAINING = Duration.ofMinutes(5);
     /** A link that is down for longer does not recover by itself (gpud, infiniband drop). */
     static final Duration DROPPED = Duration.ofMinutes(4);
 
@@ -28,22 +28,27 @@ final class PortLink {
     private static final int FEWEST_PEERS = 3;
 
     private final Map<String, Long> notes;
+    private final Map<String, Long> boot;
     private final Instant now;
-    private final boolean training;
+    private final Duration every;
+    private final Optional<String> training;
     private final Optional<Limit> flaps;
 
-    /** @param training whether the node started so recently that links may still train */
-    PortLink(Map<String, Long> notes, Instant now, boolean training, Optional<Limit> flaps) {
-        this.notes = notes;
-        this.now = now;
-        this.training = training;
-        this.flaps = flaps;
+    /** @param every interval of the check */
+    PortLink(CheckContext context, Duration every) {
+        this.notes = context.notes();
+        this.boot = context.bootNotes();
+        this.now = context.now();
+        this.every = every;
+        this.training = context.young();
+        this.flaps = context.limits().of("nic_link_downs_per_hour");
     }
 
     Finding evaluate(RdmaPort port, List<RdmaPort> all) {
         if (port.switchedOff()) {
             notes.remove("up " + port.key());
-            notes.remove("down " + port.key());
+            boot.remove("up " + port.key());
+            LastingState.over(notes, down(port));
             return Finding.skipped("nic-port-off", port.subject(), port.name() + " is switched off");
         }
         if (port.state() instanceof Reading.Absent<Long> absent) {
@@ -58,11 +63,12 @@ final class PortLink {
                 .filter(other -> !port.kind().isEmpty() && other.kind().equals(port.kind()))
                 .filter(other -> !other.switchedOff())
                 .toList();
-        return port.active() ? up(port, peers) : down(port, peers);
+        return port.active() ? up(port, peers) : notUp(port, peers);
     }
 
     private Finding up(RdmaPort port, List<RdmaPort> peers) {
-        notes.remove("down " + port.key());
+        LastingState.over(notes, down(port));
+        boot.put("up " + port.key(), 1L);
         double rate = port.rateGbps().asOptional().orElse(0.0);
         double before = notes.merge("up " + port.key(), Math.round(rate * 1000), Math::max) / 1000.0;
         int downs = downs(port);
@@ -97,34 +103,36 @@ final class PortLink {
                 .with(new Measurement("nic_link_downs_per_hour", downs, HostLimit.full("fewer than", limit)));
     }
 
-    private Finding down(RdmaPort port, List<RdmaPort> peers) {
+    private static String down(RdmaPort port) {
+        return "down " + port.key();
+    }
+
+    private Finding notUp(RdmaPort port, List<RdmaPort> peers) {
         downs(port);
-        boolean wasUp = notes.containsKey("up " + port.key());
+        boolean wasUp = boot.containsKey("up " + port.key());
         long up = peers.stream().filter(RdmaPort::active).count();
         boolean othersUp = up >= FEWEST_PEERS && up >= 3 * (peers.size() - up + 1);
-        if (!wasUp && !othersUp) {
-            return Finding.skipped(
-                    "nic-port-unused",
-                    port.subject(),
-                    port.name() + " is down (" + port.stateText() + ") and was never seen up; treated as unused");
-        }
-        if (!wasUp && training) {
+        if (!wasUp && othersUp && training.isPresent()) {
             return Finding.unknown(
                     "nic-port-training",
                     port.subject(),
-                    port.name() + " is not up yet (" + port.stateText() + "), the node started less than "
-                            + TRAINING.toMinutes() + " minutes ago",
+                    port.name() + " is not up yet (" + port.stateText() + "); " + training.get(),
                     "wait");
         }
-        Duration since = Duration.ofMillis(
-                now.toEpochMilli() - notes.computeIfAbsent("down " + port.key(), any -> now.toEpochMilli()));
+        if (!wasUp) {
+            return Finding.skipped(
+                    "nic-port-unused",
+                    port.subject(),
+                    port.name() + " is down (" + port.stateText()
+                            + ") and was not seen up since the node booted; treated as unused");
+        }
+        Duration since = LastingState.seen(notes, down(port), now, every);
         boolean dropped = since.compareTo(DROPPED) >= 0;
         String why = port.unmanaged() ? " has a link, but no subnet manager has configured it (" : " has no link (";
         return Finding.fail(
                         "nic-port-down",
                         port.subject(),
-                        port.name() + why + port.stateText() + "), expected ACTIVE: "
-                                + (wasUp ? "it was up before" : up + " others of its kind are up"),
+                        port.name() + why + port.stateText() + "), expected ACTIVE: it was up before",
                         port.unmanaged()
                                 ? "check that the subnet manager runs"
                                 : "inspect cable, transceiver and switch port",
@@ -138,7 +146,7 @@ final class PortLink {
      * too, and is no flap.
      */
     private int downs(RdmaPort port) {
-        if (training) {
+        if (training.isPresent()) {
             return 0;
         }
         int most =
@@ -149,7 +157,7 @@ final class PortLink {
             return RecentIncreases.note(notes, key, present.value(), now, FLAP_WINDOW, most);
         }
         boolean fell =
-                !port.active() && notes.containsKey("up " + port.key()) && !notes.containsKey("down " + port.key());
+                !port.active() && boot.containsKey("up " + port.key()) && !LastingState.isSeen(notes, down(port));
         long seen = notes.getOrDefault(key, 0L) + (fell ? 1 : 0);
         return RecentIncreases.note(notes, key, seen, now, FLAP_WINDOW, most);
     }

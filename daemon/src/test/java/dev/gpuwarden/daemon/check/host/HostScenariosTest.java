@@ -69,10 +69,10 @@ class HostScenariosTest {
     }
 
     @Test
-    void lostLinkIsReportedByComparisonWithPeers() {
+    void linkThatWasNeverUpIsNoFaultBesideOthersThatAreUp() {
         try (SimulatedNode node = SimulatedNode.start("ib-down")) {
             node.advanceTo(Duration.ofSeconds(4));
-            assertThat(complaints(tree(node))).containsExactly("nic-link mlx5_3 nic-port-down FAIL");
+            assertThat(complaints(tree(node))).isEmpty();
         }
     }
 

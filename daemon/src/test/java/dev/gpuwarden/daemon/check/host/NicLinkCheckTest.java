@@ -61,13 +61,32 @@ class NicLinkCheckTest {
     }
 
     @Test
-    void onePortDownAmongPeersIsAFaultAtTheFirstRun() {
+    void portThatWasNeverUpIsUnusedWhateverItsPeersDo() {
         HostTree.down(eight().get(3));
+        Finding finding = about(tree.run(check, 100), "mlx5_3").orElseThrow();
+        assertThat(finding.code()).isEqualTo("nic-port-unused");
+        assertThat(finding.outcome()).isEqualTo(Outcome.SKIPPED);
+    }
+
+    @Test
+    void portThatWasUpInThisBootIsMissedAfterARestartOfTheDaemon() {
+        Path port = eight().get(3);
+        tree.run(check);
+        tree.notes.clear();
+        HostTree.down(port);
+        assertThat(code(tree.run(check), "mlx5_3")).isEqualTo("nic-port-down");
+    }
+
+    @Test
+    void portThatGoesDownIsAFaultAtTheNextRun() {
+        Path port = eight().get(3);
+        tree.run(check);
+        HostTree.down(port);
         Finding finding = about(tree.run(check), "mlx5_3").orElseThrow();
         assertThat(finding.code()).isEqualTo("nic-port-down");
         assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(finding.message())
-                .isEqualTo("mlx5_3 has no link (DOWN, Polling), expected ACTIVE: 7 others of its kind are up");
+                .isEqualTo("mlx5_3 has no link (DOWN, Polling), expected ACTIVE: it was up before");
         assertThat(finding.action()).isEqualTo(RecommendedAction.NONE);
         assertThat(about(tree.run(check, 17), "mlx5_3").orElseThrow().action())
                 .as("after four minutes")
@@ -131,8 +150,10 @@ class NicLinkCheckTest {
     @Test
     void linksMayTrainWhileTheNodeStarts() {
         HostTree.down(eight().get(5));
-        tree.write("proc/uptime", "100.00 5.00\n");
+        tree.write("proc/uptime", "599.00 5.00\n");
         assertThat(code(tree.run(check), "mlx5_5")).isEqualTo("nic-port-training");
+        tree.write("proc/uptime", "600.00 5.00\n");
+        assertThat(code(tree.run(check), "mlx5_5")).isEqualTo("nic-port-unused");
     }
 
     @Test
@@ -171,7 +192,7 @@ class NicLinkCheckTest {
         tree.run(check);
         HostTree.write(port.resolve("counters/link_downed"), "44\n");
         assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
-        tree.write("proc/uptime", "400.00 5.00\n");
+        tree.write("proc/uptime", "700.00 5.00\n");
         assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
         HostTree.write(port.resolve("counters/link_downed"), "0\n");
         assertThat(code(tree.run(check), "mlx5_4")).isEqualTo("nic-port");
