@@ -7,17 +7,32 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
 import java.util.List;
+import java.util.Optional;
 
 /** The check for a driver that lists the GPUs. It fails only where the PCI bus shows a GPU that needs the driver. Pure. */
 public final class DriverHealth {
 
     private DriverHealth() {}
 
-    /** Returns one finding, about the node. */
-    public static Finding judge(NodeSnapshot node) {
+    /**
+     * Returns one finding, about the node.
+     *
+     * @param coming why the driver may still come, in words; then its absence is UNKNOWN. Empty if there is no reason to wait
+     * @param ownLibrary whether this program has the library of its own container, which may be older than the node's driver
+     */
+    public static Finding judge(NodeSnapshot node, Optional<String> coming, boolean ownLibrary) {
+        Finding finding = judge(node, ownLibrary);
+        return finding.outcome() == Outcome.FAIL
+                ? coming.map(why -> Finding.unknown(
+                                finding.code(), finding.subject(), finding.message() + "; " + why, "wait"))
+                        .orElse(finding)
+                : finding;
+    }
+
+    private static Finding judge(NodeSnapshot node, boolean ownLibrary) {
         DriverState state = node.driver();
         if (state instanceof DriverState.Unavailable none) {
-            return unavailable(none, node.pciGpus());
+            return unavailable(none, node.pciGpus(), ownLibrary);
         }
         if (state instanceof DriverState.Silent silent) {
             boolean noGpu = node.pciGpus() instanceof Reading.Present<List<PciAddress>> p
@@ -34,16 +49,22 @@ public final class DriverHealth {
         return Finding.pass("driver-answering", Subject.NODE, "the driver lists the GPUs");
     }
 
-    private static Finding unavailable(DriverState.Unavailable none, Reading<List<PciAddress>> pci) {
+    private static Finding unavailable(
+            DriverState.Unavailable none, Reading<List<PciAddress>> pci, boolean ownLibrary) {
         String seen = sentence(none) + "; " + busSays(pci);
         int onBus = pci.asOptional().map(List::size).orElse(0);
         Reason reason = none.reason();
-        if (reason == Reason.VERSION_MISMATCH) {
-            return fail(
+        if (reason == Reason.VERSION_MISMATCH && ownLibrary) {
+            return Finding.fail(
                     "driver-mismatch",
-                    seen,
-                    "the driver was upgraded under a running system: reload its kernel modules or reboot; if the library of a container"
-                            + " is the older one, restart its pod");
+                    Subject.NODE,
+                    seen + "; the library is the one of gpuwarden's own container",
+                    "restart gpuwarden's pod, so that it gets the library of the present driver; if the mismatch stays, reload the"
+                            + " node's kernel modules or reboot",
+                    RecommendedAction.NONE);
+        }
+        if (reason == Reason.VERSION_MISMATCH) {
+            return fail("driver-mismatch", seen, remedy(reason));
         }
         if (reason == Reason.NO_PERMISSION) {
             return unknown(code(reason), seen, "run as root, or with access to /dev/nvidiactl and /dev/nvidia*");
@@ -105,7 +126,8 @@ public final class DriverHealth {
             case LIBRARY_MISSING -> "install the NVIDIA driver, or name its library with --driver.library-path";
             case LIBRARY_UNUSABLE -> "install the driver library for this architecture";
             case DRIVER_NOT_LOADED -> "load the kernel module: modprobe nvidia; see the kernel log if it fails";
-            case VERSION_MISMATCH -> "reload the kernel modules or reboot";
+            case VERSION_MISMATCH ->
+                "the driver was upgraded under a running system: reload its kernel modules or reboot";
             case NO_PERMISSION -> "run as root";
             case FAILED -> "read the driver's messages in the kernel log; reload the driver or reboot";
         };

@@ -7,23 +7,26 @@ import static dev.gpuwarden.core.health.Snapshots.unreadableBus;
 import static dev.gpuwarden.core.health.Snapshots.without;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class DriverHealthTest {
 
     private static List<Finding> judged(NodeSnapshot node) {
-        return List.of(DriverHealth.judge(node));
+        return List.of(DriverHealth.judge(node, Optional.empty(), false));
     }
 
     @Test
@@ -63,6 +66,28 @@ class DriverHealthTest {
         if (code != 0) {
             assertThat(findings.get(0).message()).contains("code " + code);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Reason.class)
+    void aDriverThatMayStillComeIsUnknown(Reason reason) {
+        Finding finding = DriverHealth.judge(without(reason, 9, bus(8)), Optional.of("the node is young"), false);
+        assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);
+        if (reason != Reason.NO_PERMISSION) {
+            assertThat(finding.message()).endsWith("; the node is young");
+        }
+        NodeSnapshot silent = new NodeSnapshot(new DriverState.Silent(Snapshots.INFO, "code 999"), bus(8), List.of());
+        assertThat(DriverHealth.judge(silent, Optional.of("the node is young"), false)
+                        .outcome())
+                .isEqualTo(Outcome.UNKNOWN);
+    }
+
+    @Test
+    void aMismatchWithTheContainersOwnLibraryRequestsNoReboot() {
+        Finding finding = DriverHealth.judge(without(Reason.VERSION_MISMATCH, 18, bus(8)), Optional.empty(), true);
+        assertThat(finding.outcome()).isEqualTo(Outcome.FAIL);
+        assertThat(finding.action()).isEqualTo(RecommendedAction.NONE);
+        assertThat(finding.remedy()).startsWith("restart gpuwarden's pod");
     }
 
     @Test

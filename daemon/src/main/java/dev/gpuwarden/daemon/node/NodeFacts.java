@@ -90,6 +90,13 @@ public final class NodeFacts {
                 .findFirst();
     }
 
+    /** Returns whether this program runs in a container, by the marks that Kubernetes, Docker and Podman leave in it. */
+    public static boolean inContainer() {
+        return System.getenv("KUBERNETES_SERVICE_HOST") != null
+                || Files.exists(Path.of("/.dockerenv"))
+                || Files.exists(Path.of("/run/.containerenv"));
+    }
+
     /** Returns whether a folder can be listed, or the cause why not. */
     public static Reading<Boolean> readable(Path folder) {
         try (var entries = Files.newDirectoryStream(folder)) {

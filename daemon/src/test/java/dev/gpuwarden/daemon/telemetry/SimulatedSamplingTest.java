@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
@@ -87,7 +88,7 @@ class SimulatedSamplingTest {
     private static Verdict verdict(NodeSnapshot node) {
         List<Finding> findings = new ArrayList<>(GpuCount.judge(node));
         findings.addAll(GpuAnswers.judge(node));
-        findings.add(DriverHealth.judge(node));
+        findings.add(DriverHealth.judge(node, Optional.empty(), false));
         return Verdict.of(findings);
     }
 
