@@ -12,6 +12,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.check.GpuGrants;
+import dev.gpuwarden.daemon.check.gpu.CudaNotReady;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -56,7 +57,9 @@ public final class IsolatedCheck implements HealthCheck {
     @Override
     public List<Finding> run(CheckContext context) {
         Optional<String> because = isolation.childBecause();
-        return because.isPresent() ? inChild(context, because.get()) : check.run(context);
+        return because.isPresent()
+                ? CudaNotReady.judged(inChild(context, because.get()), context, info())
+                : check.run(context);
     }
 
     private List<Finding> inChild(CheckContext context, String because) {

@@ -77,7 +77,10 @@ abstract class ComputeCheck<M> implements HealthCheck {
                 .toList();
         try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
             Map<GpuSnapshot, Worked<M>> worked = worked(context, grants);
-            return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), worked, grants));
+            return CudaNotReady.judged(
+                    EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), worked, grants)),
+                    context,
+                    info());
         }
     }
 
@@ -195,7 +198,10 @@ abstract class ComputeCheck<M> implements HealthCheck {
             case DEVICE_UNAVAILABLE -> builder.skip("gpu-in-exclusive-use", absent.text());
             case UNSUPPORTED_PTX -> builder.skip("driver-too-old", absent.text());
             case SYSTEM_NOT_READY ->
-                builder.unknown("not-measured", absent.text(), "start Fabric Manager; see the check gpu-fabric");
+                builder.unknown(
+                        CudaNotReady.CODE,
+                        CudaNotReady.TEXT + absent.text(),
+                        "start Fabric Manager; see the check gpu-fabric");
             default -> {
                 switch (absent.cause()) {
                     case NOT_SUPPORTED, NO_SYMBOL, NO_DATA, OFF -> builder.skip("not-measured", absent.text());

@@ -1,15 +1,17 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import com.google.auto.service.AutoService;
+import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.daemon.check.LastingState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -17,9 +19,11 @@ import java.util.OptionalLong;
  * Registration of GPUs with the NVLink fabric, and the health that the fabric reports for them (nvml.h 13.3,
  * nvmlGpuFabricInfo_v3_t). CUDA returns 802, system not ready, on a GPU that is not registered.
  *
- * <p>Registration under way is UNKNOWN, then WARN: Fabric Manager may be starting, or may not be needed where one GPU
- * of a baseboard is passed through. A failed registration and a fabric that reports itself unhealthy are FAIL (gpud;
- * DCGM 112).
+ * <p>Registration under way is UNKNOWN at first, since Fabric Manager may be starting. Then it depends on the others of the baseboard.
+ * If none is registered and no partition manager is there, no CUDA program can start: FAIL. CONTACT_SUPPORT, since a reboot does not
+ * install or enable Fabric Manager, and all nodes of a wrong image would reboot. If a partition manager cannot be excluded, the
+ * FAIL requests no action. A partition manager (FABRIC_MODE 1 or 2) registers GPUs when it gives them to a guest: WARN, as for one GPU of a
+ * baseboard that is passed through alone. A failed registration and a fabric that reports itself unhealthy are FAIL (gpud; DCGM 112).
  */
 @AutoService(HealthCheck.class)
 public final class FabricCheck extends GpuCheck {
@@ -35,25 +39,21 @@ public final class FabricCheck extends GpuCheck {
                 .damped(2, 2);
     }
 
-    /**
-     * Keeps in the check's notes, by GPU, the time in milliseconds since 1970 at which its registration was first seen
-     * under way.
-     */
+    /** Keeps in the check's notes, by GPU, for how long its registration was seen under way. */
     @Override
     void evaluate(FindingBuilder builder) {
         OptionalLong state = builder.read(GpuMetric.FABRIC_STATE);
         if (state.isPresent()) {
+            CheckContext context = builder.context();
             String label = builder.gpu().identity().label();
-            Map<String, Long> notes = builder.context().notes();
             if (state.getAsLong() == NOT_APPLICABLE) {
                 builder.skip("no-fabric", "it belongs to no fabric");
             } else if (state.getAsLong() == COMPLETED) {
-                notes.remove(label);
+                LastingState.over(context.notes(), label);
                 completed(builder);
             } else {
-                long now = builder.context().now().toEpochMilli();
-                Long since = notes.computeIfAbsent(label, gpuLabel -> now);
-                registering(builder, state.getAsLong(), (now - since) / 1000);
+                Duration lasts = LastingState.seen(context.notes(), label, context.now(), info().every());
+                registering(builder, state.getAsLong(), lasts.toSeconds());
             }
         }
     }
@@ -61,16 +61,43 @@ public final class FabricCheck extends GpuCheck {
     private static void registering(FindingBuilder builder, long state, long seconds) {
         String what = "registration with the fabric " + (state == 1 ? "has not begun" : "is under way");
         Optional<Limit> limit = builder.limit("fabric_registration_seconds");
-        if (limit.isPresent() && seconds >= limit.get().value()) {
-            builder.warn(
-                    "fabric-not-registered",
-                    "expected it to be registered within " + LimitText.brief(limit.get()) + " seconds, but " + what
-                            + " for " + seconds,
-                    "check that nvidia-fabricmanager runs, and read its log",
-                    LimitText.atMost("fabric_registration_seconds", seconds, limit.get()));
-        } else {
-            builder.unknown("fabric-registering", what, "wait; nvidia-fabricmanager must run");
+        Optional<String> young = builder.context().young();
+        if (limit.isEmpty() || seconds < limit.get().value() || young.isPresent()) {
+            builder.unknown(
+                    "fabric-registering",
+                    what + young.map(why -> "; " + why).orElse(""),
+                    "wait; nvidia-fabricmanager must run");
+            return;
         }
+        String text = "expected it to be registered within " + LimitText.brief(limit.get()) + " seconds, but " + what
+                + " for " + seconds;
+        String remedy = "check that nvidia-fabricmanager runs, and read its log";
+        Measurement measured = LimitText.atMost("fabric_registration_seconds", seconds, limit.get());
+        PartitionManager manager =
+                noneRegistered(builder) ? PartitionManager.of(builder.context().procfs()) : PartitionManager.PRESENT;
+        if (manager == PartitionManager.PRESENT) {
+            builder.warn("fabric-not-registered", text, remedy, measured);
+        } else {
+            builder.fail(
+                    "fabric-not-registered",
+                    text + "; no GPU of this node is registered, so no CUDA program can start",
+                    remedy,
+                    manager == PartitionManager.NONE ? RecommendedAction.CONTACT_SUPPORT : RecommendedAction.NONE,
+                    measured);
+        }
+    }
+
+    /** Returns whether the node has several GPUs of a baseboard with switches, and the fabric has none of them. */
+    private static boolean noneRegistered(FindingBuilder builder) {
+        List<Long> states = builder.context().node().gpus().stream()
+                .filter(gpu -> gpu.frame().present(GpuMetric.FABRIC_STATE))
+                .map(gpu -> gpu.frame().raw(GpuMetric.FABRIC_STATE))
+                .filter(state -> state != NOT_APPLICABLE)
+                .toList();
+        boolean switches = builder.limit("nvlink_links_count")
+                .filter(links -> links.value() > 0)
+                .isPresent();
+        return switches && states.size() > 1 && !states.contains(COMPLETED);
     }
 
     private static void completed(FindingBuilder builder) {

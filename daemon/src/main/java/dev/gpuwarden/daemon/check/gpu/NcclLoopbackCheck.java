@@ -91,7 +91,10 @@ public final class NcclLoopbackCheck implements HealthCheck {
             for (List<GpuSnapshot> group : groups(grants.gpus())) {
                 measure(group, context, grants, runs);
             }
-            return EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), runs, grants));
+            return CudaNotReady.judged(
+                    EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), runs, grants)),
+                    context,
+                    info());
         }
     }
 

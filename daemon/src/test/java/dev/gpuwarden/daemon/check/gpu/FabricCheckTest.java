@@ -6,30 +6,45 @@ import dev.gpuwarden.core.check.BoardLimits;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Snapshots;
 import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class FabricCheckTest {
 
     private static final Limits LIMITS = BoardLimits.shipped();
-    private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
-
     private final Map<String, Long> notes = new HashMap<>();
 
-    private Finding at(int second, GpuSnapshot gpu) {
-        return new FabricCheck()
-                .finding(
-                        gpu,
-                        new Gpus.Context(
-                                Snapshots.running(1, gpu), GpuHistory.NONE, LIMITS, notes, NOW.plusSeconds(second)));
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private Optional<String> young = Optional.empty();
+
+    @TempDir
+    Path proc;
+
+    /** Runs the check so many times, 15 s after one another. */
+    private Finding runs(int times, GpuSnapshot... gpus) {
+        NodeSnapshot node = Snapshots.running(gpus.length, gpus);
+        Finding finding = null;
+        for (int i = 0; i < times; i++) {
+            now = now.plusSeconds(15);
+            finding = new FabricCheck()
+                    .finding(gpus[0], new Gpus.Context(node, GpuHistory.NONE, LIMITS, notes, now, young, proc));
+        }
+        return finding;
     }
 
     private static GpuSnapshot in(long state, long status) {
@@ -41,13 +56,55 @@ class FabricCheckTest {
 
     @Test
     void registrationUnderWayIsUnknownThenWarn() {
-        assertThat(at(0, in(2, 0)).code()).isEqualTo("fabric-registering");
-        assertThat(at(599, in(1, 0)).code()).isEqualTo("fabric-registering");
-        Finding late = at(600, in(1, 0));
+        assertThat(runs(1, in(2, 0)).code()).isEqualTo("fabric-registering");
+        assertThat(runs(39, in(1, 0)).code()).isEqualTo("fabric-registering");
+        Finding late = runs(1, in(1, 0));
         assertThat(late.code()).isEqualTo("fabric-not-registered");
+        assertThat(late.outcome()).as("alone, as with a pass-through").isEqualTo(Outcome.WARN);
         assertThat(late.message()).contains("within 600 (limits.tsv:", "has not begun for 600");
-        assertThat(at(601, in(3, 0)).code()).isEqualTo("fabric-healthy");
-        assertThat(at(1000, in(2, 0)).code()).as("begins anew").isEqualTo("fabric-registering");
+        assertThat(runs(1, in(3, 0)).code()).isEqualTo("fabric-healthy");
+        assertThat(runs(1, in(2, 0)).code()).as("begins again").isEqualTo("fabric-registering");
+    }
+
+    private static String judged(Finding finding) {
+        return finding.outcome() + " " + finding.code() + " " + finding.action();
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    private void process(int pid, String name) throws IOException {
+        Path folder =
+                Files.createDirectories(proc.resolve(Integer.toString(pid)).resolve("ns"));
+        Files.createSymbolicLink(folder.resolve("pid"), Path.of("pid:[4026531836]"));
+        write(proc.resolve(pid + "/comm"), name + "\n");
+    }
+
+    @Test
+    void nodeWithoutAnyRegisteredGpuFailsIfNoPartitionManagerIsThere() throws IOException {
+        GpuSnapshot[] gpus = {in(2, 0), in(2, 0)};
+        assertThat(judged(runs(41, gpus))).as("processes are hidden").isEqualTo("FAIL fabric-not-registered NONE");
+        process(1, "systemd");
+        assertThat(judged(runs(1, gpus))).isEqualTo("FAIL fabric-not-registered CONTACT_SUPPORT");
+        process(900, "nv-fabricmanage");
+        assertThat(judged(runs(1, gpus)))
+                .as("its settings cannot be read")
+                .isEqualTo("FAIL fabric-not-registered NONE");
+        write(proc.resolve("900/cmdline"), "/usr/bin/nv-fabricmanager\0-c\0/etc/fm.cfg\0");
+        write(proc.resolve("900/root/etc/fm.cfg"), "# FABRIC_MODE=2\nFABRIC_MODE=0\n");
+        assertThat(judged(runs(1, gpus))).isEqualTo("FAIL fabric-not-registered CONTACT_SUPPORT");
+        write(proc.resolve("900/root/etc/fm.cfg"), "FABRIC_MODE=1\n");
+        assertThat(judged(runs(1, gpus))).isEqualTo("WARN fabric-not-registered NONE");
+        young = Optional.of("the node is young");
+        assertThat(judged(runs(1, gpus))).isEqualTo("UNKNOWN fabric-registering NONE");
+    }
+
+    @Test
+    void oneRegisteredGpuProvesThatTheFabricWorks() throws IOException {
+        process(1, "systemd");
+        assertThat(judged(runs(41, in(2, 0), in(3, 0)))).isEqualTo("WARN fabric-not-registered NONE");
     }
 
     @ParameterizedTest
@@ -71,7 +128,7 @@ class FabricCheckTest {
             Gpus.put(frame, GpuMetric.FABRIC_HEALTH_SUMMARY, summary);
             Gpus.put(frame, GpuMetric.FABRIC_HEALTH_MASK, Long.decode(mask));
         });
-        Finding finding = at(0, gpu);
+        Finding finding = runs(1, gpu);
         assertThat(finding.outcome() + " " + finding.code()).isEqualTo(judged);
         if (finding.code().equals("fabric-unhealthy") || finding.code().equals("fabric-limited")) {
             assertThat(finding.message()).doesNotEndWith("reports ");
@@ -81,7 +138,7 @@ class FabricCheckTest {
     @Test
     void boardsWithoutAFabricAreSkipped() {
         GpuSnapshot t4 = Gpus.gpu(frame -> Gpus.absent(frame, Absence.NOT_SUPPORTED, GpuMetric.FABRIC_STATE));
-        assertThat(at(0, t4).code()).isEqualTo("not-supported");
+        assertThat(runs(1, t4).code()).isEqualTo("not-supported");
         assertThat(notes).isEmpty();
     }
 }
