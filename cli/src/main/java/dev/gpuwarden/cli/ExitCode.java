@@ -10,6 +10,8 @@ public final class ExitCode {
     public static final int USAGE = 2;
     /** Could not decide. */
     public static final int UNDECIDED = 3;
+    /** An act was withheld, because its reason no longer held just before it; nothing was done. */
+    public static final int WITHHELD = 4;
 
     private ExitCode() {}
 }

@@ -140,8 +140,7 @@ final class Acceptance {
             return new Verdict.NeedsPods();
         }
         List<String> left = scene.pods().get().stream()
-                .filter(pod -> stays(pod, scene))
-                .filter(pod -> !reset || mayHold(pod, resource.uuids()))
+                .filter(pod -> isInTheWay(pod, scene))
                 .map(pod -> pod.pod().path())
                 .sorted()
                 .toList();
@@ -152,6 +151,12 @@ final class Acceptance {
                 "NodeNotDrained",
                 "Node " + resource.node() + ": expected no pods" + (reset ? " with these GPUs" : "") + ", seen "
                         + names(left));
+    }
+
+    /** Returns true if the action would end or disturb the pod. */
+    static boolean isInTheWay(NodePod pod, Scene scene) {
+        Maintenance resource = scene.resource();
+        return stays(pod, scene) && (resource.kind() != MaintenanceKind.GPU_RESET || mayHold(pod, resource.uuids()));
     }
 
     /** Returns true if a drain would end the pod. */

@@ -163,7 +163,8 @@ public final class JanitorRehearsal {
         if (job.isPresent() && !job.get().suspended() && job.get().succeeded().isEmpty()) {
             JobFacts was = job.get();
             now = now.plusSeconds(1);
-            job = Optional.of(new JobFacts(was.uid(), was.begun(), false, Optional.of(true), Optional.of(0), ""));
+            job = Optional.of(new JobFacts(
+                    was.uid(), was.version(), was.begun(), true, false, Optional.of(true), Optional.of(0), ""));
             if (resource.kind() == MaintenanceKind.REBOOT_NODE) {
                 rebooted();
             }
@@ -259,13 +260,14 @@ public final class JanitorRehearsal {
     private void job(Step step) {
         String name = "Job " + settings.namespace() + "/" + Jobs.name(resource);
         if (step instanceof Step.CreateJob) {
-            job = Optional.of(new JobFacts(UID, now, true, Optional.empty(), Optional.empty(), ""));
+            job = Optional.of(new JobFacts(UID, "", now, false, true, Optional.empty(), Optional.empty(), ""));
             add(
                     "create " + name + ", suspended",
                     Optional.empty(),
                     new Write.Create(Jobs.kind(settings.namespace()).path(), Jobs.of(resource, settings)));
         } else if (step instanceof Step.StartJob) {
-            job = job.map(was -> new JobFacts(was.uid(), was.begun(), false, Optional.empty(), Optional.empty(), ""));
+            job = job.map(was -> new JobFacts(
+                    was.uid(), was.version(), was.begun(), true, false, Optional.empty(), Optional.empty(), ""));
             boolean reset = resource.kind() == MaintenanceKind.GPU_RESET;
             note(
                     "start it: it "

@@ -33,20 +33,22 @@ final class JobReader {
     /** Reads the Job of a resource. Only the reason of a failure needs the API server. */
     JobFacts of(Maintenance resource, Map<String, Object> job) throws ApiException, InterruptedException {
         Map<String, Object> metadata = JsonTrees.object(job, "metadata");
+        boolean started = JsonTrees.object(metadata, "annotations").containsKey(Jobs.STARTED);
         Instant begun = JsonTrees.time(JsonTrees.object(metadata, "annotations"), Jobs.STARTED)
                 .or(() -> JsonTrees.time(metadata, "creationTimestamp"))
                 .orElse(Instant.EPOCH);
         String uid = JsonTrees.text(metadata, "uid");
+        String version = JsonTrees.text(metadata, "resourceVersion");
         boolean suspended = JsonTrees.isTrue(JsonTrees.object(job, "spec"), "suspend");
         List<Map<String, Object>> conditions = JsonTrees.objects(JsonTrees.object(job, "status"), "conditions").stream()
                 .filter(each -> JsonTrees.text(each, "status").equals("True"))
                 .toList();
         if (has(conditions, "Complete").isPresent()) {
-            return new JobFacts(uid, begun, false, Optional.of(true), Optional.of(0), "");
+            return new JobFacts(uid, version, begun, true, false, Optional.of(true), Optional.of(0), "");
         }
         Optional<Map<String, Object>> failed = has(conditions, "Failed").or(() -> has(conditions, "FailureTarget"));
         if (failed.isEmpty()) {
-            return new JobFacts(uid, begun, suspended, Optional.empty(), Optional.empty(), "");
+            return new JobFacts(uid, version, begun, started, suspended, Optional.empty(), Optional.empty(), "");
         }
         Map<String, Object> end = container(resource);
         String said = failure(JsonTrees.text(end, "message"));
@@ -55,7 +57,8 @@ final class JobReader {
                 : said;
         Optional<Integer> code =
                 end.containsKey("exitCode") ? Optional.of(JsonTrees.number(end, "exitCode")) : Optional.empty();
-        return new JobFacts(uid, begun, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST));
+        return new JobFacts(
+                uid, version, begun, true, false, Optional.of(false), code, Text.truncate(message.strip(), LONGEST));
     }
 
     private static Optional<Map<String, Object>> has(List<Map<String, Object>> conditions, String type) {
@@ -67,7 +70,7 @@ final class JobReader {
     /** Returns the end of the container; empty if there is none, for example because the pod is gone. */
     private Map<String, Object> container(Maintenance resource) throws ApiException, InterruptedException {
         Map<String, Object> pods = api.get("/api/v1/namespaces/" + namespace + "/pods?labelSelector="
-                + KubeClient.Pages.encoded("gpuwarden.dev/maintenance=" + resource.uid()));
+                + KubeClient.Pages.encoded(Jobs.OF + "=" + resource.uid()));
         return JsonTrees.objects(pods, "items").stream()
                 .flatMap(pod -> JsonTrees.objects(JsonTrees.object(pod, "status"), "containerStatuses").stream())
                 .map(status -> JsonTrees.object(JsonTrees.object(status, "state"), "terminated"))

@@ -19,6 +19,9 @@ final class Jobs {
     /** The annotation with the time of the start. A Job can wait long for it, while no replica leads. */
     static final String STARTED = "gpuwarden.dev/started";
 
+    /** The label of a Job and its pod with the UID of their resource. */
+    static final String OF = "gpuwarden.dev/maintenance";
+
     /** The host's folder for the evidence of failures. */
     private static final String STATE = "/var/lib/gpuwarden";
 
@@ -76,9 +79,12 @@ final class Jobs {
     /** Returns the Job of a resource. */
     static Map<String, Object> of(Maintenance resource, JanitorSettings settings) {
         Map<String, String> labels = Map.of(
-                "app.kubernetes.io/managed-by", "gpuwarden",
-                "app.kubernetes.io/name", "gpuwarden-janitor",
-                "gpuwarden.dev/maintenance", resource.uid());
+                "app.kubernetes.io/managed-by",
+                "gpuwarden",
+                "app.kubernetes.io/name",
+                "gpuwarden-janitor",
+                OF,
+                resource.uid());
         Map<String, Object> spec = new LinkedHashMap<>();
         spec.put("suspend", true);
         spec.put("backoffLimit", 0);

@@ -1,9 +1,11 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.janitor.ActGate.Refusal;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -14,6 +16,7 @@ final class RebootSteps {
 
     private static final String SIGNAL = Signals.SENT;
     private static final String EXTERNAL = "External";
+    private static final String NOTHING = "no reboot was requested";
     private static final String TIMEOUT = "Timeout";
 
     /** The interval at which a running Job is read again. The Node's changes arrive by themselves. */
@@ -43,7 +46,7 @@ final class RebootSteps {
         }
         Optional<String> lost = Steps.lost(scene);
         if (lost.isPresent()) {
-            return fail(scene, scene.node().isEmpty() ? "NodeNotFound" : "NodeReplaced", lost.get());
+            return fail(scene, scene.node().isEmpty() ? NotTried.NODE_NOT_FOUND : NotTried.NODE_REPLACED, lost.get());
         }
         NodeFacts node = scene.sameNode().orElseThrow();
         boolean rebooted = !node.bootId().equals(progress.bootId());
@@ -59,10 +62,18 @@ final class RebootSteps {
                     "boot " + node.bootId() + " follows boot " + progress.bootId() + ", and the Node is ready"
                             + evidence(scene));
         }
+        Optional<Step> interrupt = JobSignal.interrupt(scene);
+        if (interrupt.isPresent()) {
+            return interrupt.get();
+        }
         boolean sent = progress.isTrue(SIGNAL);
         Optional<JobFacts> waiting = JobSignal.waiting(scene);
         if (sent && !rebooted && waiting.isPresent()) {
-            return JobSignal.start(scene, waiting.get(), "no reboot was requested");
+            return JobSignal.start(scene, waiting.get(), NOTHING);
+        }
+        Optional<Step> withdraw = rebooted ? Optional.empty() : JobSignal.withdraw(scene, NOTHING);
+        if (withdraw.isPresent()) {
+            return withdraw.get();
         }
         boolean external = progress.condition(SIGNAL)
                 .filter(each -> each.reason().equals(EXTERNAL))
@@ -82,28 +93,25 @@ final class RebootSteps {
                     job.get(),
                     "requests the reboot of boot " + scene.progress().bootId());
         }
-        if (scene.resource().cancelled()) {
-            return fail(scene, JobSignal.CANCELLED, Steps.cause(scene.resource()) + ": no reboot was requested");
-        }
-        Optional<String> inService = Steps.inService(scene);
-        if (inService.isPresent()) {
-            return fail(scene, JobSignal.IN_SERVICE, inService.get());
+        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
+        if (refusal.isPresent()) {
+            return fail(scene, refusal.get());
         }
         if (node.bootId().isEmpty()) {
             return fail(
                     scene,
-                    "BootIDUnknown",
+                    NotTried.BOOT_ID_UNKNOWN,
                     "Node " + scene.resource().node() + ": expected a boot ID in status.nodeInfo.bootID, seen none");
         }
         return scene.settings().reboot() == RebootProvider.PROVIDER
-                ? Signals.request(scene, end(scene))
+                ? ActGate.pass(scene, NOTHING, Signals.request(scene, end(scene)), each -> fail(scene, each))
                 : new Step.CreateJob();
     }
 
     private static Step await(Scene scene, boolean rebooted, boolean external) {
         Progress progress = scene.progress();
         if (external && scene.resource().cancelled() && !rebooted) {
-            return fail(scene, JobSignal.CANCELLED, Steps.cause(scene.resource()) + ": no other boot was seen");
+            return fail(scene, NotTried.CANCELLED, Steps.cause(scene.resource()) + ": no other boot was seen");
         }
         Optional<JobFacts> failed = scene.job().filter(job -> job.succeeded().equals(Optional.of(false)));
         // A container that the reboot itself ended has no code of its own, or one above 128.
@@ -112,7 +120,7 @@ final class RebootSteps {
         if (!rebooted && refused) {
             return fail(
                     scene,
-                    "RebootRefused",
+                    failed.get().withheld() ? NotTried.REFUSED_ON_NODE : "RebootRefused",
                     "Job " + Jobs.name(scene.resource()) + ": expected a reboot, seen "
                             + failed.get().message());
         }
@@ -129,7 +137,10 @@ final class RebootSteps {
                         node + "it to be ready by " + end + ", seen another boot, but not ready" + evidence)
                 : fail(
                         scene,
-                        TIMEOUT,
+                        progress.condition(SIGNAL)
+                                .map(Condition::reason)
+                                .filter(NotTried.JOB_SUSPENDED::equals)
+                                .orElse(TIMEOUT),
                         node + "another boot ID by " + end + ", seen still " + progress.bootId() + evidence);
     }
 
@@ -150,6 +161,10 @@ final class RebootSteps {
                 .max(Instant::compareTo)
                 .orElse(scene.now())
                 .plus(scene.settings().times().reboot());
+    }
+
+    private static Step fail(Scene scene, Refusal refusal) {
+        return fail(scene, refusal.reason(), refusal.message());
     }
 
     private static Step fail(Scene scene, String reason, String message) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.janitor.ActGate.Refusal;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Progress.Service;
@@ -7,6 +8,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -35,6 +37,7 @@ final class ResetSteps {
     private static final String RESTORING = "RestoringServices";
     private static final String DONE = "Complete";
     private static final String SKIPPED = "Skipped";
+    private static final String NOTHING = "no GPU was reset";
 
     /** The time beyond the Job's own limit after which it is stopped from here. */
     private static final Duration JOB_SLACK = Duration.ofMinutes(1);
@@ -95,9 +98,6 @@ final class ResetSteps {
         if (progress.job().isPresent() || scene.job().isPresent()) {
             return job(scene);
         }
-        if (scene.resource().cancelled()) {
-            return completed(scene, false, "Cancelled", Steps.cause(scene.resource()) + ": no GPU was reset");
-        }
         return tornDown.isTrue() ? create(scene) : tearDown(scene);
     }
 
@@ -108,13 +108,17 @@ final class ResetSteps {
     // ---- services down ----
 
     private static Step tearDown(Scene scene) {
+        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
+        if (refusal.isPresent()) {
+            return refused(scene, refusal.get());
+        }
         NodeFacts node = scene.sameNode().orElseThrow();
         List<Label> up = scene.progress().services().stream()
                 .filter(each -> each.value().equals(node.labels().get(each.label())))
                 .map(each -> new Label(each.label(), each.value(), PAUSED))
                 .toList();
         if (!up.isEmpty()) {
-            return new Step.SetLabels(node, up);
+            return ActGate.pass(scene, NOTHING, new Step.SetLabels(node, up), each -> refused(scene, each));
         }
         if (scene.pods().isEmpty()) {
             return new Step.ReadPods();
@@ -154,11 +158,9 @@ final class ResetSteps {
     // ---- the Job ----
 
     private static Step create(Scene scene) {
-        Optional<String> inService = Steps.inService(scene);
-        return inService.isPresent()
-                // Stored before the services return, since the node may be cordoned again while they do.
-                ? completed(scene, false, "NodeInService", inService.get())
-                : new Step.CreateJob();
+        return ActGate.refusal(scene, NOTHING)
+                .map(refusal -> refused(scene, refusal))
+                .orElseGet(Step.CreateJob::new);
     }
 
     private static Step job(Scene scene) {
@@ -180,17 +182,29 @@ final class ResetSteps {
         }
         if (job.get().succeeded().isPresent()) {
             boolean success = job.get().succeeded().get();
+            String failed = job.get().withheld() || job.get().unusable() ? NotTried.REFUSED_ON_NODE : "ResetJobFailed";
             return completed(
                     scene,
                     success,
-                    success ? "ResetJobSucceeded" : "ResetJobFailed",
+                    success ? "ResetJobSucceeded" : failed,
                     success
                             ? name + " has reset and verified the GPUs"
                             : name + ": expected a reset and verified GPU, seen "
                                     + job.get().message());
         }
-        if (job.get().suspended()) {
-            return started(scene, job.get());
+        if (job.get().interrupted()) {
+            return completed(scene, false, NotTried.JOB_SUSPENDED, JobSignal.interrupted(scene));
+        }
+        if (job.get().waits()) {
+            Step start = new Step.StartJob(Jobs.ref(scene, job.get()), job.get().version());
+            return ActGate.pass(scene, NOTHING, start, each -> refused(scene, each));
+        }
+        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
+        if (refusal.isPresent() && scene.pods().isEmpty()) {
+            return new Step.ReadPods();
+        }
+        if (refusal.isPresent() && !ActGate.mayHaveBegun(scene)) {
+            return refused(scene, refusal.get());
         }
         Instant end = job.get().begun().plus(scene.settings().times().job()).plus(JOB_SLACK);
         return scene.now().isBefore(end)
@@ -199,19 +213,9 @@ final class ResetSteps {
                         scene, false, "ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
     }
 
-    /** The facts may have changed since the Job was created. */
-    private static Step started(Scene scene, JobFacts job) {
-        Optional<String> lost = Steps.lost(scene);
-        if (lost.isPresent()) {
-            return completed(scene, false, lostReason(scene), lost.get());
-        }
-        if (scene.resource().cancelled()) {
-            return completed(scene, false, "Cancelled", Steps.cause(scene.resource()) + ": no GPU was reset");
-        }
-        Optional<String> inService = Steps.inService(scene);
-        return inService.isPresent()
-                ? completed(scene, false, "NodeInService", inService.get())
-                : new Step.StartJob(Jobs.ref(scene, job));
+    /** Ends the action before a GPU was reset. Stored before the services return, since the facts may change again while they do. */
+    private static Step refused(Scene scene, Refusal refusal) {
+        return completed(scene, false, refusal.reason(), refusal.message());
     }
 
     private static Step completed(Scene scene, boolean success, String reason, String message) {

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.IOException;
 import java.time.Instant;
@@ -108,19 +109,43 @@ record Scene(
     /**
      * A Job.
      *
+     * @param version its resourceVersion, which its start requires
      * @param begun time of its start, or of its creation before
-     * @param suspended true until its resource refers to it and it was started
+     * @param started true once it was started, also if another controller has suspended it since
+     * @param suspended true until its resource refers to it and it was started, and again if another controller suspends it
      * @param succeeded its result; empty while it runs
      * @param exitCode exit code of its container; empty if there is none
      * @param message reason of its failure; empty if it did not fail
      */
     record JobFacts(
             String uid,
+            String version,
             Instant begun,
+            boolean started,
             boolean suspended,
             Optional<Boolean> succeeded,
             Optional<Integer> exitCode,
             String message) {
+
+        /** Returns true before the one start of the Job. */
+        boolean waits() {
+            return suspended && !started;
+        }
+
+        /** Returns true if the program on the node has looked again, and has ended before it did anything. */
+        boolean withheld() {
+            return exitCode.equals(Optional.of(ExitCode.WITHHELD)) && message.startsWith("withheld: ");
+        }
+
+        /** Returns true if the arguments of the program were wrong, or a program or GPU was missing. */
+        boolean unusable() {
+            return exitCode.equals(Optional.of(ExitCode.USAGE));
+        }
+
+        /** Returns true if another controller has suspended the Job after its start: its pod may have acted. */
+        boolean interrupted() {
+            return suspended && started && succeeded.isEmpty();
+        }
 
         boolean runs() {
             return !suspended && succeeded.isEmpty();
@@ -131,8 +156,9 @@ record Scene(
      * A pod of the node.
      *
      * @param selects the labels by which it selects its node
+     * @param begun true once one of its containers was started
      */
-    record NodePod(PodView pod, Set<String> selects, boolean ready) {
+    record NodePod(PodView pod, Set<String> selects, boolean ready, boolean begun) {
 
         static NodePod of(Map<String, Object> tree) {
             return new NodePod(
@@ -141,7 +167,10 @@ record Scene(
                             .keySet()),
                     JsonTrees.objects(JsonTrees.object(tree, "status"), "conditions").stream()
                             .anyMatch(each -> JsonTrees.text(each, "type").equals("Ready")
-                                    && JsonTrees.text(each, "status").equals("True")));
+                                    && JsonTrees.text(each, "status").equals("True")),
+                    JsonTrees.objects(JsonTrees.object(tree, "status"), "containerStatuses").stream()
+                            .map(each -> JsonTrees.object(each, "state"))
+                            .anyMatch(state -> state.containsKey("running") || state.containsKey("terminated")));
         }
     }
 
@@ -165,10 +194,6 @@ record Scene(
         static Written of(JobFacts job) {
             return new Written(true, Optional.empty(), Optional.empty(), Optional.of(job));
         }
-    }
-
-    Scene with(Optional<NodeFacts> read) {
-        return new Scene(resource, read, lock, job, pods, ahead, gpus, settings, now);
     }
 
     Scene with(List<NodePod> read) {

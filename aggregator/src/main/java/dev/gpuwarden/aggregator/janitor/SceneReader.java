@@ -70,14 +70,7 @@ final class SceneReader {
 
     /** Returns the facts for the step after an answer; empty if the resource is gone. */
     Optional<Scene> after(Scene answered) throws ApiException, InterruptedException {
-        Step.Reads reads = Steps.next(answered).reads();
-        if (reads == Step.Reads.NODE) {
-            Scene scene = answered.with(node(answered.resource().node()));
-            if (Steps.next(scene).reads() != Step.Reads.ALL) {
-                return Optional.of(scene);
-            }
-        }
-        return reads == Step.Reads.NOTHING ? Optional.of(answered) : all(answered.resource());
+        return Steps.next(answered).readsAll() ? all(answered.resource()) : Optional.of(answered);
     }
 
     /** Returns the facts with the pods of the node. */

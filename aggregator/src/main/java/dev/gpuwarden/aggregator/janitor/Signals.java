@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Instant;
 
 /**
@@ -20,8 +21,6 @@ final class Signals {
     /** The reason of a request that the provider has refused. */
     static final String REFUSED = "ProviderRefused";
 
-    private static final String UNREACHABLE = "ProviderUnreachable";
-
     private Signals() {}
 
     /** Returns true if a request may have been made whose answer is not stored. */
@@ -40,7 +39,7 @@ final class Signals {
                         .complete(
                                 scene.resource().kind().doneCondition(),
                                 false,
-                                UNREACHABLE,
+                                NotTried.PROVIDER_UNREACHABLE,
                                 "expected a connection to the provider by " + end
                                         + ", seen none: nothing was requested"));
     }

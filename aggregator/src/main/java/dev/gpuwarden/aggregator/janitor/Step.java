@@ -8,29 +8,15 @@ import java.util.List;
 /** The next step for a resource: at most one write, but for {@link Request}. */
 sealed interface Step {
 
-    /** The facts that must be read again before a step that follows from the answer to a write. */
-    enum Reads {
-        /**
-         * None. The step acts on no node, and its write has a precondition: a version, a UID, or the absence of the object. A wait
-         * ends with the next change.
-         */
-        NOTHING,
-        /** The Node. The resource and its Job are those of the answers. */
-        NODE,
-        ALL
-    }
-
-    /** Returns the facts that must be read again before this step, if it follows from an answer. */
-    default Reads reads() {
-        if (this instanceof StartJob) {
-            return Reads.NODE;
-        }
-        return testsVersion() && !(this instanceof Request || this instanceof Delete || this instanceof Leave)
-                        || this instanceof TakeLock
-                        || this instanceof ReleaseLock
-                        || this instanceof CreateJob
-                ? Reads.NOTHING
-                : Reads.ALL;
+    /**
+     * Returns true if all facts must be read again before this step, if it follows from an answer. False if it acts on no node, and its
+     * write has a precondition: a version, a UID, or the absence of the object. A wait ends with the next change.
+     */
+    default boolean readsAll() {
+        return !(testsVersion() && !(this instanceof Request || this instanceof Delete || this instanceof Leave)
+                || this instanceof TakeLock
+                || this instanceof ReleaseLock
+                || this instanceof CreateJob);
     }
 
     /**
@@ -68,8 +54,8 @@ sealed interface Step {
     /** Creates the Job, which does not run yet: a leader that was replaced may be late with this write. */
     record CreateJob() implements Step {}
 
-    /** Lets the Job run if it still has this UID. */
-    record StartJob(JobRef job) implements Step {}
+    /** Lets the Job run, once: it must be unchanged since it was read. */
+    record StartJob(JobRef job, String version) implements Step {}
 
     record StopJob(JobRef job) implements Step {}
 

@@ -110,6 +110,8 @@ final class StepWriter {
                                     Map.of(
                                             "uid",
                                             start.job().uid(),
+                                            "resourceVersion",
+                                            start.version(),
                                             "annotations",
                                             Map.of(Jobs.STARTED, clock.instant().toString())),
                                     "spec",

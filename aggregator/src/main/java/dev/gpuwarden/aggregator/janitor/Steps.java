@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.janitor.Acceptance.Verdict;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -16,8 +17,6 @@ final class Steps {
 
     /** The time after which the facts are read again without a cause. */
     static final Duration LATER = Duration.ofMinutes(1);
-
-    private static final String CANCELLED = "Cancelled";
 
     private Steps() {}
 
@@ -102,14 +101,14 @@ final class Steps {
                 .complete(
                         scene.resource().kind().doneCondition(),
                         false,
-                        CANCELLED,
+                        NotTried.CANCELLED,
                         cause(scene.resource()) + ": nothing was done");
     }
 
     /** Adds the condition of a resource that was deleted or changed before its end. */
     static Progress.Change cancelled(Progress.Change change, Scene scene) {
         return scene.resource().cancelled()
-                ? change.condition("Terminating", true, CANCELLED, cause(scene.resource()))
+                ? change.condition("Terminating", true, NotTried.CANCELLED, cause(scene.resource()))
                 : change;
     }
 
@@ -134,7 +133,10 @@ final class Steps {
         };
     }
 
-    /** Returns the next step of an action. A lock that was removed by hand is taken again first. */
+    /**
+     * Returns the next step of an action. A lock that was removed by hand is taken again first. While another has it, nothing more is
+     * begun, and what was begun is undone ({@link ActGate}).
+     */
     private static Step action(Scene scene) {
         if (scene.lock().state() == Lock.State.FREE) {
             return new Step.TakeLock();

@@ -1,8 +1,10 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.janitor.ActGate.Refusal;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -17,6 +19,8 @@ final class TerminateSteps {
 
     /** The interval at which the Job is read again. The Node's end arrives by itself. */
     private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
+
+    private static final String NOTHING = "no termination was requested";
 
     private TerminateSteps() {}
 
@@ -43,9 +47,13 @@ final class TerminateSteps {
             return JobSignal.complete(
                     scene, true, "NodeGone", "Node " + scene.resource().node() + " is gone");
         }
+        Optional<Step> interrupt = JobSignal.interrupt(scene);
+        if (interrupt.isPresent()) {
+            return interrupt.get();
+        }
         Optional<JobFacts> waiting = JobSignal.waiting(scene);
         if (scene.progress().isTrue(Signals.SENT) && waiting.isPresent()) {
-            return JobSignal.start(scene, waiting.get(), "no termination was requested");
+            return JobSignal.start(scene, waiting.get(), NOTHING);
         }
         boolean unsent = scene.progress()
                 .condition(Signals.SENT)
@@ -61,16 +69,13 @@ final class TerminateSteps {
                     scene.job().get(),
                     "requests the end of Node " + scene.resource().node());
         }
-        if (scene.resource().cancelled()) {
-            return fail(scene, JobSignal.CANCELLED, Steps.cause(scene.resource()) + ": no termination was requested");
-        }
-        Optional<String> inService = Steps.inService(scene);
-        if (inService.isPresent()) {
-            return fail(scene, JobSignal.IN_SERVICE, inService.get());
+        Optional<Refusal> refusal = ActGate.refusal(scene, NOTHING);
+        if (refusal.isPresent()) {
+            return fail(scene, refusal.get());
         }
         return scene.settings().reboot() == RebootProvider.COMMAND
                 ? new Step.CreateJob()
-                : Signals.request(scene, end(scene));
+                : ActGate.pass(scene, NOTHING, Signals.request(scene, end(scene)), each -> fail(scene, each));
     }
 
     private static Step await(Scene scene) {
@@ -81,14 +86,14 @@ final class TerminateSteps {
         if (external && scene.resource().cancelled()) {
             return fail(
                     scene,
-                    JobSignal.CANCELLED,
+                    NotTried.CANCELLED,
                     Steps.cause(scene.resource()) + ": Node " + scene.resource().node() + " is still there");
         }
         Optional<JobFacts> failed = scene.job().filter(job -> job.succeeded().equals(Optional.of(false)));
         if (failed.isPresent()) {
             return fail(
                     scene,
-                    "TerminationRefused",
+                    failed.get().withheld() ? NotTried.REFUSED_ON_NODE : "TerminationRefused",
                     "Job " + Jobs.name(scene.resource()) + ": expected the request of the end of the node, seen "
                             + failed.get().message());
         }
@@ -97,7 +102,11 @@ final class TerminateSteps {
                 ? new Step.Wait(scene.job().filter(JobFacts::runs).isPresent() ? JOB_AGAIN : Steps.LATER)
                 : fail(
                         scene,
-                        "Timeout",
+                        scene.progress()
+                                .condition(Signals.SENT)
+                                .map(Condition::reason)
+                                .filter(NotTried.JOB_SUSPENDED::equals)
+                                .orElse("Timeout"),
                         "expected Node " + scene.resource().node() + " to be gone by " + end + ", seen it still there");
     }
 
@@ -106,6 +115,10 @@ final class TerminateSteps {
                 .started()
                 .orElseThrow()
                 .plus(scene.settings().times().terminate());
+    }
+
+    private static Step fail(Scene scene, Refusal refusal) {
+        return fail(scene, refusal.reason(), refusal.message());
     }
 
     private static Step fail(Scene scene, String reason, String message) {

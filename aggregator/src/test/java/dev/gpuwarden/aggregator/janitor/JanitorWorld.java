@@ -70,6 +70,9 @@ final class JanitorWorld {
 
     private record Lease(String uid, String owner) {}
 
+    /** The owner of a lock that another program has. */
+    private static final String STRANGER = "another-program";
+
     Instant now = Instant.parse("2026-06-01T00:00:00Z");
     final List<WorldResource> resources = new ArrayList<>();
     final Map<String, String> labels = new TreeMap<>();
@@ -81,6 +84,9 @@ final class JanitorWorld {
     boolean cordoned = true;
     boolean ready = true;
     ReportedGpus gpus = ReportedGpus.NONE;
+    /** Pods of users with a GPU that has no name in their status. */
+    int tenants;
+
     private Optional<Lease> lease = Optional.empty();
     private int ids;
 
@@ -139,6 +145,9 @@ final class JanitorWorld {
             return Lock.FREE;
         }
         String owner = lease.get().owner();
+        if (owner.equals(STRANGER)) {
+            return new Lock(Lock.State.FOREIGN, lease.get().uid(), "Deployment other, an owner of another program");
+        }
         boolean there = resources.stream()
                 .anyMatch(each ->
                         each.uid.equals(owner) && !each.gone && !each.read().released());
@@ -163,7 +172,51 @@ final class JanitorWorld {
                 Map.of("nodeName", NODE, "nodeSelector", Map.of(label, "true")),
                 "status",
                 Map.of("conditions", List.of(Map.of("type", "Ready", "status", isReady ? "True" : "False")))))));
+        for (int i = 0; i < tenants; i++) {
+            pods.add(NodePod.of(tenant(i)));
+        }
+        resources.stream()
+                .filter(each ->
+                        each.job.filter(job -> job.runs() && job.begunOnNode).isPresent())
+                .forEach(each -> pods.add(NodePod.of(program(each))));
         return pods;
+    }
+
+    private static Map<String, Object> tenant(int number) {
+        return Map.of(
+                "metadata",
+                Map.of("name", "tenant-" + number, "namespace", "team", "uid", "tenant-" + number),
+                "spec",
+                Map.of(
+                        "nodeName",
+                        NODE,
+                        "containers",
+                        List.of(Map.of("name", "main", "resources", Map.of("limits", Map.of("nvidia.com/gpu", "1"))))),
+                "status",
+                Map.of("phase", "Running"));
+    }
+
+    /** The pod of a Job; the janitor's own namespace is one of the system here. */
+    private static Map<String, Object> program(WorldResource resource) {
+        return Map.of(
+                "metadata",
+                Map.of(
+                        "name",
+                        "action",
+                        "namespace",
+                        "kube-system",
+                        "uid",
+                        "pod-of-" + resource.uid,
+                        "labels",
+                        Map.of(Jobs.OF, resource.uid)),
+                "spec",
+                Map.of("nodeName", NODE),
+                "status",
+                Map.of(
+                        "phase",
+                        "Running",
+                        "containerStatuses",
+                        List.of(Map.of("name", "action", "state", Map.of("running", Map.of())))));
     }
 
     /**
@@ -207,11 +260,16 @@ final class JanitorWorld {
             resource.job = Optional.of(new Job("job-" + ids++, now));
             return Written.of(resource.job.get().facts());
         } else if (step instanceof Step.StartJob start
-                && resource.job.filter(job -> job.uid.equals(start.job().uid())).isPresent()) {
+                && resource.job
+                        .filter(job -> job.uid.equals(start.job().uid()))
+                        .filter(job -> Long.toString(job.version).equals(start.version()))
+                        .isPresent()) {
             Job job = resource.job.get();
-            resource.starts += job.suspended ? 1 : 0;
-            job.begun = job.suspended ? now : job.begun;
+            resource.starts++;
+            job.begun = now;
+            job.version++;
             job.suspended = false;
+            job.started = true;
             return Written.of(job.facts());
         } else if (step instanceof Step.StopJob stop) {
             resource.job = resource.job.filter(job -> !job.uid.equals(stop.job().uid()));
@@ -220,6 +278,15 @@ final class JanitorWorld {
             resource.changed();
         }
         return Written.NOTHING;
+    }
+
+    /** Another program takes the lock of the node, whoever has it. */
+    void steal() {
+        lease = Optional.of(new Lease("lease-" + ids++, STRANGER));
+    }
+
+    boolean isStolen() {
+        return lease.filter(held -> held.owner().equals(STRANGER)).isPresent();
     }
 
     boolean isLocked() {

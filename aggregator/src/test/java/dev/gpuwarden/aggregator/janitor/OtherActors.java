@@ -24,17 +24,20 @@ final class OtherActors {
     /** True once an operator has done what no janitor can keep apart: removed the lock, or relabelled the node. */
     boolean meddled;
 
+    /** The number of acts that were withheld on the node. */
+    int withheld;
+
     private final Consumer<WorldResource> begins;
     /** The resources whose request the provider carries out later. */
     private final List<WorldResource> requested = new ArrayList<>();
-    /** The turns for each act of an operator or a failure, from twelve to four hundred for all of them. */
+    /** The turns for each act of an operator or a failure, from sixteen to five hundred for all of them. */
     private final int rareness;
 
-    /** @param begins receives each resource whose action the provider begins, in the middle of the request */
+    /** @param begins receives each resource whose action begins: by the provider in the middle of the request, or by its program */
     OtherActors(long seed, Consumer<WorldResource> begins) {
         this.begins = begins;
         random = new Random(seed * 0x9E3779B97F4A7C15L);
-        rareness = 12 << random.nextInt(6);
+        rareness = 16 << random.nextInt(6);
         RebootProvider way = WAYS[random.nextInt(WAYS.length)];
         world = way == RebootProvider.PROVIDER ? new JanitorWorld(this::asked) : new JanitorWorld(way);
         for (String service : ResetSteps.SERVICES) {
@@ -56,6 +59,7 @@ final class OtherActors {
     /** The provider accepts, refuses, or gives no answer; then it may have acted. The janitor may be killed before the answer. */
     private Optional<Answer> asked(WorldResource resource) {
         resource.starts++;
+        resource.acts++;
         begins.accept(resource);
         int way = random.nextInt(6);
         history.add("the provider is asked for " + resource.uid + ", way " + way);
@@ -88,6 +92,9 @@ final class OtherActors {
         if (random.nextInt(8) == 0) {
             resource.job.filter(Job::runs).ifPresent(job -> end(resource, job, random.nextInt(3) > 0));
         }
+        if (random.nextInt(3) == 0) {
+            resource.job.filter(Job::runs).ifPresent(job -> job.begunOnNode = true);
+        }
         if (random.nextInt(6) == 0) {
             operate();
         }
@@ -116,7 +123,29 @@ final class OtherActors {
                     meddled |= resource.deleted;
                     world.force(resource);
                 });
+            case 12 ->
+                act("another program takes the lock", () -> {
+                    // A request that is late cannot be taken back: the provider has no test of its own.
+                    meddled |= world.settings.reboot() == RebootProvider.PROVIDER;
+                    world.steal();
+                });
+            case 13 -> act("the other program releases the lock", this::returnLock);
+            case 14 ->
+                act(
+                        "another controller suspends the job of " + resource.uid,
+                        () -> resource.job.filter(Job::runs).ifPresent(job -> {
+                            job.suspended = true;
+                            job.begunOnNode = false;
+                            job.version++;
+                        }));
+            case 15 -> act("pods come and go", () -> world.tenants = random.nextInt(2));
             default -> {}
+        }
+    }
+
+    void returnLock() {
+        if (world.isStolen()) {
+            world.unlock();
         }
     }
 
@@ -127,7 +156,7 @@ final class OtherActors {
 
     private void recreate() {
         world.node = true;
-        world.nodeUid = "node-uid-" + random.nextInt(1000);
+        world.nodeUid += "-again";
         world.nodeVersion += 1000;
         world.labels.replaceAll((label, value) -> "true");
     }
@@ -137,8 +166,21 @@ final class OtherActors {
         act.run();
     }
 
+    /** The program looks again just before it acts, and acts, or fails to; or does nothing. */
     void end(WorldResource resource, Job job, boolean success) {
+        job.begunOnNode = true;
+        job.version++;
+        if (!mayAct(resource)) {
+            history.add("job of " + resource.uid + " withholds its act");
+            withheld++;
+            job.succeeded = Optional.of(false);
+            job.exitCode = Optional.of(4);
+            job.message = "withheld: a reason";
+            return;
+        }
         history.add("job of " + resource.uid + (success ? " succeeds" : " fails"));
+        resource.acts++;
+        begins.accept(resource);
         job.succeeded = Optional.of(success);
         if (success && resource.kind == MaintenanceKind.TERMINATE_NODE) {
             world.node = false;
@@ -147,6 +189,19 @@ final class OtherActors {
             world.bootId = "boot-of-" + job.uid;
             world.ready = true;
         }
+    }
+
+    /** What the program on the node tests. */
+    private boolean mayAct(WorldResource resource) {
+        Maintenance read = resource.read();
+        return world.node
+                && world.cordoned
+                && world.nodeUid.equals(read.progress().nodeUid())
+                && world.holder().filter(holder -> holder == resource).isPresent()
+                && read.inProgress()
+                && !read.cancelled()
+                && read.progress().condition("ResetJobCompleted").isEmpty()
+                && resource.acts == 0;
     }
 
     /** The GPU Operator follows the labels, one service at a time. */

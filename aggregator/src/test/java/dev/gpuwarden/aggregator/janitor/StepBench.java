@@ -63,6 +63,24 @@ final class StepBench {
         resource.job.orElseThrow().succeeded = Optional.of(success);
     }
 
+    void endJob(int code, String message) {
+        bench(job -> {
+            job.succeeded = Optional.of(code == 0);
+            job.exitCode = Optional.of(code);
+            job.message = message;
+        });
+    }
+
+    /** Another controller suspends the Job. */
+    void suspendJob() {
+        bench(job -> job.suspended = true);
+    }
+
+    private void bench(java.util.function.Consumer<WorldResource.Job> change) {
+        change.accept(resource.job.orElseThrow());
+        resource.job.orElseThrow().version++;
+    }
+
     void pass(Duration time) {
         world.now = world.now.plus(time);
     }

@@ -47,7 +47,99 @@ class StepFailuresTest {
         String deletedNode = "expected the Node node-1, seen none: it was deleted in the middle";
         String changed = "maintenance-r0: expected the spec of generation 1, seen 2";
         String deleted = "maintenance-r0 was deleted in the middle";
+        String stolen = "Node node-1: expected its lock to be held by GPUReset maintenance-r0, seen Deployment other,"
+                + " an owner of another program: no GPU was reset";
+        String stolenReboot = stolen.replace("GPUReset", "RebootNode").replace("GPU was reset", "reboot was requested");
+        String suspended =
+                ": expected it to run once, seen it suspended after its start by another controller: its pod may"
+                        + " have acted, so it is not started again";
         return Stream.of(
+                reset("LockLost", stolen, 0, bench -> {
+                    bench.goUntilJob();
+                    bench.world.steal();
+                }),
+                reset("LockLost", stolen, 0, bench -> {
+                    bench.operates = false;
+                    bench.go();
+                    bench.operates = true;
+                    bench.world.steal();
+                }),
+                reset("LockLost", stolen, 1, bench -> {
+                    bench.go();
+                    bench.world.steal();
+                }),
+                reset("NodeInService", inService, 0, bench -> {
+                    bench.operates = false;
+                    bench.go();
+                    bench.operates = true;
+                    bench.world.cordoned = false;
+                }),
+                reset("NodeInService", inService, 1, bench -> {
+                    bench.go();
+                    bench.world.cordoned = false;
+                }),
+                reset(
+                        "NodeNotDrained",
+                        "Node node-1: expected no pods with these GPUs just before the act, seen team/tenant-0",
+                        0,
+                        bench -> {
+                            bench.goUntilJob();
+                            bench.world.tenants = 1;
+                        }),
+                reset("JobSuspended", "Job gpu-reset-r0" + suspended, 1, bench -> {
+                    bench.go();
+                    bench.suspendJob();
+                }),
+                reset(
+                        "RefusedOnNode",
+                        "Job gpu-reset-r0: expected a reset and verified GPU, seen withheld: x",
+                        1,
+                        bench -> {
+                            bench.go();
+                            bench.endJob(4, "withheld: x");
+                        }),
+                reset(
+                        "RefusedOnNode",
+                        "Job gpu-reset-r0: expected a reset and verified GPU, seen no such GPU",
+                        1,
+                        bench -> {
+                            bench.go();
+                            bench.endJob(2, "no such GPU");
+                        }),
+                reboot(RebootProvider.JOB, "LockLost", stolenReboot, 0, bench -> {
+                    bench.goUntilJob();
+                    bench.world.steal();
+                }),
+                reboot(RebootProvider.JOB, "NodeInService", inService, 1, bench -> {
+                    bench.go();
+                    bench.world.cordoned = false;
+                }),
+                reboot(
+                        RebootProvider.JOB,
+                        "NodeNotDrained",
+                        "Node node-1: expected no pods just before the act, seen team/tenant-0",
+                        0,
+                        bench -> {
+                            bench.goUntilJob();
+                            bench.world.tenants = 1;
+                        }),
+                reboot(RebootProvider.PROVIDER, "LockLost", stolenReboot, 0, bench -> {
+                    while (!(bench.next() instanceof Step.Request)) {
+                        bench.world.write(bench.resource, bench.next(), bench.resource.version);
+                    }
+                    bench.world.steal();
+                }),
+                reboot(
+                        RebootProvider.COMMAND,
+                        "JobSuspended",
+                        "Node node-1: expected another boot ID by 2026-06-01T00:30:00Z, seen still boot-1",
+                        1,
+                        bench -> {
+                            bench.go();
+                            bench.suspendJob();
+                            bench.go();
+                            bench.pass(Duration.ofMinutes(30));
+                        }),
                 reset("NodeInService", inService, 0, bench -> {
                     bench.goUntilJob();
                     bench.world.cordoned = false;
@@ -226,9 +318,43 @@ class StepFailuresTest {
         assertThat(bench.resource.starts).as("actions").isEqualTo(starts);
         assertThat(bench.resource.finalizers).isEmpty();
         assertThat(bench.world.holder()).as("lock").isEmpty();
+        assertThat(bench.resource.job.filter(WorldResource.Job::runs)).as("Job").isEmpty();
         if (bench.world.node) {
             assertThat(bench.world.labels.values()).doesNotContain(PAUSED);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = MaintenanceKind.class,
+            names = {"GPU_RESET", "REBOOT_NODE"})
+    void programThatHasBegunDecidesItself(MaintenanceKind kind) {
+        StepBench bench = new StepBench(kind, RebootProvider.JOB);
+        bench.go();
+        bench.resource.job.orElseThrow().begunOnNode = true;
+        bench.world.cordoned = false;
+        bench.go();
+        assertThat(bench.resource.job)
+                .as("a reset that is cut off leaves a GPU in an unknown state")
+                .isPresent();
+        bench.endJob(4, "withheld: Node node-1: expected a cordoned Node, seen one without a cordon");
+        bench.go();
+        assertThat(bench.condition(kind.doneCondition()).reason()).isEqualTo("RefusedOnNode");
+        assertThat(bench.world.labels.values()).doesNotContain(PAUSED);
+    }
+
+    @Test
+    void jobThatAnotherControllerSuspendsIsStoppedWhileTheNodeMayStillReboot() {
+        StepBench bench = new StepBench(MaintenanceKind.REBOOT_NODE, RebootProvider.JOB);
+        bench.go();
+        bench.suspendJob();
+        bench.go();
+        assertThat(bench.resource.job).as("it could be resumed").isEmpty();
+        assertThat(bench.resource.ended()).isFalse();
+        bench.world.bootId = "boot-2";
+        bench.go();
+        assertThat(bench.condition("NodeReady").isTrue()).isTrue();
+        assertThat(bench.resource.starts).isOne();
     }
 
     @Test

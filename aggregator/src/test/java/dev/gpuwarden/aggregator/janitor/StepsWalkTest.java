@@ -62,6 +62,7 @@ class StepsWalkTest {
 
         /** Nothing acts from outside but what the node's own programs do: all must come to its end. */
         private void calm() {
+            others.returnLock();
             for (int turn = 0; turn < 120; turn++) {
                 others.operate();
                 others.provide();
@@ -86,6 +87,9 @@ class StepsWalkTest {
                         .as(() -> "a running Job" + show())
                         .isEmpty();
                 assertThat(resource.starts)
+                        .as(() -> "starts of " + resource.uid + show())
+                        .isLessThanOrEqualTo(1);
+                assertThat(resource.acts)
                         .as(() -> "actions of " + resource.uid + show())
                         .isLessThanOrEqualTo(1);
                 if (resource.ended()) {
@@ -153,6 +157,12 @@ class StepsWalkTest {
                                         resource.read().progress().nodeUid()))
                         .as(() -> "an action on another node, or one in service" + show())
                         .isTrue();
+                assertThat(world.holder())
+                        .as(() -> "an action without the lock" + show())
+                        .contains(resource);
+                assertThat(world.tenants)
+                        .as(() -> "an action under pods" + show())
+                        .isZero();
             }
             Late decided =
                     new Late(resource, step, Long.parseLong(scene.resource().version()));
@@ -169,43 +179,27 @@ class StepsWalkTest {
 
         /** The steps that follow from an answer, while others act. */
         private void booked(WorldResource resource, Scene scene, Written written) {
-            boolean acted = random.nextInt(3) == 0;
-            if (acted) {
+            if (random.nextInt(3) == 0) {
                 others.act();
             }
             if (!resource.gone) {
                 scene.after(written, world.ahead(resource), world.now)
-                        .flatMap(next -> read(next, acted))
+                        .flatMap(Walk::read)
                         .ifPresent(next -> decided(resource, next, Steps.next(next)));
             }
         }
 
-        /**
-         * Returns the facts for the step after an answer; empty if the next turn reads them. An act of others in the milliseconds
-         * between the answer, the read of the Node and the start of a Job is as late as after any read.
-         */
-        private Optional<Scene> read(Scene answered, boolean acted) {
-            return switch (Steps.next(answered).reads()) {
-                case NOTHING -> Optional.of(answered);
-                case NODE ->
-                    Optional.of(answered.with(world.nodeFacts()))
-                            .filter(now -> !acted && Steps.next(now).reads() != Step.Reads.ALL);
-                case ALL -> Optional.empty();
-            };
+        /** Returns the facts for the step after an answer; empty if the next turn reads them. */
+        private static Optional<Scene> read(Scene answered) {
+            return Steps.next(answered).readsAll() ? Optional.empty() : Optional.of(answered);
         }
 
         private Written write(Late decided) {
             others.history.add(decided.step().getClass().getSimpleName() + " of " + decided.resource().uid);
-            boolean ranBefore = decided.resource().job.filter(Job::runs).isPresent();
             // Nothing on an unchanged Node shows that its resource has ended. The next reset restores such labels.
             others.meddled |= decided.step() instanceof Step.SetLabels
                     && decided.resource().ended();
-            Written written = world.write(decided.resource(), decided.step(), decided.version());
-            boolean runs = decided.resource().job.filter(Job::runs).isPresent();
-            if (runs && !ranBefore) {
-                begins(decided.resource());
-            }
-            return written;
+            return world.write(decided.resource(), decided.step(), decided.version());
         }
 
         /** An action begins: no other runs on the node, and its resource has not ended. */

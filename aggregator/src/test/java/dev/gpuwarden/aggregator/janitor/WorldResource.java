@@ -18,8 +18,15 @@ final class WorldResource {
     static final class Job {
         final String uid;
         Instant begun;
+        long version;
+        boolean started;
+        /** True once the kubelet has started its program. */
+        boolean begunOnNode;
+
         boolean suspended = true;
         Optional<Boolean> succeeded = Optional.empty();
+        Optional<Integer> exitCode = Optional.empty();
+        String message = "failed";
 
         Job(String uid, Instant created) {
             this.uid = uid;
@@ -29,11 +36,13 @@ final class WorldResource {
         JobFacts facts() {
             return new JobFacts(
                     uid,
+                    Long.toString(version),
                     begun,
+                    started,
                     suspended,
                     succeeded,
-                    succeeded.map(success -> success ? 0 : 1),
-                    succeeded.orElse(true) ? "" : "failed");
+                    exitCode.or(() -> succeeded.map(success -> success ? 0 : 1)),
+                    succeeded.orElse(true) ? "" : message);
         }
 
         boolean runs() {
@@ -52,6 +61,8 @@ final class WorldResource {
     boolean gone;
     Optional<Job> job = Optional.empty();
     int starts;
+    /** The number of acts on the node. */
+    int acts;
 
     WorldResource(MaintenanceKind kind, String uid, Instant created) {
         this.kind = kind;
