@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
+import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
@@ -55,7 +56,7 @@ public final class Controllers implements AutoCloseable {
 
     private static final int STATUS_THREADS = 8;
 
-    /** The interval at which nodes that the breaker refused are reconciled again without another cause. */
+    /** The interval at which nodes that the breaker refused, or that their maintenance holds, are reconciled without another cause. */
     private static final long ASK_AGAIN_SECONDS = 5;
 
     private static final String BREAKER = "breaker";
@@ -70,6 +71,7 @@ public final class Controllers implements AutoCloseable {
     private final QuarantineSettings settings;
     private final CircuitBreaker breaker;
     private final RuleSetStore rules;
+    private final QuarantineReconciler quarantine;
     private final NodeReconciler work;
     private final WorkQueue nodes;
     /** A separate queue, so that a cordon never waits for the conditions and Events of a thousand other nodes. */
@@ -123,12 +125,15 @@ public final class Controllers implements AutoCloseable {
         this.drains = draining.map(set -> new DrainController(manager, api, cache, set, clock, this::changed));
         this.repairs =
                 repairing.map(set -> new RepairController(manager, api, cache, breaker, set, clock, this::changed));
+        this.quarantine =
+                new QuarantineReconciler(api, cache, breaker, settings.forcePasses(), clock, audits, this::inProgress);
+        repairs.ifPresent(all -> all.maintenance().listen(this::maintained));
         this.work = new NodeReconciler(
                 api,
                 settings.mode(),
                 cache,
                 rules,
-                new QuarantineReconciler(api, cache, breaker, settings.forcePasses(), clock, audits),
+                quarantine,
                 new ConditionReconciler(api, clock),
                 new NodeEventRecorder(api),
                 clock,
@@ -235,6 +240,23 @@ public final class Controllers implements AutoCloseable {
 
     private void askAgain() {
         breaker.waiting().forEach(nodes::add);
+        // The lock of another program has no watch.
+        quarantine.held().forEach(nodes::add);
+    }
+
+    private Optional<String> inProgress(CachedNode node) throws ApiException, InterruptedException {
+        return repairs.isEmpty() ? Optional.empty() : repairs.get().inProgress(node);
+    }
+
+    /** Returns the nodes without faults that wait for the end of their maintenance. */
+    Set<String> held() {
+        return quarantine.held();
+    }
+
+    private void maintained(String node) {
+        if (quarantine.holds(node)) {
+            changed(node);
+        }
     }
 
     /**

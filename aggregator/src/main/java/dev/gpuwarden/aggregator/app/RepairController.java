@@ -2,7 +2,9 @@ package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
+import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
@@ -32,6 +34,7 @@ public final class RepairController {
     public record Repairing(
             RepairReconciler.Settings settings, Consumer<RepairAudit> audits, Optional<Maintaining> maintaining) {}
 
+    private final boolean armed;
     private final Optional<JanitorController> janitor;
     private final RepairReconciler repairs;
     private final WorkQueue queue;
@@ -45,6 +48,7 @@ public final class RepairController {
             Repairing set,
             Clock clock,
             Consumer<String> written) {
+        this.armed = set.settings().armed();
         this.janitor = set.maintaining().map(each -> new JanitorController(manager, api, cache, each, clock));
         this.repairs = manager.keep(new RepairReconciler(
                 api,
@@ -68,6 +72,21 @@ public final class RepairController {
     /** Returns the Events of a dry run of a node's repair. */
     List<QuarantineEvents> rehearsal(String node) {
         return RepairEvents.would(repairs.rehearsal(node));
+    }
+
+    /**
+     * Returns what is under way on a node, so that it must not return to service; empty if nothing is. A dry run follows the resources
+     * of others, and knows no locks. Blocks for the API server.
+     */
+    Optional<String> inProgress(CachedNode node) throws ApiException, InterruptedException {
+        Optional<String> unknown = Optional.of(maintenance().of(node).unread())
+                .filter(why -> armed && !why.isEmpty())
+                .map(why -> "its maintenance is unknown: " + why);
+        Optional<String> busy = unknown.or(() -> maintenance().inProgress(node));
+        if (busy.isPresent() || janitor.isEmpty()) {
+            return busy;
+        }
+        return janitor.get().janitor().lockHolder(node.name()).map(holder -> "its lock is held by " + holder);
     }
 
     MaintenanceView maintenance() {

@@ -82,6 +82,14 @@ public final class Janitor implements Reconciler {
         return left.size();
     }
 
+    /** Returns the holder of the lock of a node; empty if none has it, or its owner has ended. Blocks for the API server. */
+    public Optional<String> lockHolder(String node) throws ApiException, InterruptedException {
+        Lock lock = locks.read(node, "");
+        return lock.state() == Lock.State.FREE || lock.state() == Lock.State.ORPHAN
+                ? Optional.empty()
+                : Optional.of(lock.holder());
+    }
+
     /** Returns true if a change of a Node may matter to its maintenance. Called in the order of the changes. */
     public boolean concerns(String name, Optional<CachedNode> node) {
         if (!cache.busy(name)) {

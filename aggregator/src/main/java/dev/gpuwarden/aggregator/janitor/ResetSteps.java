@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,7 +21,7 @@ import java.util.Optional;
  */
 final class ResetSteps {
 
-    static final String PAUSED = "paused-for-gpu-reset";
+    static final String PAUSED = MaintenanceKind.PAUSED;
 
     /** The labels of the services of the GPU Operator that hold GPUs. */
     static final List<String> SERVICES = List.of(

@@ -18,6 +18,9 @@ public enum MaintenanceKind implements RepairKind {
     /** The annotation of a Lease that locks its owner, a Node, for the resource of a user's template: its name. */
     public static final String LOCKED_FOR = "gpuwarden.dev/locked-for";
 
+    /** The value of the labels of services that are stopped for a reset. */
+    public static final String PAUSED = "paused-for-gpu-reset";
+
     private final ResourceKind resources;
     private final String doneCondition;
 

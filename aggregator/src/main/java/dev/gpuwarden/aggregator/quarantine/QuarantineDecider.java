@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedLabel;
@@ -30,6 +31,9 @@ import java.util.function.Function;
  * <p>All state is on the Node itself, so a restart loses nothing and repeats nothing.
  */
 public final class QuarantineDecider {
+
+    /** The start of the reason why a node without faults does not return. */
+    static final String STAYS = "stays in quarantine: ";
 
     private final CachedNode node;
     private final FaultReport report;
@@ -181,7 +185,14 @@ public final class QuarantineDecider {
 
     private Decision giveBack(QuarantineState session, QuarantineReasons held) {
         if (report.unlisted() > 0) {
-            return leave("stays in quarantine: " + report.unlisted() + " faults of it are not listed");
+            return leave(STAYS + report.unlisted() + " faults of it are not listed");
+        }
+        Optional<String> paused = node.labels().entrySet().stream()
+                .filter(label -> label.getValue().equals(MaintenanceKind.PAUSED))
+                .map(label -> label.getKey() + "=" + label.getValue())
+                .min(String::compareTo);
+        if (paused.isPresent()) {
+            return leave(STAYS + "its services are stopped for a reset (label " + paused.get() + ")");
         }
         NodePatch patch = new NodePatch(node);
         undo(node, session, patch);

@@ -9,7 +9,10 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import java.time.Clock;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
@@ -17,6 +20,8 @@ import java.util.function.Consumer;
  * read, the reconciler decides again. Thread-safe; the breaker serves one node after the other.
  */
 public final class QuarantineReconciler {
+
+    private static final System.Logger LOG = System.getLogger(QuarantineReconciler.class.getName());
 
     private static final int MOST_TRIES = 8;
 
@@ -26,11 +31,11 @@ public final class QuarantineReconciler {
     private final boolean forcePasses;
     private final Clock clock;
     private final Consumer<AuditRecord> audits;
+    private final Maintenance maintenance;
+    /** The nodes without faults that do not return yet, with the reason. */
+    private final Map<String, String> held = new ConcurrentHashMap<>();
 
-    /**
-     * @param forcePasses true if a node that a sender forces out of service passes without the breaker
-     * @param audits the receiver of each decision before its write; in a dry run too, without the write
-     */
+    /** Creates a reconciler for a cluster in which this program maintains no node. */
     public QuarantineReconciler(
             KubeClient api,
             NodeCache cache,
@@ -38,12 +43,49 @@ public final class QuarantineReconciler {
             boolean forcePasses,
             Clock clock,
             Consumer<AuditRecord> audits) {
+        this(api, cache, breaker, forcePasses, clock, audits, node -> Optional.empty());
+    }
+
+    /**
+     * @param forcePasses true if a node that a sender forces out of service passes without the breaker
+     * @param audits the receiver of each decision before its write; in a dry run too, without the write
+     * @param maintenance asked just before a node returns to service
+     */
+    public QuarantineReconciler(
+            KubeClient api,
+            NodeCache cache,
+            CircuitBreaker breaker,
+            boolean forcePasses,
+            Clock clock,
+            Consumer<AuditRecord> audits,
+            Maintenance maintenance) {
         this.api = api;
         this.cache = cache;
         this.breaker = breaker;
         this.forcePasses = forcePasses;
         this.clock = clock;
         this.audits = audits;
+        this.maintenance = maintenance;
+    }
+
+    /** The maintenance of nodes, during which they do not return. */
+    public interface Maintenance {
+        /**
+         * Returns what is under way on a node, or the reason why that is unknown; empty if nothing is. Blocks.
+         *
+         * @throws ApiException if the API server does not answer: the node stays, and the caller retries
+         */
+        Optional<String> inProgress(CachedNode node) throws ApiException, InterruptedException;
+    }
+
+    /** Returns the nodes that wait for the end of their maintenance. */
+    public Set<String> held() {
+        return Set.copyOf(held.keySet());
+    }
+
+    /** Returns true if a node waits for the end of its maintenance. */
+    public boolean holds(String node) {
+        return held.containsKey(node);
     }
 
     /** Reads the newest report of a node from the API server. Blocks. */
@@ -61,6 +103,9 @@ public final class QuarantineReconciler {
     public Decision reconcile(FaultReport report, Optional<Refresh> refresh, RuleEvaluator rules, ActionMode mode)
             throws ApiException, InterruptedException {
         Decision decision = written(report, refresh, rules, mode);
+        if (!decision.reason().equals(held.get(report.node()))) {
+            held.remove(report.node());
+        }
         if (!(decision instanceof Decision.Leave leave) || !leave.refused()) {
             breaker.content(report.node());
         }
@@ -91,6 +136,7 @@ public final class QuarantineReconciler {
                 tries = 0;
                 continue;
             }
+            decision = unlessHeld(node.get(), decision);
             audited = audit(decision, audited);
             if (!(decision instanceof Decision.Act act) || !act.writes()) {
                 return decision;
@@ -111,6 +157,22 @@ public final class QuarantineReconciler {
             }
         }
         return noNode(report);
+    }
+
+    /** Looks again just before a node returns to service: it must not while its maintenance is under way. */
+    private Decision unlessHeld(CachedNode node, Decision decision) throws ApiException, InterruptedException {
+        if (!(decision instanceof Decision.Act act) || act.kind() != Decision.Kind.RETURN || !act.writes()) {
+            return decision;
+        }
+        Optional<String> busy = maintenance.inProgress(node);
+        if (busy.isEmpty()) {
+            return decision;
+        }
+        String reason = QuarantineDecider.STAYS + busy.get();
+        if (!reason.equals(held.put(node.name(), reason))) {
+            LOG.log(System.Logger.Level.INFO, "node " + node.name() + ": " + reason);
+        }
+        return new Decision.Leave(reason, false);
     }
 
     /** Returns the decision from the cached Node, as a dry run. Sends no request, and changes nothing. */

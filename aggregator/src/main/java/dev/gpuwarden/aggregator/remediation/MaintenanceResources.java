@@ -234,6 +234,14 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
                 unknown().orElse(""));
     }
 
+    @Override
+    public synchronized Optional<String> inProgress(CachedNode node) {
+        return of(node.name(), node.uid()).stream()
+                .filter(MaintenanceResource::inProgress)
+                .map(each -> each.kind().resources().kind() + " " + each.name() + " is in progress")
+                .findFirst();
+    }
+
     /** Returns the reason why the resources are unknown; empty if all kinds were listed. */
     synchronized Optional<String> unknown() {
         return unlisted.isEmpty()

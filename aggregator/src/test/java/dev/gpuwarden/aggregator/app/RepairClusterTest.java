@@ -68,6 +68,23 @@ class RepairClusterTest extends RepairFixture {
     }
 
     @Test
+    void nodeWhoseFaultEndsStaysUntilItsMaintenanceHasEnded() {
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
+            until(controllers::works, "it leads");
+            fail48(GPU);
+            String reset = only("gpuresets");
+            until(() -> state().equals("remediating"), "it is recorded");
+            recover("48", GPU);
+            until(() -> controllers.held().contains(bad), "it waits");
+            assertThat(fleet.cordoned(bad)).isTrue();
+            finish("gpuresets", reset, "Complete", true);
+            until(() -> !fleet.cordoned(bad), "it returns by the end of the resource");
+            until(() -> controllers.held().isEmpty(), "it waits no more");
+        }
+    }
+
+    @Test
     void gpusThatCanOnlyBeResetTogetherAreDrainedAndResetTogetherAndNoOther() throws Exception {
         String apart = "GPU-66666666-2051-db6c-0430-ffc457bff834";
         DrainCommandFixture.runWithGpu(pods, bad, "linked", GPU);

@@ -125,6 +125,18 @@ class QuarantineDeciderTest extends QuarantineSetup {
     }
 
     @Test
+    void nodeWhoseServicesAreStoppedForAResetStays() {
+        report(xid("79"));
+        act(Decision.Kind.QUARANTINE);
+        node.texts("labels").put("nvidia.com/gpu.deploy.device-plugin", "paused-for-gpu-reset");
+        mend(xid("79"));
+        nothing("stays in quarantine: its services are stopped for a reset (label"
+                + " nvidia.com/gpu.deploy.device-plugin=paused-for-gpu-reset)");
+        node.texts("labels").put("nvidia.com/gpu.deploy.device-plugin", "true");
+        act(Decision.Kind.RETURN);
+    }
+
+    @Test
     void sendersCanForceAndSkipQuarantine() {
         report(event("Harmless", "GPU").quarantine(new Overrides(true, false)));
         assertThat(decide(NO)).as("it passes the rules, not the breaker").isInstanceOf(Decision.Leave.class);
