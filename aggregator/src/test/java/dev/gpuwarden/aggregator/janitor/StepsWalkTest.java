@@ -62,8 +62,8 @@ class StepsWalkTest {
 
         /** Nothing acts from outside but what the node's own programs do: all must come to its end. */
         private void calm() {
-            others.returnLock();
-            for (int turn = 0; turn < 120; turn++) {
+            for (int turn = 0; turn < 120 && !isSettled(); turn++) {
+                others.returnLock();
                 others.operate();
                 others.provide();
                 for (WorldResource resource : world.resources) {
@@ -104,6 +104,14 @@ class StepsWalkTest {
             if (world.node && !others.meddled) {
                 assertThat(world.labels.values()).as(() -> "services" + show()).doesNotContain(PAUSED);
             }
+        }
+
+        private boolean isSettled() {
+            return late.isEmpty()
+                    && world.holder().isEmpty()
+                    && world.resources.stream()
+                            .allMatch(each -> each.job.filter(Job::runs).isEmpty()
+                                    && (each.gone || each.ended() && each.finalizers.isEmpty()));
         }
 
         private void stagesAreSettled(WorldResource resource) {
