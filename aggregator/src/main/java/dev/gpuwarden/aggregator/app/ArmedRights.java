@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.client.AccessReviewer;
+import dev.gpuwarden.aggregator.client.AccessReviewer.Account;
 import dev.gpuwarden.aggregator.client.AccessReviewer.Right;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -41,6 +42,7 @@ public final class ArmedRights {
     private static final List<Right> REPAIR = List.of(
             new Right("create", MaintenanceKind.GROUP, "gpuresets"),
             new Right("create", MaintenanceKind.GROUP, "rebootnodes"));
+    private static final String ACCOUNTS = "/api/v1/namespaces/%s/serviceaccounts/";
     private static final Right DELETE = new Right("delete", "", "pods");
 
     /**
@@ -97,6 +99,9 @@ public final class ArmedRights {
             if (repairs.filter(RepairReconciler.Settings::armed).isPresent()) {
                 missing.addAll(TemplateDiscovery.wrong(api, repairs.get().templates()));
             }
+            if (maintenance.isPresent()) {
+                missing.addAll(ofJobs(api, maintenance.get()));
+            }
             if (!missing.isEmpty()) {
                 throw new UserError(String.join("\n", missing));
             }
@@ -108,6 +113,40 @@ public final class ArmedRights {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "cannot read the rights of this program from the API server: " + e.getMessage());
+        }
+    }
+
+    /** Returns what the Jobs of the janitor lack. Without it each of them would refuse to act. */
+    private static List<String> ofJobs(KubeClient api, JanitorSettings set) throws ApiException, InterruptedException {
+        Account jobs = new Account(set.namespace(), JanitorSettings.JOB_ACCOUNT);
+        List<Right> needed = new ArrayList<>(List.of(new Right("get", "", "nodes")));
+        for (MaintenanceKind kind : MaintenanceKind.values()) {
+            needed.add(new Right("get", MaintenanceKind.GROUP, kind.resources().plural()));
+        }
+        needed.add(new Right("get", "coordination.k8s.io", "leases", set.lockNamespace()));
+        List<Right> missing = new AccessReviewer(api, Optional.of(jobs)).missing(needed);
+        Optional<String> account = account(api, jobs);
+        return account.isEmpty() && missing.isEmpty()
+                ? List.of()
+                : List.of("--janitor.image=" + set.image() + " needs the ServiceAccount " + jobs.name() + " in "
+                        + jobs.namespace() + ", with which each Job looks again just before it acts: "
+                        + account.orElseGet(() -> "it lacks the rights " + AccessReviewer.text(missing))
+                        + ". Apply the manifests with " + Need.component("remediation-armed")
+                        + ", or start with no --janitor.image");
+    }
+
+    /** Returns the reason why pods cannot run with a ServiceAccount; empty if they can. */
+    private static Optional<String> account(KubeClient api, Account account) throws ApiException, InterruptedException {
+        try {
+            return api.find(ACCOUNTS.formatted(account.namespace()) + account.name())
+                            .isPresent()
+                    ? Optional.empty()
+                    : Optional.of("there is none");
+        } catch (ApiException e) {
+            if (!e.forbidden()) {
+                throw e;
+            }
+            return Optional.of("this ServiceAccount may not read it");
         }
     }
 
@@ -191,6 +230,7 @@ public final class ArmedRights {
             needed.add(new Right("patch", MaintenanceKind.GROUP, resources + "/status"));
         }
         needed.add(new Right("patch", "", "nodes"));
+        needed.add(new Right("list", "", "pods"));
         needed.add(new Right("patch", "batch", "jobs", janitor.namespace()));
         for (String verb : List.of("get", "create", "delete")) {
             needed.add(new Right(verb, "batch", "jobs", janitor.namespace()));

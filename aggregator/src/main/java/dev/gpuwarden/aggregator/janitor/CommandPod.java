@@ -8,18 +8,31 @@ import java.util.Map;
 
 /**
  * The pod that runs the operator's program for a reboot or a termination. It runs on any node but the one at fault, without
- * privileges and without a token of the API server. Pure.
+ * privileges. An init container looks again just before the program starts. It alone has a token of the API server. Pure.
  */
 final class CommandPod {
 
     private CommandPod() {}
 
-    static Map<String, Object> of(Maintenance resource, NodeCommand command) {
+    private static final Map<String, Object> SECURITY = Map.of(
+            "allowPrivilegeEscalation",
+            false,
+            "capabilities",
+            Map.of("drop", List.of("ALL")),
+            "seccompProfile",
+            Map.of("type", "RuntimeDefault"));
+
+    private static final Map<String, Object> NEEDS = Map.of("requests", Map.of("cpu", "10m", "memory", "64Mi"));
+
+    static Map<String, Object> of(Maintenance resource, JanitorSettings settings, NodeCommand command) {
         Map<String, Object> pod = new LinkedHashMap<>();
         pod.put("restartPolicy", "Never");
+        pod.put("serviceAccountName", JanitorSettings.JOB_ACCOUNT);
         pod.put("automountServiceAccountToken", false);
         pod.put("terminationGracePeriodSeconds", 30);
         pod.put("affinity", elsewhere(resource.node()));
+        pod.put("initContainers", List.of(GatePod.container(resource, settings, SECURITY, NEEDS)));
+        pod.put("volumes", List.of(GatePod.volume()));
         pod.put("containers", List.of(container(resource, command)));
         return pod;
     }
@@ -40,16 +53,8 @@ final class CommandPod {
         container.put("imagePullPolicy", "IfNotPresent");
         container.put("command", command.words());
         container.put("terminationMessagePolicy", "FallbackToLogsOnError");
-        container.put(
-                "securityContext",
-                Map.of(
-                        "allowPrivilegeEscalation",
-                        false,
-                        "capabilities",
-                        Map.of("drop", List.of("ALL")),
-                        "seccompProfile",
-                        Map.of("type", "RuntimeDefault")));
-        container.put("resources", Map.of("requests", Map.of("cpu", "10m", "memory", "64Mi")));
+        container.put("securityContext", SECURITY);
+        container.put("resources", NEEDS);
         container.put(
                 "env",
                 List.of(

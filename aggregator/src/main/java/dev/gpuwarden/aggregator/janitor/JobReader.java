@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A reader of Jobs and of the reasons of their failures. Each call blocks for the API server. */
 final class JobReader {
@@ -67,14 +68,18 @@ final class JobReader {
                 .findFirst();
     }
 
-    /** Returns the end of the container; empty if there is none, for example because the pod is gone. */
+    /**
+     * Returns the end of the container, or of the gate before it that ended it; empty if there is none, for example because the pod is
+     * gone.
+     */
     private Map<String, Object> container(Maintenance resource) throws ApiException, InterruptedException {
         Map<String, Object> pods = api.get("/api/v1/namespaces/" + namespace + "/pods?labelSelector="
                 + KubeClient.Pages.encoded(Jobs.OF + "=" + resource.uid()));
         return JsonTrees.objects(pods, "items").stream()
-                .flatMap(pod -> JsonTrees.objects(JsonTrees.object(pod, "status"), "containerStatuses").stream())
+                .flatMap(pod -> Stream.of("initContainerStatuses", "containerStatuses")
+                        .flatMap(list -> JsonTrees.objects(JsonTrees.object(pod, "status"), list).stream()))
                 .map(status -> JsonTrees.object(JsonTrees.object(status, "state"), "terminated"))
-                .filter(end -> !end.isEmpty())
+                .filter(end -> !end.isEmpty() && JsonTrees.number(end, "exitCode") != 0)
                 .findFirst()
                 .orElse(Map.of());
     }

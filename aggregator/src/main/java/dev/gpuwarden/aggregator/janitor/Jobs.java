@@ -29,9 +29,12 @@ final class Jobs {
 
     private static final String BUNDLES = STATE + "/bundles";
 
+    /** The folder with a record of each resource that has acted. */
+    private static final String RECORDS = STATE + "/maintenance";
+
     /**
      * Reboots a node whose boot is still the expected one, so that a container that starts twice reboots once. Evidence is collected
-     * before, since a reboot that fails may leave no node to ask.
+     * before, since a reboot that fails may leave no node to ask. Collecting takes minutes, so the gate is between it and the reboot.
      */
     private static final String REBOOT = """
             seen=$(cat /host/proc/sys/kernel/random/boot_id) || exit 3
@@ -43,6 +46,7 @@ final class Jobs {
                 --name "reboot-$RESOURCE" --reset.bundle-timeout 60s 2>&1) ||
                 kept="no evidence was kept (code $?): ${kept#gpuwarden: }"
             echo "$kept"
+            gpuwarden maintenance-gate "$@" || exit $?
             exec chroot /host systemctl reboot$FORCE
             """;
 
@@ -113,7 +117,7 @@ final class Jobs {
     private static Map<String, Object> spec(Maintenance resource, JanitorSettings settings) {
         return resource.kind() != MaintenanceKind.GPU_RESET
                         && settings.command().isPresent()
-                ? CommandPod.of(resource, settings.command().get())
+                ? CommandPod.of(resource, settings, settings.command().get())
                 : pod(resource, settings);
     }
 
@@ -123,6 +127,7 @@ final class Jobs {
         pod.put("nodeName", resource.node());
         pod.put("restartPolicy", "Never");
         pod.put("hostPID", true);
+        pod.put("serviceAccountName", JanitorSettings.JOB_ACCOUNT);
         pod.put("automountServiceAccountToken", false);
         pod.put("priorityClassName", "system-node-critical");
         pod.put("terminationGracePeriodSeconds", 30);
@@ -135,6 +140,7 @@ final class Jobs {
         }
         volumes.add(host("dev", "/dev", "Directory"));
         volumes.add(host("state", STATE, "DirectoryOrCreate"));
+        volumes.add(GatePod.volume());
         pod.put("volumes", volumes);
         return pod;
     }
@@ -157,9 +163,13 @@ final class Jobs {
         // Below /host, so that a program with the host as its root has it at its own place. The host itself is read
         // only.
         mounts.add(Map.of("name", "state", "mountPath", "/host" + STATE));
+        mounts.add(GatePod.mount());
+        List<String> gate = new ArrayList<>(GatePod.args(resource, settings));
+        gate.add("--maintenance.record=/host" + RECORDS);
         if (resource.kind() == MaintenanceKind.GPU_RESET) {
             List<String> args =
                     new ArrayList<>(List.of("gpu-reset", "--arm", "--output=json", "--reset.bundle=/host" + BUNDLES));
+            args.addAll(gate);
             args.addAll(resource.uuids());
             container.put("args", args);
             env.add(Map.of("name", "NODE_NAME", "value", resource.node()));
@@ -168,7 +178,9 @@ final class Jobs {
             env.add(Map.of("name", "GPUWARDEN_PATH_PODLOGS", "value", "/host/var/log/pods"));
             mounts.add(Map.of("name", "socket", "mountPath", "/run/gpuwarden"));
         } else {
-            container.put("command", List.of("/bin/sh", "-c", REBOOT));
+            List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", REBOOT, "reboot"));
+            command.addAll(gate);
+            container.put("command", command);
             env.add(Map.of("name", "BOOT_ID", "value", resource.progress().bootId()));
             env.add(Map.of("name", "RESOURCE", "value", resource.uid()));
             env.add(Map.of("name", "FORCE", "value", resource.force() ? " --force" : ""));

@@ -117,6 +117,18 @@ class ArmedRightsClusterTest {
             assertThatCode(() -> ArmedRights.check(
                             granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty()))
                     .doesNotThrowAnyException();
+            fleet.client.delete("rolebinding/gpuwarden/gpuwarden-maintenance");
+            assertThat(catchThrowable(() -> ArmedRights.check(
+                            granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
+                    .isInstanceOf(UserError.class)
+                    .hasMessageStartingWith(
+                            "--janitor.image=gpuwarden:test needs the ServiceAccount gpuwarden-maintenance")
+                    .hasMessageContaining("it lacks the rights get leases.coordination.k8s.io in gpuwarden. ");
+            fleet.client.delete("serviceaccount/gpuwarden/gpuwarden-maintenance");
+            assertThat(catchThrowable(() -> ArmedRights.check(
+                            granted, Optional.empty(), Optional.empty(), Optional.empty(), set, Optional.empty())))
+                    .hasMessageContaining("there is none. Apply the manifests");
+            fleet.apply("components/remediation-armed/janitor-rights.yaml");
             assertThat(catchThrowable(() -> ArmedRights.check(
                             granted,
                             Optional.empty(),

@@ -55,14 +55,19 @@ class RebootEvidenceTest {
 
     @Test
     void scriptOfTheJobRebootsWithAndWithoutEvidence() throws Exception {
-        assertThat(run("echo evidence in /x.zip")).isEqualTo("evidence in /x.zip\nreboot of /host\n");
-        assertThat(run("echo gpuwarden: no room >&2; exit 1"))
+        assertThat(run("echo evidence in /x.zip", 0)).isEqualTo("evidence in /x.zip\nreboot of /host\n");
+        assertThat(run("echo gpuwarden: no room >&2; exit 1", 0))
                 .isEqualTo("no evidence was kept (code 1): no room\nreboot of /host\n");
+    }
+
+    @Test
+    void scriptOfTheJobDoesNotRebootAfterTheGateHasRefused() throws Exception {
+        assertThat(run("echo evidence in /x.zip", 4)).isEqualTo("evidence in /x.zip\n");
     }
 
     /** Runs the script with other programs in place of those of the node. */
     @SuppressWarnings("unchecked")
-    private String run(String bundle) throws Exception {
+    private String run(String bundle, int gate) throws Exception {
         Map<String, Object> pod = Jobs.of(resource.read(), JanitorWorld.SETTINGS);
         List<Map<String, Object>> containers = (List<Map<String, Object>>) ((Map<String, Object>)
                         ((Map<String, Object>) ((Map<String, Object>) pod.get("spec")).get("template")).get("spec"))
@@ -75,12 +80,14 @@ class RebootEvidenceTest {
         Process process = new ProcessBuilder(
                         "/bin/sh",
                         "-c",
-                        "gpuwarden() { (" + bundle + "); }; chroot() { echo \"reboot of $1\"; }\n"
+                        "gpuwarden() { [ $1 != maintenance-gate ] || return " + gate + "; (" + bundle
+                                + "); }; chroot() { echo \"reboot of $1\"; }\n"
                                 + "BOOT_ID=$(cat /proc/sys/kernel/random/boot_id); RESOURCE=r0; FORCE=\n" + script)
                 .redirectErrorStream(true)
                 .start();
         String out = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(gate);
         return out;
     }
 }

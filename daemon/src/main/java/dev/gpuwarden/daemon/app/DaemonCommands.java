@@ -11,6 +11,7 @@ import dev.gpuwarden.daemon.command.CheckCommand;
 import dev.gpuwarden.daemon.command.DoctorCommand;
 import dev.gpuwarden.daemon.command.EventsCommand;
 import dev.gpuwarden.daemon.command.GpuResetCommand;
+import dev.gpuwarden.daemon.command.MaintenanceGateCommand;
 import dev.gpuwarden.daemon.command.ReleaseDriverCommand;
 import dev.gpuwarden.daemon.command.RepairsCommand;
 import dev.gpuwarden.daemon.command.ScanCommand;
@@ -48,6 +49,7 @@ public final class DaemonCommands implements CommandGroup {
                         () -> new GpuResetCommand(
                                 DaemonCommands::driver, DaemonCommands::compute, DaemonCommands::collectives)),
                 new NamedCommand("bundle", BundleCommand::new),
+                new NamedCommand("maintenance-gate", MaintenanceGateCommand::new),
                 new NamedCommand("release-driver", ReleaseDriverCommand::new),
                 new NamedCommand("repairs", () -> new RepairsCommand(clock.getZone())),
                 new NamedCommand("vram", () -> VramCommand.with(DaemonCommands::driver)),

@@ -125,6 +125,9 @@ public final class GpuResetCommand extends CheckingCommand {
     ResetState state = new ResetState();
 
     @Mixin
+    GateOptions gate = new GateOptions();
+
+    @Mixin
     ClientOptions client = new ClientOptions();
 
     @Mixin
@@ -148,6 +151,9 @@ public final class GpuResetCommand extends CheckingCommand {
         EvidenceOptions.bounded("--patience", patience, Duration.ZERO);
         EvidenceOptions.bounded("--reset.timeout", longest, Duration.ofSeconds(1));
         tools.validate();
+        if (gate.given()) {
+            var unused = gate.gate();
+        }
         if (names.isEmpty() != restore) {
             throw new UserError(
                     restore
@@ -161,7 +167,13 @@ public final class GpuResetCommand extends CheckingCommand {
         ResetTargets targets = restore ? new ResetTargets(List.of()) : ResetTargets.of(seen, names);
         resetting = targets.uuids();
         ResetNode node = new ResetNode(
-                socket, seen, targets.files(paths.devices()), paths, acknowledgements, gpus -> verify(seen, gpus));
+                socket,
+                seen,
+                targets.files(paths.devices()),
+                paths,
+                acknowledgements,
+                gpus -> verify(seen, gpus),
+                gate);
         NvidiaSmi smi = new NvidiaSmi(driver, longest);
         if (!arm) {
             ResetReport plan = restore
@@ -187,6 +199,13 @@ public final class GpuResetCommand extends CheckingCommand {
             }
             show(report.tree(), report::print);
             note(report.text());
+            Optional<String> withheld = outcome.failure()
+                    .filter(step -> step.name().equals(GpuReset.GATE))
+                    .map(GpuReset.Step::detail);
+            if (withheld.isPresent()) {
+                note(MaintenanceGateCommand.WITHHELD + withheld.get());
+                return ExitCode.WITHHELD;
+            }
             return outcome.success() ? ExitCode.OK : ExitCode.NOT_FIT;
         }
     }

@@ -43,6 +43,7 @@ final class ResetNode implements ResettableNode {
     private final GpuFileHolders holders;
     private final Path kernelLog;
     private final Function<List<String>, ResettableNode.Verified> checks;
+    private final GateOptions gate;
 
     /**
      * @param socket the daemon's; empty if it has none
@@ -50,6 +51,7 @@ final class ResetNode implements ResettableNode {
      * @param files of the GPUs
      * @param kernelLog takes the acknowledgement, /dev/kmsg
      * @param checks returns the verdict on these GPUs
+     * @param gate of the janitor's Job
      */
     ResetNode(
             Optional<Path> socket,
@@ -57,7 +59,8 @@ final class ResetNode implements ResettableNode {
             Set<Path> files,
             NodePaths paths,
             Path kernelLog,
-            Function<List<String>, ResettableNode.Verified> checks) {
+            Function<List<String>, ResettableNode.Verified> checks,
+            GateOptions gate) {
         this.socket = socket;
         this.seen = seen;
         this.files = Set.copyOf(files);
@@ -65,6 +68,7 @@ final class ResetNode implements ResettableNode {
         this.holders = new GpuFileHolders(paths, owners);
         this.kernelLog = kernelLog;
         this.checks = checks;
+        this.gate = gate;
     }
 
     @Override
@@ -131,6 +135,11 @@ final class ResetNode implements ResettableNode {
         }
         names.sort(null);
         return Reading.of(names);
+    }
+
+    @Override
+    public Optional<String> withheld() throws InterruptedException {
+        return gate.refusal();
     }
 
     @Override

@@ -22,7 +22,9 @@ record ApiRequest(Kind kind, String method, String path, String contentType, Str
         /** Writes of status.capacity. */
         capacity,
         /** The requests that end one pod: its read, an eviction as a dry run, and a deletion. */
-        removals
+        removals,
+        /** The reads just before an act of maintenance. */
+        maintenance
     }
 
     /** The field manager of every write (kubernetes.io, field management). */

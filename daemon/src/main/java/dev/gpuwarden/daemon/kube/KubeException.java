@@ -53,6 +53,7 @@ final class KubeException extends IOException {
         boolean policy = reason.contains("ValidatingAdmissionPolicy");
         String rights = switch (request.kind()) {
             case pods, capacity, removals -> "the component node-vram (docs/operating/vram-budgets.md)";
+            case maintenance -> "the component remediation-armed (docs/operating/maintenance.md)";
             default -> "gpuwarden-node.yaml (docs/operating/node-conditions.md)";
         };
         return switch (status) {

@@ -1,7 +1,6 @@
 package dev.gpuwarden.daemon.reset;
 
 import dev.gpuwarden.cli.FileErrors;
-import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.reset.ResettableNode.Release;
 import dev.gpuwarden.daemon.reset.ResettableNode.Verified;
@@ -14,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -24,6 +22,9 @@ import java.util.function.Consumer;
  */
 public final class GpuReset {
 
+    /** The step that looks again just before the reset. */
+    public static final String GATE = "gate";
+
     /** A program of the driver that did not run, or refused before it began. In the result after a failure alone. */
     private static final String REFUSED = "refused";
 
@@ -32,7 +33,7 @@ public final class GpuReset {
 
     /** The steps of which a failure is none of the hardware: no GPU was reset, and none was judged. */
     public static final Set<String> BEFORE =
-            Set.of("alone", "release", "unused", "recorded", "released", REFUSED, PROOF);
+            Set.of("alone", "release", "unused", "recorded", "released", GATE, REFUSED, PROOF);
 
     /** The step that ends the work of an earlier reset. Its failure is none of this one. */
     public static final String EARLIER = "persistence-earlier";
@@ -131,7 +132,11 @@ public final class GpuReset {
             try (Release release = present.value()) {
                 if (unused() && recorded(uuids)) {
                     try {
-                        success = persistenceOff(uuids) && stillReleased(release) && smiReset(uuids) && verified(uuids);
+                        success = persistenceOff(uuids)
+                                && stillReleased(release)
+                                && mayReset()
+                                && smiReset(uuids)
+                                && verified(uuids);
                     } finally {
                         success &= persistenceOn();
                     }
@@ -254,6 +259,12 @@ public final class GpuReset {
         return lost.isEmpty() || record("released", System.nanoTime(), lost, "");
     }
 
+    private boolean mayReset() throws InterruptedException {
+        long start = System.nanoTime();
+        Optional<String> withheld = node.withheld();
+        return withheld.isEmpty() || record(GATE, start, withheld, "");
+    }
+
     /** Resets. Exit code 0 alone is no proof: nvidia-smi must report each GPU. */
     private boolean smiReset(List<String> uuids) {
         progress.accept("reset");
@@ -265,19 +276,12 @@ public final class GpuReset {
                 ended = Optional.empty();
                 return record(REFUSED, start, reset.failure(), "");
             }
-            Set<PciAddress> missing = new TreeSet<>(node.addresses(uuids));
-            missing.removeAll(reset.reset());
-            boolean all = missing.isEmpty() && reset.reset().size() >= uuids.size();
-            if (reset.failure().isPresent() || all) {
+            Optional<String> unproven = reset.unproven(node.addresses(uuids), uuids.size());
+            if (reset.failure().isPresent() || unproven.isEmpty()) {
                 return record("reset", start, reset.failure(), "");
             }
             ended = Optional.empty();
-            return record(
-                    PROOF,
-                    start,
-                    Optional.of("no proof of a reset: expected nvidia-smi to report '... was successfully reset' for "
-                            + node.addresses(uuids) + ", seen exit code 0 and '" + reset.text() + "'"),
-                    "");
+            return record(PROOF, start, unproven, "");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             ended = Optional.of(clock.instant());

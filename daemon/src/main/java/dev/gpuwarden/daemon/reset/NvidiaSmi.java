@@ -68,6 +68,19 @@ public final class NvidiaSmi {
                     Optional.of("nvidia-smi " + why), text, false, why.startsWith(ChildRun.LATE), reset(run.out()));
         }
 
+        /**
+         * Returns why a reset that ended with success is not proven; empty if it is.
+         *
+         * @param gpus addresses of the GPUs to reset
+         * @param count the number of these GPUs, some of which may have no known address
+         */
+        Optional<String> unproven(Set<PciAddress> gpus, int count) {
+            return reset.containsAll(gpus) && reset.size() >= count
+                    ? Optional.empty()
+                    : Optional.of("no proof of a reset: expected nvidia-smi to report '... was successfully reset' for "
+                            + gpus + ", seen exit code 0 and '" + text + "'");
+        }
+
         private static boolean judged(int code, String output) {
             return ABOUT_GPU.contains(code)
                     && (output.contains(UNSTABLE) || REFUSALS.stream().noneMatch(output::contains));

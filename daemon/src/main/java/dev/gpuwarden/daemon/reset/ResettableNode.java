@@ -24,6 +24,11 @@ public interface ResettableNode {
     /** Returns the addresses of these GPUs, which nvidia-smi reports. */
     Set<PciAddress> addresses(Collection<String> uuids);
 
+    /** Returns the reason why the GPUs must not be reset now; empty if they may. Called just before the reset. */
+    default Optional<String> withheld() throws InterruptedException {
+        return Optional.empty();
+    }
+
     /** Checks the GPUs after their reset. A fault that the kernel log gets of them meanwhile is a defect. */
     Verified verify(List<String> uuids);
 

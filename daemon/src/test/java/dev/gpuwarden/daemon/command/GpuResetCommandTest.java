@@ -146,6 +146,30 @@ class GpuResetCommandTest {
     }
 
     @Test
+    void resetOfAJobThatCannotLookAgainIsWithheld() throws Exception {
+        Path records = folder.resolve("records");
+        Ended ended = runs.reset(
+                "1",
+                "--arm",
+                "--maintenance.resource=gpuresets/reset-1",
+                "--maintenance.uid=r-uid",
+                "--maintenance.generation=1",
+                "--maintenance.node=node-1",
+                "--maintenance.node-uid=n-uid",
+                "--maintenance.lock-namespace=gpuwarden",
+                "--maintenance.record=" + records);
+        assertThat(ended.code()).isEqualTo(4);
+        assertThat(ended.step("gate")).startsWith("failed: expected the token of a ServiceAccount");
+        assertThat(ended.step("reset")).isEqualTo("missing");
+        assertThat(ended.err()).contains("gpuwarden: withheld: expected the token of a ServiceAccount");
+        assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
+        assertThat(records).doesNotExist();
+        Ended half = runs.reset("1", "--arm", "--maintenance.resource=gpuresets/reset-1");
+        assertThat(half.code()).isEqualTo(2);
+        assertThat(half.err()).contains("needs --maintenance.uid");
+    }
+
+    @Test
     void daemonThatIsTooOldToLetGoKeepsItsGpus() throws Exception {
         Path socket = node.root().resolve("gpuwarden.sock");
         // A gRPC server without the service, as older daemons are.

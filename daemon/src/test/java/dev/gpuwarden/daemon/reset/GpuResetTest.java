@@ -51,6 +51,7 @@ class GpuResetTest {
         private Optional<String> lost = Optional.empty();
         private Optional<String> unproven = Optional.empty();
         private Instant verified = Instant.EPOCH;
+        private Optional<String> withheld = Optional.empty();
         private Optional<String> kernelLog = Optional.empty();
 
         @Override
@@ -104,6 +105,11 @@ class GpuResetTest {
             boolean fit = node.control().gpus().get(3).fit();
             return new ResettableNode.Verified(
                     fit ? List.of() : List.of("GPU 3 is reset_required"), "1 passed", unproven);
+        }
+
+        @Override
+        public Optional<String> withheld() {
+            return withheld;
         }
 
         @Override
@@ -219,6 +225,11 @@ class GpuResetTest {
         around.lost = Optional.of("the daemon reads the GPUs again");
         assertThat(failure(reset())).isEqualTo("released: the daemon reads the GPUs again");
         around.lost = Optional.empty();
+        around.withheld = Optional.of("the Node has no cordon");
+        Outcome withheld = reset();
+        assertThat(failure(withheld)).isEqualTo("gate: the Node has no cordon");
+        assertThat(withheld.isEvidence()).isFalse();
+        around.withheld = Optional.empty();
         assertThat(failure(reset(folder.resolve("none")))).startsWith("refused: nvidia-smi ended with code 127");
         Process holder = new ProcessBuilder("sleep", "60")
                 .redirectInput(node.devices().resolve("nvidia3").toFile())

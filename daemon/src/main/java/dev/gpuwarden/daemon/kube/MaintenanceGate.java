@@ -1,0 +1,187 @@
+package dev.gpuwarden.daemon.kube;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The test just before the act of a maintenance resource on this node. A Job can wait for long between its start and its act, and
+ * others act meanwhile. So it reads again that the Node is the same and cordoned, that the resource has the lock of the node, and
+ * that the resource is still in progress. An answer that is missing is a refusal.
+ */
+public final class MaintenanceGate {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long PAUSE_MILLIS = 1_000;
+    private static final int TOO_MANY = 429;
+    private static final int NOT_FOUND = 404;
+    private static final String DELETED = "deletionTimestamp";
+
+    /**
+     * The act to test.
+     *
+     * @param plural kind of the resource, for example `gpuresets`
+     * @param name name of the resource
+     * @param uid UID of the resource, and of the owner of the lock
+     * @param generation generation of the spec that is carried out
+     * @param node name of the Node, and of its Lease
+     * @param nodeUid UID of the Node for which the action began
+     * @param locks namespace of the Leases
+     */
+    public record Act(
+            String plural, String name, String uid, long generation, String node, String nodeUid, String locks) {
+
+        String resource() {
+            return plural + "/" + name;
+        }
+
+        List<String> paths() {
+            return List.of(
+                    ApiRequest.ALL_NODES + "/" + node,
+                    "/apis/coordination.k8s.io/v1/namespaces/" + locks + "/leases/" + node,
+                    "/apis/janitor.dgxc.nvidia.com/v1alpha1/" + resource());
+        }
+    }
+
+    private final Act act;
+    private final Optional<KubeAccess> access;
+    private final Duration patience;
+
+    /** Creates a gate that reads with the ServiceAccount of this pod. */
+    public MaintenanceGate(Act act) {
+        this(act, KubeAccess.ofPod(System.getenv(), KubeAccess.SERVICE_ACCOUNT), PATIENCE);
+    }
+
+    /** @param access empty without a ServiceAccount */
+    MaintenanceGate(Act act, Optional<KubeAccess> access, Duration patience) {
+        this.act = act;
+        this.access = access;
+        this.patience = patience;
+    }
+
+    /**
+     * Returns the reason why the act must not happen now; empty if it may. Blocks for the API server, for 60 s if it is busy or
+     * cannot be reached.
+     */
+    public Optional<String> refusal() throws InterruptedException {
+        if (access.isEmpty()) {
+            return Optional.of("expected the token of a ServiceAccount in " + KubeAccess.SERVICE_ACCOUNT
+                    + ", to look at the Node again, seen none; apply the component remediation-armed");
+        }
+        try (KubeClient client = new KubeClient(access.get(), true, Clock.systemUTC(), new KubeCounters())) {
+            long begin = System.nanoTime();
+            while (true) {
+                try {
+                    return read(client);
+                } catch (KubeException e) {
+                    boolean passes = e.status() == 0 || e.status() == TOO_MANY || e.status() >= 500;
+                    if (!passes || System.nanoTime() - begin >= patience.toNanos()) {
+                        return Optional.of("Node " + act.node() + " cannot be looked at again: " + e.getMessage());
+                    }
+                    Thread.sleep(PAUSE_MILLIS);
+                }
+            }
+        }
+    }
+
+    private Optional<String> read(KubeClient client) throws KubeException, InterruptedException {
+        JsonObject[] read = new JsonObject[3];
+        for (int i = 0; i < read.length; i++) {
+            try {
+                read[i] = client.ask(ApiRequest.get(
+                                ApiRequest.Kind.maintenance, act.paths().get(i)))
+                        .orElse(JsonObject.NONE);
+            } catch (KubeException e) {
+                if (e.status() != NOT_FOUND) {
+                    throw e;
+                }
+                read[i] = JsonObject.NONE;
+            }
+        }
+        return refusal(act, read[0], read[1], read[2]);
+    }
+
+    /** Returns the reason why the act must not happen; empty if it may. An object that does not exist is empty. Pure. */
+    static Optional<String> refusal(Act act, JsonObject node, JsonObject lease, JsonObject resource) {
+        String which = "Node " + act.node() + ": expected ";
+        String uid = node.object("metadata").text("uid");
+        if (!uid.equals(act.nodeUid())) {
+            return Optional.of(which + "UID " + act.nodeUid() + ", seen " + seen(uid) + ": it was created again");
+        }
+        if (!Boolean.TRUE.equals(node.object("spec").map().get("unschedulable"))) {
+            return Optional.of(which + "a cordoned Node, seen one without a cordon");
+        }
+        JsonObject lock = lease.object("metadata");
+        List<JsonObject> owners = lock.objects("ownerReferences");
+        if (owners.size() != 1
+                || !owners.get(0).text("uid").equals(act.uid())
+                || lock.names().contains(DELETED)) {
+            return Optional.of(which + "its lock to be held by " + act.resource() + ", seen "
+                    + seen(String.join(
+                            ", ", owners.stream().map(MaintenanceGate::owner).toList())));
+        }
+        return ofResource(act, resource);
+    }
+
+    private static String owner(JsonObject reference) {
+        return reference.text("kind") + " " + reference.text("name");
+    }
+
+    private static String seen(String text) {
+        return text.isEmpty() ? "none" : text;
+    }
+
+    private static Optional<String> ofResource(Act act, JsonObject resource) {
+        String which = act.resource() + ": expected ";
+        JsonObject metadata = resource.object("metadata");
+        JsonObject status = resource.object("status");
+        if (!metadata.text("uid").equals(act.uid())) {
+            return Optional.of(which + "UID " + act.uid() + ", seen " + seen(metadata.text("uid")));
+        }
+        if (metadata.names().contains(DELETED)) {
+            return Optional.of(which + "it to stay, seen its deletion");
+        }
+        if (!Long.toString(act.generation())
+                .equals(String.valueOf(metadata.map().get("generation")))) {
+            return Optional.of(which + "the spec of generation " + act.generation() + ", seen "
+                    + metadata.map().get("generation"));
+        }
+        if (!status.text("completionTime").isEmpty()) {
+            return Optional.of(which + "it to be in progress, seen its end at " + status.text("completionTime"));
+        }
+        Set<String> over = act.plural().equals("gpuresets") ? Set.of("ResetJobCompleted") : Set.of();
+        return status.objects("conditions").stream()
+                .filter(each -> over.contains(each.text("type"))
+                        || each.text("type").equals("SignalSent")
+                                && each.text("status").equals("False"))
+                .findFirst()
+                .map(each -> which + "it to be in progress, seen " + each.text("type") + " " + each.text("status") + " "
+                        + each.text("reason"));
+    }
+
+    /**
+     * Records on this node that the act happens now. Returns the reason if it has happened already, or if that cannot be recorded:
+     * a second pod of the same Job must not act again.
+     *
+     * @param folder of this node; created if it is missing
+     */
+    public Optional<String> claim(Path folder) {
+        Path record = folder.resolve(act.uid());
+        try {
+            Files.createDirectories(folder);
+            Files.createFile(record);
+            return Optional.empty();
+        } catch (FileAlreadyExistsException e) {
+            return Optional.of(act.resource() + ": expected its first act, seen the record of an earlier one in "
+                    + record + ": it may have acted");
+        } catch (IOException e) {
+            return Optional.of(act.resource() + ": its act cannot be recorded in " + record + ": " + e);
+        }
+    }
+}
