@@ -148,10 +148,13 @@ public final class JanitorRehearsal {
         return new Scene(resource, Optional.of(node), lock, job, pods, ahead, gpus, settings, now);
     }
 
-    /** Returns the pods; those of stopped services have ended. */
+    /** Returns the pods; those of stopped services, and those that the drain ends, have ended. */
     private List<NodePod> pods() {
+        boolean drained = node.drained()
+                || node.drained(resource.uuids()) && !resource.uuids().isEmpty();
         return podTrees.stream()
                 .map(NodePod::of)
+                .filter(pod -> !drained || !pod.pod().wantsGpu() || pod.pod().gpuService())
                 .filter(pod -> pod.selects().stream()
                         .noneMatch(
                                 label -> ResetSteps.PAUSED.equals(node.labels().get(label))))
