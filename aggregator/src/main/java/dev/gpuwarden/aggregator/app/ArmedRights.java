@@ -129,7 +129,7 @@ public final class ArmedRights {
         return account.isEmpty() && missing.isEmpty()
                 ? List.of()
                 : List.of("--janitor.image=" + set.image() + " needs the ServiceAccount " + jobs.name() + " in "
-                        + jobs.namespace() + ", with which each Job looks again just before it acts: "
+                        + jobs.namespace() + ", with which each Job tests again just before it acts: "
                         + account.orElseGet(() -> "it lacks the rights " + AccessReviewer.text(missing))
                         + ". Apply the manifests with " + Need.component("remediation-armed")
                         + ", or start with no --janitor.image");

@@ -76,7 +76,7 @@ public final class RepairController {
 
     /**
      * Returns what is under way on a node, so that it must not return to service; empty if nothing is. A dry run follows the resources
-     * of others, and knows no locks. Blocks for the API server.
+     * of others, and reads no locks. Blocks for the API server.
      */
     Optional<String> inProgress(CachedNode node) throws ApiException, InterruptedException {
         Optional<String> unknown = Optional.of(maintenance().of(node).unread())

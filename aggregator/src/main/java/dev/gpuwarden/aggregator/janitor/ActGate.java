@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The test just before each act of the janitor on a node: a decision can be minutes old, and others act meanwhile. The stop of
+ * The test just before each act of the janitor on a node: a decision can be minutes old, and others act in that time. The stop of
  * services, the start of a Job and the request to a provider pass here, with facts that were just read. The program on the node
  * tests the same once more, since its Job can wait. Pure.
  */

@@ -8,7 +8,7 @@ import java.util.Map;
 
 /**
  * The pod that runs the operator's program for a reboot or a termination. It runs on any node but the one at fault, without
- * privileges. An init container looks again just before the program starts. It alone has a token of the API server. Pure.
+ * privileges. An init container tests again just before the program starts. It alone has a token of the API server. Pure.
  */
 final class CommandPod {
 

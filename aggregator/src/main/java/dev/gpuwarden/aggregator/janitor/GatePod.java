@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The parts of a Job's pod by which its program looks again just before it acts: the arguments that name its resource, and a token
+ * The parts of a Job's pod by which its program tests again just before it acts: the arguments that name its resource, and a token
  * that may read the Node, its lock and the resource. The daemon's {@code MaintenanceGate} is the reader. Pure.
  */
 final class GatePod {
 
-    /** The command of gpuwarden that looks again, for programs of other languages. */
+    /** The command of gpuwarden that tests again, for programs of other languages. */
     static final String COMMAND = "maintenance-gate";
 
     /** The init container of a pod whose program has no gate of its own. */
@@ -48,7 +48,7 @@ final class GatePod {
         return Map.of("name", TOKEN, "mountPath", PATH, "readOnly", true);
     }
 
-    /** Returns the init container that looks again before the program of an operator starts. */
+    /** Returns the init container that tests again before the program of an operator starts. */
     static Map<String, Object> container(
             Maintenance resource, JanitorSettings settings, Map<String, Object> security, Map<String, Object> needs) {
         List<String> words = new ArrayList<>(List.of(COMMAND));

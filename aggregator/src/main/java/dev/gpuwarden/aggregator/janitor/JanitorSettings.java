@@ -24,7 +24,7 @@ public record JanitorSettings(
         Pattern system,
         JanitorTimes times) {
 
-    /** The ServiceAccount of the Jobs, in their namespace: with it their programs look again just before they act. */
+    /** The ServiceAccount of the Jobs, in their namespace: with it their programs test again just before they act. */
     public static final String JOB_ACCOUNT = "gpuwarden-maintenance";
 
     /** Creates the settings of a janitor without a program of the operator. */

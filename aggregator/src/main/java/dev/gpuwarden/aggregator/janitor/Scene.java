@@ -132,7 +132,7 @@ record Scene(
             return suspended && !started;
         }
 
-        /** Returns true if the program on the node has looked again, and has ended before it did anything. */
+        /** Returns true if the program on the node has tested again, and has ended before it did anything. */
         boolean withheld() {
             return exitCode.equals(Optional.of(ExitCode.WITHHELD)) && message.startsWith("withheld: ");
         }

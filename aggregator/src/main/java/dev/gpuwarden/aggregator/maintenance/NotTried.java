@@ -27,10 +27,7 @@ public final class NotTried {
     /** Another program has taken the lock of the node. */
     public static final String LOCK_LOST = "LockLost";
 
-    /** The node has another boot than the one to end. */
-    public static final String REBOOTED_BEFORE = "RebootedBefore";
-
-    /** The program on the node has looked again just before its act, and has refused it. */
+    /** The program on the node has tested again just before its act, and has refused it. */
     public static final String REFUSED_ON_NODE = "RefusedOnNode";
 
     /** Another controller has suspended the Job after its start: its pod may have acted, and its result is lost. */
@@ -50,7 +47,6 @@ public final class NotTried {
             PROVIDER_UNREACHABLE,
             CANCELLED,
             LOCK_LOST,
-            REBOOTED_BEFORE,
             REFUSED_ON_NODE,
             JOB_SUSPENDED);
 

@@ -159,7 +159,7 @@ public final class QuarantineReconciler {
         return noNode(report);
     }
 
-    /** Looks again just before a node returns to service: it must not while its maintenance is under way. */
+    /** Tests again just before a node returns to service: it must not while its maintenance is under way. */
     private Decision unlessHeld(CachedNode node, Decision decision) throws ApiException, InterruptedException {
         if (!(decision instanceof Decision.Act act) || act.kind() != Decision.Kind.RETURN || !act.writes()) {
             return decision;

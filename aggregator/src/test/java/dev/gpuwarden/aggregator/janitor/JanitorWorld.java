@@ -280,7 +280,7 @@ final class JanitorWorld {
         return Written.NOTHING;
     }
 
-    /** Another program takes the lock of the node, whoever has it. */
+    /** Another program takes the lock of the node, also a lock that a resource has. */
     void steal() {
         lease = Optional.of(new Lease("lease-" + ids++, STRANGER));
     }

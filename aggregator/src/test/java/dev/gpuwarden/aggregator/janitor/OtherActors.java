@@ -166,7 +166,7 @@ final class OtherActors {
         act.run();
     }
 
-    /** The program looks again just before it acts, and acts, or fails to; or does nothing. */
+    /** The program tests again just before it acts, and acts, or fails to; or does nothing. */
     void end(WorldResource resource, Job job, boolean success) {
         job.begunOnNode = true;
         job.version++;
@@ -191,7 +191,7 @@ final class OtherActors {
         }
     }
 
-    /** What the program on the node tests. */
+    /** Returns true if the program on the node may act. */
     private boolean mayAct(WorldResource resource) {
         Maintenance read = resource.read();
         return world.node

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options by which the janitor's Job names its resource, so that its program looks again just before it acts. Not for users. */
+/** The options by which the janitor's Job names its resource, so that its program tests again just before it acts. Not for users. */
 final class GateOptions {
 
     @Option(names = "--maintenance.resource", hidden = true, paramLabel = "KINDS/NAME")

@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Looks again just before the act of a maintenance resource, for programs of other languages. Not for users. */
+/** Tests again just before the act of a maintenance resource, for programs of other languages. Not for users. */
 @Command(
         name = "maintenance-gate",
         hidden = true,

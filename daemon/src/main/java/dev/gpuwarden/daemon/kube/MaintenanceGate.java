@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * The test just before the act of a maintenance resource on this node. A Job can wait for long between its start and its act, and
- * others act meanwhile. So it reads again that the Node is the same and cordoned, that the resource has the lock of the node, and
+ * others act in that time. So it reads again that the Node is the same and cordoned, that the resource has the lock of the node, and
  * that the resource is still in progress. An answer that is missing is a refusal.
  */
 public final class MaintenanceGate {
@@ -72,7 +72,7 @@ public final class MaintenanceGate {
     public Optional<String> refusal() throws InterruptedException {
         if (access.isEmpty()) {
             return Optional.of("expected the token of a ServiceAccount in " + KubeAccess.SERVICE_ACCOUNT
-                    + ", to look at the Node again, seen none; apply the component remediation-armed");
+                    + ", to read the Node again, seen none; apply the component remediation-armed");
         }
         try (KubeClient client = new KubeClient(access.get(), true, Clock.systemUTC(), new KubeCounters())) {
             long begin = System.nanoTime();
@@ -82,7 +82,7 @@ public final class MaintenanceGate {
                 } catch (KubeException e) {
                     boolean passes = e.status() == 0 || e.status() == TOO_MANY || e.status() >= 500;
                     if (!passes || System.nanoTime() - begin >= patience.toNanos()) {
-                        return Optional.of("Node " + act.node() + " cannot be looked at again: " + e.getMessage());
+                        return Optional.of("Node " + act.node() + " cannot be read again: " + e.getMessage());
                     }
                     Thread.sleep(PAUSE_MILLIS);
                 }

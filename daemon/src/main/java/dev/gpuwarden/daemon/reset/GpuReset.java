@@ -22,7 +22,7 @@ import java.util.function.Consumer;
  */
 public final class GpuReset {
 
-    /** The step that looks again just before the reset. */
+    /** The step that tests again just before the reset. */
     public static final String GATE = "gate";
 
     /** A program of the driver that did not run, or refused before it began. In the result after a failure alone. */

@@ -146,7 +146,7 @@ class GpuResetCommandTest {
     }
 
     @Test
-    void resetOfAJobThatCannotLookAgainIsWithheld() throws Exception {
+    void resetOfAJobWithoutATokenIsWithheld() throws Exception {
         Path records = folder.resolve("records");
         Ended ended = runs.reset(
                 "1",

@@ -126,7 +126,7 @@ class MaintenanceGateTest {
         assertThat(ask(all, Map.of())).isEmpty();
         for (String path : all.keySet()) {
             assertThat(ask(all, Map.of(path, 403)).orElseThrow())
-                    .contains("Node node-1 cannot be looked at again: the API server answers 403", "remediation-armed");
+                    .contains("Node node-1 cannot be read again: the API server answers 403", "remediation-armed");
             Map<String, String> without = new ConcurrentHashMap<>(all);
             without.remove(path);
             assertThat(ask(without, Map.of())).as("no %s", path).isPresent();
