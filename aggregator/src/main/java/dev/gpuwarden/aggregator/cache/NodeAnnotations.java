@@ -63,6 +63,9 @@ public final class NodeAnnotations {
 
     public static final String QUARANTINED = "quarantined";
 
+    /** The state while a maintenance resource is in progress. */
+    public static final String REMEDIATING = "remediating";
+
     public static final String TRUE = "True";
 
     /** The annotations that are removed when the node returns. */

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.fleet;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
@@ -212,7 +213,10 @@ public final class NodeAssessor {
         if (decision instanceof Decision.Act act) {
             switch (act.kind()) {
                 case RETURN:
-                    return acts("returns now: " + act.reason());
+                    boolean maintained =
+                            NodeAnnotations.REMEDIATING.equals(node.labels().get(NodeAnnotations.STATE));
+                    return acts(
+                            "returns " + (maintained ? "when its maintenance has ended: " : "now: ") + act.reason());
                 case CANCEL:
                     return acts("leaves quarantine now: " + act.reason());
                 case QUARANTINE, CHANGE:

@@ -177,7 +177,7 @@ final class RepairAnnotations {
     /** Returns NVSentinel's label; empty if the repair has not begun. */
     private static Optional<String> label(RepairRecord record) {
         if (record.inSession().anyMatch(Repair::inProgress)) {
-            return Optional.of("remediating");
+            return Optional.of(NodeAnnotations.REMEDIATING);
         }
         if (record.person().isPresent()) {
             return Optional.of("remediation-failed");

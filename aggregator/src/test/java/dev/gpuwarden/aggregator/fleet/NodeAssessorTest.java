@@ -180,6 +180,8 @@ public class NodeAssessorTest {
         assertThat(held.why()).isEqualTo("because");
         assertThat(held.next()).isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
         assertThat(assess(annotations, cordoned, fresh()).next()).startsWith("returns now");
+        String maintained = annotations + ", \"labels\": {\"dgxc.nvidia.com/nvsentinel-state\": \"remediating\"}";
+        assertThat(assess(maintained, cordoned, fresh()).next()).startsWith("returns when its maintenance has ended");
         assertThat(assess(annotations, "", fresh(FATAL)).next())
                 .startsWith("leaves quarantine now: an operator uncordoned");
         assertThat(assess(annotations, cordoned, health("2026-11-22T05:40:00Z", FATAL))

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.testkit.cluster.ApiCall;
@@ -19,7 +22,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -99,6 +104,42 @@ class StepWriterClusterTest {
             assertThat(requests).isEqualTo(seconds == 15 ? List.of(name) : List.of());
         } finally {
             plane.client().deleteNow("rebootnode/" + name);
+        }
+    }
+
+    @Test
+    void jobThatAnotherControllerHasChangedIsNotStarted() throws Exception {
+        plane.client().apply(Files.readString(CRD));
+        plane.client().apply("""
+                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: started-once},
+                spec: {nodeName: none}}""");
+        try (FaultyApi plain = new FaultyApi(plane);
+                KubeClient api = KubeClient.connect(config(plain))) {
+            JanitorSettings there = new JanitorSettings(
+                    "default", "default", "image", RebootProvider.JOB, Pattern.compile(""), JanitorTimes.DEFAULT);
+            JobReader jobs = new JobReader(api, "default");
+            StepWriter writer = new StepWriter(api, new NodeLock(api, "default"), jobs, there, provider, clock, clock);
+            Maintenance resource = read(api, "started-once");
+            JobFacts made = writer.write(resource, new Step.CreateJob())
+                    .orElseThrow()
+                    .job()
+                    .orElseThrow();
+            assertThat(made.waits()).isTrue();
+            Progress.JobRef ref = new Progress.JobRef("default", Jobs.name(resource), made.uid());
+            Step start = new Step.StartJob(ref, made.version());
+            assertThat(writer.write(resource, start)
+                            .orElseThrow()
+                            .job()
+                            .orElseThrow()
+                            .runs())
+                    .isTrue();
+            plane.client().patch("job/default/" + Jobs.name(resource), "{\"spec\": {\"suspend\": true}}");
+            assertThat(jobs.find(resource).orElseThrow().interrupted()).isTrue();
+            assertThat(writer.write(resource, start)).as("a late second start").isEmpty();
+            assertThat(jobs.find(resource).orElseThrow().interrupted()).isTrue();
+            plane.client().deleteNow("job/default/" + Jobs.name(resource));
+        } finally {
+            plane.client().deleteNow("rebootnode/started-once");
         }
     }
 
