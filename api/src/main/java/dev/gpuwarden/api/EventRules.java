@@ -190,7 +190,7 @@ public final class EventRules {
         HealthEvent event = HealthEventCodec.fromWire(wire, now);
         List<String> codes = event.errorCodes().stream().map(EventRules::named).toList();
         List<dev.gpuwarden.core.event.Entity> entities = event.entities().stream()
-                .map(part -> new dev.gpuwarden.core.event.Entity(named(part.type()), named(part.value())).canonical())
+                .map(part -> new dev.gpuwarden.core.event.Entity(named(part.type()), named(part.value())))
                 .toList();
         String message = event.message();
         int room = EventLimits.CHARACTERS

@@ -4,9 +4,9 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -85,12 +85,12 @@ final class ManualDrainOptions {
     Set<String> gpus(String node) {
         Set<String> uuids = new TreeSet<>();
         for (String gpu : gpus) {
-            if (!UUID.matcher(gpu).matches()) {
+            if (!UUID.matcher(Identifiers.gpu(gpu)).matches()) {
                 throw new UserError("--gpu: expected a UUID as GPU-455d8f70-2051-db6c-0430-ffc457bff834, found \"" + gpu
                         + "\". The cluster has no GPU indices; gpuwarden explain " + node
                         + " names those with faults, nvidia-smi -L on the node all of them");
             }
-            uuids.add("GPU-" + gpu.substring(4).toLowerCase(Locale.ROOT));
+            uuids.add(Identifiers.gpu(gpu));
         }
         return uuids;
     }

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.DateTimeException;
@@ -212,7 +213,7 @@ public record DrainAnnotation(
 
     private static DrainAnnotation read(Map<String, Object> tree) {
         SortedMap<String, Instant> gpus = new TreeMap<>();
-        JsonTrees.texts(tree, "gpus").forEach((gpu, since) -> gpus.put(gpu, Instant.parse(since)));
+        JsonTrees.texts(tree, "gpus").forEach((gpu, since) -> gpus.put(Identifiers.gpu(gpu), Instant.parse(since)));
         List<Waiting> waiting = new ArrayList<>();
         for (Map<String, Object> pod : JsonTrees.objects(tree, "waiting")) {
             waiting.add(new Waiting(
@@ -224,7 +225,7 @@ public record DrainAnnotation(
         return new DrainAnnotation(
                 time(tree, "full"),
                 gpus,
-                Set.copyOf(JsonTrees.textList(tree, "done")),
+                Identifiers.gpus(JsonTrees.textList(tree, "done")),
                 JsonTrees.isTrue(tree, "forced"),
                 JsonTrees.text(tree, "why"),
                 time(tree, "finished"),

@@ -8,6 +8,8 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A source of the holders of a node's GPUs. Several threads call it; it must not block. */
 public interface GpuHolderSource {
@@ -55,9 +57,8 @@ public interface GpuHolderSource {
     /** The devices that kubelets write into the status of each pod that requests some. */
     public static final class FromPodStatus implements GpuHolderSource {
 
-        private static final String GPU = "GPU-";
-        /** The separator of a shared GPU's UUID and the number of the share. */
-        private static final String REPLICA = "::";
+        /** The UUID of a GPU in the name of a device; behind it, the number of a share of the GPU, or its MIG device. */
+        private static final Pattern GPU = Pattern.compile("(GPU-[^:/]+)(?:(?:::|/).*)?$");
 
         private final Clock clock;
 
@@ -76,15 +77,13 @@ public interface GpuHolderSource {
                     return new Answer.Unknown("the status of pod " + pod.path() + " does not name its GPUs");
                 }
                 for (String device : pod.devices().get()) {
-                    String id = device.substring(Math.max(0, device.indexOf(GPU)));
-                    int end = id.indexOf(REPLICA);
-                    String gpu = end < 0 ? id : id.substring(0, end);
-                    if (!gpu.startsWith(GPU)) {
+                    Matcher gpu = GPU.matcher(device);
+                    if (!gpu.find()) {
                         return new Answer.Unknown("pod " + pod.path() + " has " + device + ", which may be of any GPU");
                     }
-                    if (gpus.contains(gpu)) {
+                    if (gpus.contains(gpu.group(1))) {
                         holders.computeIfAbsent(pod.path(), any -> new HashSet<>())
-                                .add(gpu);
+                                .add(gpu.group(1));
                     }
                 }
             }

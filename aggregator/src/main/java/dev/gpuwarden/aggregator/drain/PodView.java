@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.drain;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -169,7 +170,7 @@ public record PodView(
             }
             statuses.stream()
                     .flatMap(is -> JsonTrees.objects(is, "resources").stream())
-                    .forEach(device -> devices.add(JsonTrees.text(device, "resourceID")));
+                    .forEach(device -> devices.add(Identifiers.gpu(JsonTrees.text(device, "resourceID"))));
         }
         return Optional.of(devices);
     }

@@ -175,7 +175,10 @@ final class Acceptance {
                         .orElse(true);
     }
 
-    /** A device of a shared GPU, or of a claim, has the UUID in its name. One without a UUID, as of MIG, may be of any GPU. */
+    /**
+     * A device of a shared GPU, or of a claim, has the UUID in its name, in the form of {@code Identifiers} like those of the
+     * resource. One without a UUID, as of MIG, may be of any GPU.
+     */
     private static boolean mayBe(String device, List<String> gpus) {
         return !device.contains("GPU-") || gpus.stream().anyMatch(device::contains);
     }

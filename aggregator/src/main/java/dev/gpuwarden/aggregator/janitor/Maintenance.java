@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -16,7 +17,7 @@ import java.util.Optional;
  * @param created creation by the API server's clock
  * @param deleted true if its deletion was requested
  * @param statusManagers field managers that have written its status
- * @param uuids GPUs of the selector, by UUID
+ * @param uuids GPUs of the selector, by UUID, each once
  * @param addresses GPUs of the selector, by PCI address
  * @param creator field manager that created it; empty if unknown
  */
@@ -72,8 +73,8 @@ record Maintenance(
                         .map(fields -> JsonTrees.text(fields, "manager"))
                         .toList(),
                 JsonTrees.texts(metadata, "annotations"),
-                JsonTrees.text(spec, "nodeName"),
-                JsonTrees.textList(selector, "uuids"),
+                Identifiers.node(JsonTrees.text(spec, "nodeName")),
+                List.copyOf(Identifiers.gpus(JsonTrees.textList(selector, "uuids"))),
                 JsonTrees.textList(selector, "pciBusIDs"),
                 JsonTrees.isTrue(spec, "force"),
                 Progress.of(JsonTrees.object(tree, "status")),

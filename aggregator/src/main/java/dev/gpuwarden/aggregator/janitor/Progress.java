@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -76,7 +77,7 @@ record Progress(
                 JsonTrees.text(status, "phase"),
                 JsonTrees.longNumber(status, "observedGeneration"),
                 JsonTrees.text(status, "nodeUID"),
-                JsonTrees.text(status, "bootID"),
+                Identifiers.uid(JsonTrees.text(status, "bootID")),
                 JsonTrees.objects(status, "services").stream()
                         .map(each -> new Service(
                                 JsonTrees.text(each, "label"),

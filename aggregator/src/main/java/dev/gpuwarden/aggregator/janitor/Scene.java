@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.cli.ExitCode;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.IOException;
 import java.time.Instant;
@@ -56,7 +57,7 @@ record Scene(
                     JsonTrees.isTrue(JsonTrees.object(tree, "spec"), "unschedulable"),
                     JsonTrees.texts(metadata, "labels"),
                     drain(tree),
-                    JsonTrees.text(JsonTrees.object(status, "nodeInfo"), "bootID"),
+                    Identifiers.uid(JsonTrees.text(JsonTrees.object(status, "nodeInfo"), "bootID")),
                     JsonTrees.objects(status, "conditions").stream()
                             .anyMatch(each -> JsonTrees.text(each, "type").equals("Ready")
                                     && JsonTrees.text(each, "status").equals("True")));

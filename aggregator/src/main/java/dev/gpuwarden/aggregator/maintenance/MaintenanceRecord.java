@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.maintenance;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -48,7 +49,7 @@ public record MaintenanceRecord(
         return new MaintenanceRecord(
                 kind,
                 name,
-                JsonTrees.text(JsonTrees.object(tree, "spec"), "nodeName"),
+                Identifiers.node(JsonTrees.text(JsonTrees.object(tree, "spec"), "nodeName")),
                 annotations.getOrDefault(NODE_UID, ""),
                 creator(metadata),
                 annotations.getOrDefault(FAULT, ""),

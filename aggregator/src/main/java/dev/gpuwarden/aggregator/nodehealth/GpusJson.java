@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.ArrayList;
@@ -53,7 +54,7 @@ final class GpusJson {
             gpus.add(new ReportedGpus.Gpu(
                     (int) Math.min(gpu.number("index"), Integer.MAX_VALUE),
                     PciAddress.parse(gpu.textOrEmpty("pciAddress")),
-                    Optional.of(gpu.textOrEmpty("uuid")).filter(uuid -> !uuid.isEmpty()),
+                    Optional.of(Identifiers.gpu(gpu.textOrEmpty("uuid"))).filter(uuid -> !uuid.isEmpty()),
                     resetWith));
         }
         boolean counted = status.has("unlistedGpuCount");

@@ -9,6 +9,7 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.Reporter;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -109,7 +110,7 @@ final class HealthEventJson {
                         JsonTrees.text(tree, "agent"),
                         JsonTrees.text(tree, "componentClass"),
                         JsonTrees.text(tree, "checkName"))
-                .nodeName(JsonTrees.text(tree, "nodeName"))
+                .nodeName(Identifiers.node(JsonTrees.text(tree, "nodeName")))
                 .entities(entities)
                 .errorCodes(codes)
                 .message(JsonTrees.text(tree, "message"))

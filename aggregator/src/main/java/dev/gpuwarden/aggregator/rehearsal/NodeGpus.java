@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.rehearsal;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -73,7 +74,7 @@ record NodeGpus(List<Gpu> gpus, long unlisted) {
 
     private static void reported(Map<String, Gpu> found, Map<String, Object> gpu) {
         Optional<PciAddress> pci = PciAddress.parse(JsonTrees.text(gpu, "pciAddress"));
-        String uuid = JsonTrees.text(gpu, "uuid");
+        String uuid = Identifiers.gpu(JsonTrees.text(gpu, "uuid"));
         String label = GpuIdentity.label((int) JsonTrees.longNumber(gpu, "index"), pci, Optional.of(uuid));
         add(found, uuid, label, pci.map(Entity::pci).stream().toList(), "the report of its daemon");
     }
@@ -96,7 +97,7 @@ record NodeGpus(List<Gpu> gpus, long unlisted) {
     }
 
     private static void add(Map<String, Gpu> found, String text, String label, List<Entity> others, String source) {
-        String uuid = Entity.gpu(text).canonical().value();
+        String uuid = Identifiers.gpu(text);
         if (UUID.matcher(uuid).matches()) {
             List<Entity> names = new ArrayList<>(others);
             names.add(Entity.gpu(uuid));
@@ -120,12 +121,13 @@ record NodeGpus(List<Gpu> gpus, long unlisted) {
         }
         String text = asked.get();
         Optional<Gpu> known = gpus.stream()
-                .filter(gpu -> gpu.uuid().equalsIgnoreCase(text) || gpu.index().equals(Optional.of(text)))
+                .filter(gpu ->
+                        gpu.uuid().equals(Identifiers.gpu(text)) || gpu.index().equals(Optional.of(text)))
                 .findFirst();
         if (known.isPresent()) {
             return known.get();
         }
-        String uuid = Entity.gpu(text).canonical().value();
+        String uuid = Identifiers.gpu(text);
         if (UUID.matcher(uuid).matches()) {
             return new Gpu(uuid, uuid, List.of(Entity.gpu(uuid)), "");
         }

@@ -3,13 +3,13 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * A resource of maintenance, of this program or another creator.
@@ -53,9 +53,9 @@ record MaintenanceResource(
         return new MaintenanceResource(
                 kind,
                 JsonTrees.text(metadata, "name"),
-                JsonTrees.text(spec, "nodeName"),
+                Identifiers.node(JsonTrees.text(spec, "nodeName")),
                 JsonTrees.texts(metadata, "annotations").getOrDefault(NODE_UID, ""),
-                new TreeSet<>(JsonTrees.textList(JsonTrees.object(spec, "selector"), "uuids")),
+                Identifiers.gpus(JsonTrees.textList(JsonTrees.object(spec, "selector"), "uuids")),
                 JsonTrees.textList(metadata, "finalizers"),
                 US.equals(JsonTrees.texts(metadata, "labels").get(MANAGED_BY)),
                 ended(JsonTrees.text(status, "completionTime")),

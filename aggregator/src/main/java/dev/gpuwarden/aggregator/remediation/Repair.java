@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.Duration;
@@ -63,7 +64,7 @@ record Repair(
 
     Repair {
         why = bounded(why, LONGEST_WHY);
-        subjects = new TreeSet<>(subjects);
+        subjects = Identifiers.gpus(subjects);
     }
 
     /** Returns a text of at most three bytes for each char in JSON: a control character would have six. */

@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.core.model.Identifiers;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Optional;
@@ -19,7 +20,7 @@ public record RepairGroup(RepairKind kind, SortedSet<String> gpus) {
             new RepairGroup(MaintenanceKind.REBOOT_NODE, Collections.emptySortedSet());
 
     public RepairGroup {
-        gpus = Collections.unmodifiableSortedSet(new TreeSet<>(gpus));
+        gpus = Collections.unmodifiableSortedSet(Identifiers.gpus(gpus));
     }
 
     /** @param gpus at least one UUID */

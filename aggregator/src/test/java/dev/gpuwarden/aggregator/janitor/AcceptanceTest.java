@@ -16,10 +16,15 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AcceptanceTest {
 
     private final JanitorWorld world = new JanitorWorld();
+    /** The device of a pod on the node, which is not drained; empty for a drained node. */
+    private Optional<String> holder = Optional.empty();
+    /** The UUID of a GPU whose reset is in progress. */
+    private Optional<String> ahead = Optional.empty();
 
     private Verdict verdict(MaintenanceKind kind) {
         return Acceptance.of(world.scene(world.add(kind), true));
@@ -61,8 +66,42 @@ class AcceptanceTest {
                         "spec.selector.uuids: expected GPUs of Node node-1, GPU-a, GPU-b, seen GPU-r0: use a UUID of"
                                 + " status.gpus of its NodeHealth"));
         assertThat(verdict(MaintenanceKind.REBOOT_NODE)).isNotInstanceOf(Verdict.Refused.class);
-        world.gpus = TestGpus.units(List.of("GPU-a"), List.of("gpu-R2"));
-        assertThat(verdict(MaintenanceKind.GPU_RESET)).as("other case").isNotInstanceOf(Verdict.Refused.class);
+    }
+
+    /** The spellings of one UUID that the schema of the resource permits, or that another program writes. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GPU-8199171b-fb75-a4c1-93a6-b4bb93aaf91c",
+                "GPU-8199171B-FB75-A4C1-93A6-B4BB93AAF91C",
+                "GPU-8199171b-FB75-a4c1-93A6-b4bb93aaf91c",
+                "gpu-8199171b-fb75-a4c1-93a6-b4bb93aaf91c",
+                " GPU-8199171b-fb75-a4c1-93a6-b4bb93aaf91c "
+            })
+    void aGpuIsTheSameInEachSpellingOfItsUuid(String uuid) throws Exception {
+        String gpu = "GPU-8199171b-fb75-a4c1-93a6-b4bb93aaf91c";
+        String other = "GPU-9199171b-fb75-a4c1-93a6-b4bb93aaf91c";
+        String selector = "\"uuids\": [\"" + uuid + "\"]";
+        world.add(MaintenanceKind.REBOOT_NODE);
+        world.gpus = TestGpus.units(List.of(gpu), List.of(other));
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", selector)).isEqualTo("accepted");
+        world.gpus = TestGpus.units(List.of(gpu, other));
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", selector)).startsWith("PartOfResetUnit: ");
+        world.gpus = TestGpus.units(List.of(other));
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", selector)).startsWith("GPUNotOnNode: ");
+        world.gpus = TestGpus.units(List.of(uuid), List.of(other));
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", "\"uuids\": [\"" + gpu + "\"]"))
+                .isEqualTo("accepted");
+        world.gpus = ReportedGpus.NONE;
+        holder = Optional.of(gpu);
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", selector)).startsWith("NodeNotDrained: ");
+        holder = Optional.of(uuid.strip() + "::2");
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", "\"uuids\": [\"" + gpu + "\"]"))
+                .startsWith("NodeNotDrained: ");
+        holder = Optional.empty();
+        ahead = Optional.of(uuid);
+        assertThat(refused(MaintenanceKind.GPU_RESET, "node-1", "", "\"uuids\": [\"" + gpu + "\"]"))
+                .startsWith("AlreadyInProgress: ");
     }
 
     @Test
@@ -89,16 +128,23 @@ class AcceptanceTest {
                         {"metadata": {"name": "by-hand", "uid": "u", "generation": 1, "annotations": {%s}},
                         "spec": {"nodeName": "%s", "selector": {%s}}}
                         """.formatted(annotations, node, selector)));
-        Scene facts = world.scene(world.resources.get(0), true);
+        Scene facts = world.scene(world.resources.get(0), holder.isEmpty());
+        List<Maintenance> others = ahead.isPresent()
+                ? List.of(Maintenance.of(MaintenanceKind.GPU_RESET, Json.readObject("""
+                        {"metadata": {"name": "ahead", "uid": "a"},
+                        "spec": {"nodeName": "node-1", "selector": {"uuids": ["%s"]}}}
+                        """.formatted(ahead.get()))))
+                : world.resources.stream().map(WorldResource::read).toList();
         return Acceptance.of(new Scene(
                                 resource,
                                 facts.node(),
                                 Scene.Lock.FREE,
                                 Optional.empty(),
-                                facts.pods(),
-                                world.resources.stream()
-                                        .map(WorldResource::read)
-                                        .toList(),
+                                holder.isPresent()
+                                        ? Optional.of(
+                                                List.of(Scene.NodePod.of(pod(holder.get(), "Job", "team", "Running"))))
+                                        : facts.pods(),
+                                others,
                                 facts.gpus(),
                                 facts.settings(),
                                 facts.now()))
@@ -138,19 +184,25 @@ class AcceptanceTest {
         assertThat(refused(MaintenanceKind.TERMINATE_NODE, "node-1", "", "")).isEqualTo("accepted");
     }
 
-    /** @param device name of the pod's device; empty for a pod whose status names none */
-    private boolean blocks(MaintenanceKind kind, String device, String owner, String namespace, String phase)
+    /** @param device name of its device; empty for a pod whose status names none */
+    private static Map<String, Object> pod(String device, String owner, String namespace, String phase)
             throws IOException {
         String devices = device.isEmpty()
                 ? ""
                 : ", \"allocatedResourcesStatus\": [{\"name\": \"nvidia.com/gpu\", \"resources\": [{\"resourceID\": \""
                         + device + "\"}]}]";
-        Map<String, Object> pod = Json.readObject("""
+        return Json.readObject("""
                 {"metadata": {"name": "pod", "namespace": "%s", "uid": "p",
                 "ownerReferences": [{"kind": "%s", "name": "o", "uid": "o", "controller": true}]},
                 "spec": {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]},
                 "status": {"phase": "%s", "containerStatuses": [{"name": "main"%s}]}}
                 """.formatted(namespace, owner, phase, devices));
+    }
+
+    /** @param device name of the pod's device; empty for a pod whose status names none */
+    private boolean blocks(MaintenanceKind kind, String device, String owner, String namespace, String phase)
+            throws IOException {
+        Map<String, Object> pod = pod(device, owner, namespace, phase);
         Scene facts = world.scene(world.add(kind), false);
         Verdict verdict = Acceptance.of(facts.with(List.of(Scene.NodePod.of(pod))));
         world.resources.clear();

@@ -1,5 +1,7 @@
 package dev.gpuwarden.core.holder;
 
+import dev.gpuwarden.core.model.Identifiers;
+
 /**
  * A container of a pod to which a GPU or a part of one is allocated, whether or not it uses it.
  *
@@ -7,6 +9,11 @@ package dev.gpuwarden.core.holder;
  * @param deviceId the allocated device, as the device plugin or the DRA driver names it
  */
 public record GpuHolder(String namespace, String pod, String container, String gpuUuid, Kind kind, String deviceId) {
+
+    public GpuHolder {
+        gpuUuid = Identifiers.gpu(gpuUuid);
+        deviceId = Identifiers.gpu(deviceId);
+    }
 
     /** The share of the GPU. */
     public enum Kind {

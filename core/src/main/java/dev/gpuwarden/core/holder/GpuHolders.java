@@ -1,9 +1,9 @@
 package dev.gpuwarden.core.holder;
 
+import dev.gpuwarden.core.model.Identifiers;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -89,7 +89,7 @@ public record GpuHolders(
     public Map<String, TreeSet<Pod>> podsByGpu() {
         return holders.stream()
                 .collect(Collectors.groupingBy(
-                        holder -> canonical(holder.gpuUuid()),
+                        GpuHolder::gpuUuid,
                         TreeMap::new,
                         Collectors.mapping(
                                 holder -> new Pod(holder.namespace(), holder.pod()),
@@ -98,19 +98,14 @@ public record GpuHolders(
 
     /** Returns the pods that hold any part of a GPU. */
     public TreeSet<Pod> podsOf(String gpuUuid) {
-        return podsByGpu().getOrDefault(canonical(gpuUuid), new TreeSet<>());
+        return podsByGpu().getOrDefault(Identifiers.gpu(gpuUuid), new TreeSet<>());
     }
 
     /** Returns the pods whose processes hold a GPU open. */
     public TreeSet<Pod> podsWithProcesses(String gpuUuid) {
         return processes.stream()
-                .filter(process -> canonical(process.gpuUuid()).equals(canonical(gpuUuid)))
+                .filter(process -> process.gpuUuid().equals(Identifiers.gpu(gpuUuid)))
                 .map(process -> new Pod(process.namespace(), process.pod()))
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    /** Returns the UUID in one form, since programs differ in the case of its digits. */
-    private static String canonical(String uuid) {
-        return "GPU-" + uuid.replaceFirst("^(?i)GPU-", "").toLowerCase(Locale.ROOT);
     }
 }

@@ -35,6 +35,10 @@ public record GpuIdentity(
         List<MigDevice> mig,
         Reading<List<NvLinkPeer>> nvlinks) {
 
+    public GpuIdentity {
+        uuid = uuid.map(Identifiers::gpu);
+    }
+
     /**
      * Returns a GPU with nothing known but its index.
      *
@@ -67,6 +71,15 @@ public record GpuIdentity(
                         .orElse("");
     }
 
+    /** Returns true if the text is its index, its UUID or its PCI address, in any form of {@link Identifiers}. */
+    public boolean isNamed(String text) {
+        String name = text.strip();
+        Optional<PciAddress> address = PciAddress.parse(name);
+        return uuid.asOptional().equals(Optional.of(Identifiers.gpu(name)))
+                || address.isPresent() && pci.asOptional().equals(address)
+                || Integer.toString(index).equals(name);
+    }
+
     /** Returns UUID, else PCI address, else index: names that programs and `nvidia-smi -i` accept. */
     public String selector() {
         return uuid.asOptional()
@@ -84,5 +97,10 @@ public record GpuIdentity(
             String uuid,
             Reading<Integer> gpuInstance,
             Reading<Integer> computeInstance,
-            Reading<String> profile) {}
+            Reading<String> profile) {
+
+        public MigDevice {
+            uuid = Identifiers.gpu(uuid);
+        }
+    }
 }

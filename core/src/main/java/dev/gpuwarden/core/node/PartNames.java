@@ -32,7 +32,7 @@ public record PartNames(List<Gpu> gpus) {
             Set<Entity> names = new LinkedHashSet<>();
             names.add(Entity.gpuIndex(index));
             pci.map(Entity::pci).ifPresent(names::add);
-            uuid.map(Entity::gpu).map(Entity::canonical).ifPresent(names::add);
+            uuid.map(Entity::gpu).ifPresent(names::add);
             return new Gpu(GpuIdentity.label(index, pci, uuid), names);
         }
     }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.node;
 
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
 import java.util.Collection;
 import java.util.Collections;
@@ -12,7 +13,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /**
  * The GPUs of a node as it reports them to its cluster, by index. Pure.
@@ -34,7 +34,8 @@ public record ReportedGpus(List<Gpu> gpus, OptionalLong unlisted) {
             int index, Optional<PciAddress> pci, Optional<String> uuid, Optional<SortedSet<String>> resetWith) {
 
         public Gpu {
-            resetWith = resetWith.map(others -> Collections.unmodifiableSortedSet(new TreeSet<>(others)));
+            uuid = uuid.map(Identifiers::gpu);
+            resetWith = resetWith.map(others -> Collections.unmodifiableSortedSet(Identifiers.gpus(others)));
         }
 
         public String label() {
@@ -84,11 +85,14 @@ public record ReportedGpus(List<Gpu> gpus, OptionalLong unlisted) {
         boolean proof = !gpus.isEmpty()
                 && unlisted.equals(OptionalLong.of(0))
                 && gpus.stream().allMatch(gpu -> gpu.uuid().isPresent());
-        return uuids.stream()
-                .filter(uuid -> proof
-                        && gpus.stream()
-                                .noneMatch(gpu -> gpu.uuid().orElseThrow().equalsIgnoreCase(uuid)))
-                .collect(Collectors.toCollection(TreeSet::new));
+        return proof ? unknown(uuids) : new TreeSet<>();
+    }
+
+    /** Returns those of these UUIDs that no GPU in the list has. The node may have it, and had no room for it. */
+    public SortedSet<String> unknown(Collection<String> uuids) {
+        SortedSet<String> left = Identifiers.gpus(uuids);
+        gpus.forEach(gpu -> gpu.uuid().ifPresent(left::remove));
+        return left;
     }
 
     public ResetUnits units() {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.node;
 
+import dev.gpuwarden.core.model.Identifiers;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,7 +24,8 @@ public record ResetUnits(Map<String, Set<String>> byGpu, boolean whole) {
 
     public ResetUnits {
         Map<String, Set<String>> sorted = new HashMap<>();
-        byGpu.forEach((uuid, unit) -> sorted.put(uuid, Collections.unmodifiableSortedSet(new TreeSet<>(unit))));
+        byGpu.forEach((uuid, unit) ->
+                sorted.put(Identifiers.gpu(uuid), Collections.unmodifiableSortedSet(Identifiers.gpus(unit))));
         byGpu = Map.copyOf(sorted);
     }
 
@@ -37,18 +39,19 @@ public record ResetUnits(Map<String, Set<String>> byGpu, boolean whole) {
      * reset of it may begin.
      */
     public boolean mayMiss(Collection<String> uuids) {
-        return !whole && !byGpu.keySet().containsAll(uuids);
+        return !whole && !byGpu.keySet().containsAll(Identifiers.gpus(uuids));
     }
 
     /** Returns the unit of a GPU, with its own UUID; empty if it is unknown. */
     public Optional<Set<String>> of(String uuid) {
-        return Optional.ofNullable(byGpu.get(uuid));
+        return Optional.ofNullable(byGpu.get(Identifiers.gpu(uuid)));
     }
 
     /** Returns these GPUs with all that are reset with them. A GPU of unknown unit counts as alone. */
     public SortedSet<String> widened(Collection<String> uuids) {
-        SortedSet<String> all = new TreeSet<>(uuids);
-        uuids.forEach(uuid -> all.addAll(byGpu.getOrDefault(uuid, Set.of())));
+        SortedSet<String> named = Identifiers.gpus(uuids);
+        SortedSet<String> all = new TreeSet<>(named);
+        named.forEach(uuid -> all.addAll(byGpu.getOrDefault(uuid, Set.of())));
         return all;
     }
 
@@ -57,6 +60,9 @@ public record ResetUnits(Map<String, Set<String>> byGpu, boolean whole) {
         if (mayMiss(uuids)) {
             return Optional.empty();
         }
-        return uuids.stream().findFirst().map(first -> widened(Set.of(first))).filter(unit -> unit.containsAll(uuids));
+        return uuids.stream()
+                .findFirst()
+                .map(first -> widened(Set.of(first)))
+                .filter(unit -> unit.containsAll(Identifiers.gpus(uuids)));
     }
 }

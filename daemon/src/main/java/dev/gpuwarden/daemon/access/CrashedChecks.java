@@ -70,13 +70,12 @@ public final class CrashedChecks {
 
     /** Returns why the check must not run on the GPU; empty if it did not crash there. */
     Optional<Refusal> refusal(String check, String gpuUuid) {
-        Entity gpu = Entity.gpu(gpuUuid).canonical();
+        Entity gpu = Entity.gpu(gpuUuid);
         return reader.faults().stream()
                 .filter(fault -> fault.key().agent().equals(FindingEvents.AGENT)
                         && fault.key().checkName().equals(EVENT)
                         && fault.key().errorCode().equals(check)
-                        && fault.cause().entities().stream()
-                                .anyMatch(entity -> entity.canonical().equals(gpu)))
+                        && fault.cause().entities().stream().anyMatch(entity -> entity.equals(gpu)))
                 .findFirst()
                 .map(fault -> new Refusal(
                         "crashed-before",

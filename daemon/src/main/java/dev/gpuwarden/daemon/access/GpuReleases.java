@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.access;
 
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.access.GpuRelease.Released;
@@ -57,7 +58,11 @@ public final class GpuReleases implements AutoCloseable {
     }
 
     /** @param uuids empty for all GPUs of the node */
-    public record Request(List<String> uuids, String reason, Duration hold) {}
+    public record Request(List<String> uuids, String reason, Duration hold) {
+        public Request {
+            uuids = uuids.stream().map(Identifiers::gpu).toList();
+        }
+    }
 
     /** The place for requests. */
     public interface Desk {
@@ -92,13 +97,13 @@ public final class GpuReleases implements AutoCloseable {
         Set<Path> files = new HashSet<>();
         for (GpuSnapshot gpu : gpus) {
             String uuid = gpu.identity().selector();
-            if (request.uuids().isEmpty() || request.uuids().stream().anyMatch(uuid::equalsIgnoreCase)) {
+            if (request.uuids().isEmpty() || request.uuids().contains(uuid)) {
                 uuids.put(gpu.identity().index(), uuid);
                 gpu.identity().minor().asOptional().ifPresent(minor -> files.add(devices.resolve("nvidia" + minor)));
             }
         }
         for (String asked : request.uuids()) {
-            if (uuids.values().stream().noneMatch(asked::equalsIgnoreCase)) {
+            if (!uuids.containsValue(asked)) {
                 throw new ReleaseRefusal("GPU " + asked + " is not on this node; expected one of "
                         + gpus.stream().map(gpu -> gpu.identity().selector()).toList());
             }

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
@@ -155,7 +156,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             return Optional.of(new Refusal("gpu-released", "the daemon stops"));
         }
         return releases.stream()
-                .filter(release -> release.uuid.equalsIgnoreCase(uuid))
+                .filter(release -> release.uuid.equals(uuid))
                 .findFirst()
                 .map(release -> new Refusal("gpu-released", "the GPU was released for " + release.reason));
     }
@@ -192,8 +193,8 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
         lock.lock();
         try {
             releases.add(release);
-            withdraw(gpuUuid);
-            while (left > 0 && grants.stream().anyMatch(grant -> grant.uuid.equalsIgnoreCase(gpuUuid))) {
+            withdraw(release.uuid);
+            while (left > 0 && grants.stream().anyMatch(grant -> grant.uuid.equals(release.uuid))) {
                 long turn = Math.min(left, POLL_NANOS);
                 left -= turn - ended.awaitNanos(turn);
                 endReturned();
@@ -208,7 +209,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
 
     private void withdraw(String uuid) {
         grants.stream()
-                .filter(grant -> stopped || grant.uuid.equalsIgnoreCase(uuid))
+                .filter(grant -> stopped || grant.uuid.equals(uuid))
                 .forEach(grant -> releasedFor(grant.uuid).ifPresent(grant::withdraw));
     }
 
@@ -245,7 +246,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
 
         Held(String check, String uuid) {
             this.check = check;
-            this.uuid = uuid;
+            this.uuid = Identifiers.gpu(uuid);
         }
 
         String uuid() {
@@ -320,7 +321,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
         private final String reason;
 
         Reserved(String uuid, String reason) {
-            this.uuid = uuid;
+            this.uuid = Identifiers.gpu(uuid);
             this.reason = reason;
         }
 
@@ -329,7 +330,7 @@ public final class GpuReservations implements GpuAccess, GpuRelease, AutoCloseab
             endReturned();
             lock.lock();
             try {
-                return grants.stream().noneMatch(grant -> grant.uuid.equalsIgnoreCase(uuid));
+                return grants.stream().noneMatch(grant -> grant.uuid.equals(uuid));
             } finally {
                 lock.unlock();
             }

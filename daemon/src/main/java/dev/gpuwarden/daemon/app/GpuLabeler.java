@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +51,7 @@ final class GpuLabeler implements UnaryOperator<String> {
     }
 
     private String name(String uuid) {
-        String key = uuid.toLowerCase(Locale.ROOT);
+        String key = Identifiers.gpu(uuid);
         ask(names.containsKey(key) ? OLD_NANOS : ASK_AGAIN_NANOS);
         return names.getOrDefault(key, uuid);
     }
@@ -66,8 +66,8 @@ final class GpuLabeler implements UnaryOperator<String> {
             gpu.identity()
                     .uuid()
                     .asOptional()
-                    .ifPresent(uuid -> names.put(
-                            uuid.toLowerCase(Locale.ROOT), gpu.identity().label()));
+                    .ifPresent(uuid ->
+                            names.put(Identifiers.gpu(uuid), gpu.identity().label()));
         }
     }
 }

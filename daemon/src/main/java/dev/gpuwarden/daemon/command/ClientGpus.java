@@ -6,6 +6,7 @@ import dev.gpuwarden.api.v1.ListGpusRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.PartNames;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ record ClientGpus(List<Gpu> gpus) {
     List<Entity> named(String name) {
         Optional<PciAddress> address = PciAddress.parse(name);
         for (Gpu gpu : gpus) {
-            if (gpu.getUuid().getValue().equalsIgnoreCase(name)
+            if (Identifiers.gpu(gpu.getUuid().getValue()).equals(Identifiers.gpu(name))
                     || address.isPresent()
                             && PciAddress.parse(gpu.getPciAddress().getValue()).equals(address)
                     || Integer.toString(gpu.getIndex()).equals(name)) {
@@ -41,8 +42,8 @@ record ClientGpus(List<Gpu> gpus) {
         if (address.isPresent()) {
             return List.of(Entity.pci(address.get()));
         }
-        if (name.regionMatches(true, 0, "GPU-", 0, 4)) {
-            return List.of(Entity.gpu(name).canonical());
+        if (Identifiers.gpu(name).startsWith("GPU-")) {
+            return List.of(Entity.gpu(name));
         }
         throw new UserError("--gpu: unknown GPU '" + name + "'; expected an index"
                 + (gpus.isEmpty() ? "" : " of 0 to " + (gpus.size() - 1)) + ", a UUID or a PCI address");

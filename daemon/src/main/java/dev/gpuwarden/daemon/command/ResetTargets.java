@@ -2,13 +2,11 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.GpuIdentity;
-import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.ResetUnitRule;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -53,7 +51,7 @@ record ResetTargets(List<GpuIdentity> gpus) {
     private static GpuIdentity one(NodeSnapshot node, String name) {
         GpuIdentity gpu = node.gpus().stream()
                 .map(GpuSnapshot::identity)
-                .filter(identity -> named(identity, name))
+                .filter(identity -> identity.isNamed(name))
                 .findFirst()
                 .orElseThrow(() -> new UserError("GPU '" + name + "' is not on this node; expected "
                         + (node.gpus().isEmpty()
@@ -69,13 +67,6 @@ record ResetTargets(List<GpuIdentity> gpus) {
                             + " reboot the node");
         }
         return gpu;
-    }
-
-    private static boolean named(GpuIdentity gpu, String name) {
-        Optional<PciAddress> address = PciAddress.parse(name);
-        return gpu.uuid().asOptional().filter(name::equalsIgnoreCase).isPresent()
-                || address.isPresent() && gpu.pci().asOptional().equals(address)
-                || Integer.toString(gpu.index()).equals(name);
     }
 
     List<String> uuids() {

@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -64,7 +65,7 @@ final class ResetVerification {
                 .filter(seen -> seen.identity()
                         .uuid()
                         .asOptional()
-                        .filter(uuid::equalsIgnoreCase)
+                        .filter(Identifiers.gpu(uuid)::equals)
                         .isPresent())
                 .findFirst();
     }

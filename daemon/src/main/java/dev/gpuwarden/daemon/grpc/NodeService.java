@@ -39,6 +39,7 @@ import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
@@ -159,7 +160,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                         gpu -> gpu.identity()
                                 .uuid()
                                 .asOptional()
-                                .filter(name::equalsIgnoreCase)
+                                .filter(Identifiers.gpu(name)::equals)
                                 .isPresent())
                 .or(() -> address.flatMap(wanted ->
                         first(gpus, gpu -> gpu.identity().pci().asOptional().equals(Optional.of(wanted)))))

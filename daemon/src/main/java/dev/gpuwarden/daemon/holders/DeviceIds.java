@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.holders;
 
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.Reading;
 import java.util.List;
 import java.util.Optional;
@@ -44,8 +45,9 @@ final class DeviceIds {
         record Unknown(String why) implements Meaning {}
     }
 
-    /** @param id as the device plugin reported it to the kubelet */
-    Meaning ofPlugin(String id) {
+    /** @param reported as the device plugin reported it to the kubelet */
+    Meaning ofPlugin(String reported) {
+        String id = Identifiers.gpu(reported);
         Matcher gpu = GPU.matcher(id);
         if (gpu.matches()) {
             // Also a GPU that is not in the list: it may have fallen off the bus, which may be the reason for the
@@ -79,7 +81,7 @@ final class DeviceIds {
      */
     Meaning ofClaim(String device, List<String> cdi) {
         for (String name : cdi) {
-            Matcher uuid = CLAIMED_UUID.matcher(name);
+            Matcher uuid = CLAIMED_UUID.matcher(Identifiers.gpu(name));
             if (uuid.find()) {
                 return uuid.group(1).startsWith("GPU-")
                         ? new Meaning.Gpu(uuid.group(1), Kind.DRA)
@@ -100,7 +102,7 @@ final class DeviceIds {
 
     private Meaning parent(String mig, Kind kind) {
         return one(
-                only(gpu -> gpu.mig().stream().anyMatch(part -> part.uuid().equalsIgnoreCase(mig))),
+                only(gpu -> gpu.mig().stream().anyMatch(part -> part.uuid().equals(mig))),
                 kind,
                 "no GPU had this partition at the last query of the driver");
     }

@@ -1,13 +1,13 @@
 package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.model.Identifiers;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -96,7 +96,7 @@ public final class KubernetesOptions {
 
     /** Returns the Node's name; as in the kubelet, the default is the host name in lower case. */
     private String name(String nodeName) {
-        String name = node == null ? nodeName.toLowerCase(Locale.ROOT) : node.trim();
+        String name = node == null ? Identifiers.node(nodeName) : node.trim();
         if (!NODE.matcher(name).matches()) {
             throw new UserError(
                     "--kubernetes.node must be the name of a Node, one of `kubectl get nodes`, but is '" + name + "'");

@@ -45,7 +45,7 @@ final class DcgmPods {
     private Labels labels(GpuIdentity gpu, Predicate<GpuHolder> which) {
         String uuid = GpuLabels.uuid(gpu);
         List<GpuHolder> of = holders.stream()
-                .filter(holder -> holder.gpuUuid().equalsIgnoreCase(uuid))
+                .filter(holder -> holder.gpuUuid().equals(uuid))
                 .filter(which)
                 .toList();
         if (of.stream()
@@ -65,7 +65,7 @@ final class DcgmPods {
     private static Optional<Integer> instanceOf(String deviceId, GpuIdentity gpu) {
         String id = deviceId.replaceFirst("::.*", "");
         for (MigDevice mig : gpu.mig()) {
-            if (mig.uuid().equalsIgnoreCase(id)) {
+            if (mig.uuid().equals(id)) {
                 return mig.gpuInstance().asOptional();
             }
         }

@@ -107,6 +107,6 @@ final class RepairReason {
         return attempt.subjects().contains(fault.cause().checkName())
                 || fault.cause().entities().stream()
                         .anyMatch(entity ->
-                                attempt.subjects().contains(entity.canonical().value()));
+                                attempt.subjects().contains(entity.value()));
     }
 }

@@ -107,7 +107,7 @@ record RepairRequest(String name, Set<String> subjects, Instant since, HealthEve
         Set<String> gpus = new TreeSet<>();
         for (Entity entity : cause.entities()) {
             if (entity.type().equals(Entity.GPU_UUID) && !entity.value().isEmpty()) {
-                gpus.add(entity.canonical().value());
+                gpus.add(entity.value());
             }
         }
         return gpus;

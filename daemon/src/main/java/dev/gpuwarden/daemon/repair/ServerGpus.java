@@ -62,7 +62,7 @@ record ServerGpus(Set<String> listed, Set<String> known, Set<Entity> nameless, R
     }
 
     private static String canonical(String uuid) {
-        return Entity.gpu(uuid).canonical().value();
+        return Entity.gpu(uuid).value();
     }
 
     /** Returns those of the names that are no GPU of this server. */

@@ -225,9 +225,6 @@ public final class Verification {
     static boolean concerns(List<Entity> parts, HealthEvent pending) {
         return pending.entities().isEmpty()
                 ? parts.isEmpty()
-                : parts.stream()
-                        .map(Entity::canonical)
-                        .anyMatch(part -> pending.entities().stream()
-                                .anyMatch(entity -> entity.canonical().equals(part)));
+                : parts.stream().anyMatch(part -> pending.entities().stream().anyMatch(entity -> entity.equals(part)));
     }
 }

@@ -18,7 +18,6 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -116,7 +115,7 @@ public final class PodTerms implements TermsSource {
     }
 
     private PodBudget.Amount amount(GpuIdentity gpu, BudgetedPod pod) {
-        String here = canonical(gpu.uuid().asOptional().orElse(gpu.label()));
+        String here = gpu.uuid().asOptional().orElse(gpu.label());
         if (pod.getIncomplete()) {
             return unknown("it has more containers with a budget than a list of pods has");
         }
@@ -151,14 +150,9 @@ public final class PodTerms implements TermsSource {
         Map<String, Set<String>> gpus = new HashMap<>();
         for (GpuHolder holder : holders.holders()) {
             if (holder.namespace().equals(pod.getNamespace()) && holder.pod().equals(pod.getName())) {
-                gpus.computeIfAbsent(holder.container(), any -> new HashSet<>()).add(canonical(holder.gpuUuid()));
+                gpus.computeIfAbsent(holder.container(), any -> new HashSet<>()).add(holder.gpuUuid());
             }
         }
         return gpus;
-    }
-
-    /** Returns the UUID in one form, since programs differ in the case of its digits. */
-    private static String canonical(String uuid) {
-        return uuid.toLowerCase(Locale.ROOT);
     }
 }

@@ -1,11 +1,9 @@
 package dev.gpuwarden.daemon.vram.reserve;
 
 import dev.gpuwarden.core.model.GpuIdentity;
-import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.List;
-import java.util.Optional;
 
 /** A GPU and its last observation. */
 record Card(GpuIdentity identity, GpuObservation seen) {
@@ -19,11 +17,7 @@ record Card(GpuIdentity identity, GpuObservation seen) {
     }
 
     boolean isNamed(String name) {
-        return selector().equalsIgnoreCase(name)
-                || Integer.toString(identity.index()).equals(name)
-                || PciAddress.parse(name)
-                        .filter(address -> identity.pci().asOptional().equals(Optional.of(address)))
-                        .isPresent();
+        return identity.isNamed(name);
     }
 
     /** Returns what an empty card has without the driver's part; 0 where that is unknown. */
