@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.node.PartNames;
@@ -25,7 +26,7 @@ public final class FaultEntry {
     static final int LONGEST_NAME = 256;
     /**
      * For all keys and values of the sender together. Larger metadata are left out whole, because a part could be misread as
-     * all. The pairs that the daemon adds about the reporter stay.
+     * all. The pairs that the daemon adds about the reporter stay, and the outcome, because acts depend on it.
      */
     static final int MOST_METADATA = 1024;
 
@@ -104,7 +105,7 @@ public final class FaultEntry {
                 .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
                 .sum();
         if (characters > MOST_METADATA) {
-            kept.keySet().removeIf(key -> !Reporter.isReserved(key));
+            kept.keySet().removeIf(key -> !Reporter.isReserved(key) && !key.equals(HeldFault.OUTCOME));
         }
         Map<String, String> metadata = new TreeMap<>();
         kept.forEach((key, value) ->

@@ -29,6 +29,9 @@ final class DampedPart {
     private @Nullable Meaning seen;
 
     private boolean held;
+    /** The fault was reported as held, and has not failed since. */
+    private boolean passes;
+
     private @Nullable Meaning coming;
     private int bad;
     private int good;
@@ -42,10 +45,16 @@ final class DampedPart {
         this.subject = subject;
     }
 
-    /** Marks this fault as reported. The results of the check stay as they are: passes will clear the fault. */
-    void restore(Meaning meaning) {
+    /**
+     * Marks this fault as reported. The results of the check stay as they are: passes will clear the fault.
+     *
+     * @param asHeld true if it was reported as held
+     */
+    void restore(Meaning meaning, boolean asHeld) {
         told = meaning;
-        if (coming == null && goodSince == null) {
+        held = asHeld;
+        passes = asHeld;
+        if (coming == null && goodSince == null && !asHeld) {
             seen = meaning;
         }
     }
@@ -97,9 +106,10 @@ final class DampedPart {
 
     private void tell(CheckInfo check, Meaning meaning, Finding finding, Instant at, List<FaultChange> out) {
         Meaning before = told;
-        if (meaning.equals(before)) {
+        if (meaning.equals(before) && !passes) {
             return;
         }
+        passes = false;
         Kind kind = Kind.RAISED;
         if (before != null && before.code().equals(meaning.code())) {
             kind = Kind.CHANGED;
@@ -134,8 +144,9 @@ final class DampedPart {
         if (fault == null) {
             return;
         }
-        if (!held && flaps(at) > 0) {
+        if (!passes && (held || flaps(at) > 0)) {
             held = true;
+            passes = true;
             out.add(new FaultChange(Kind.HELD, check, subject, fault, finding, flaps(at), at));
         }
         boolean longGood = Duration.between(goodSince, at).compareTo(FLAPPING_WINDOW) >= 0;
@@ -143,6 +154,7 @@ final class DampedPart {
             out.add(new FaultChange(Kind.LIFTED, check, subject, fault, finding, 0, at));
             told = null;
             held = false;
+            passes = false;
         }
     }
 

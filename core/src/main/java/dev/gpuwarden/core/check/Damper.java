@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  *       findings of the check pass, since that GPU then has a name.
  * </ul>
  *
+ * <p>A held fault is reported when its part is good, and again when the part fails: receivers act only on a part that fails.
+ *
  * <p>Pure but for its own state, which is bounded. Not thread-safe.
  */
 public final class Damper {
@@ -43,9 +45,18 @@ public final class Damper {
 
     /** Restores a fault from before a restart, so that the first runs neither raise it again nor clear it without proof. */
     public void restore(CheckInfo check, Subject subject, Meaning meaning) {
+        restore(check, subject, meaning, false);
+    }
+
+    /**
+     * Restores a fault like {@link #restore(CheckInfo, Subject, Meaning)}.
+     *
+     * @param held true if it was reported as held: then its next failure is news
+     */
+    public void restore(CheckInfo check, Subject subject, Meaning meaning, boolean held) {
         DampedPart part = part(check, subject);
         if (part != null) {
-            part.restore(meaning);
+            part.restore(meaning, held);
         }
     }
 

@@ -166,7 +166,8 @@ public final class FaultTable {
                 && before.customAction().equals(now.customAction())
                 && before.strategy().actedOn() == now.strategy().actedOn()
                 && before.quarantine().equals(now.quarantine())
-                && before.drain().equals(now.drain());
+                && before.drain().equals(now.drain())
+                && HeldFault.is(before) == HeldFault.is(now);
     }
 
     private Set<FaultKey> clears(HealthEvent event) {

@@ -130,11 +130,37 @@ class DamperTest {
         looks(SURE, "FPPFPP"); // raised, lifted, raised: the fourth change would be a lift
         assertThat(told).containsExactly("RAISED lost", "LIFTED lost", "RAISED lost", "HELD lost");
         looks(SURE, "FPP".repeat(100));
-        assertThat(told).hasSize(4);
+        assertThat(told).hasSize(204).doesNotContainSequence("LIFTED lost", "CHANGED lost");
         looks(SURE, "P".repeat(37));
-        assertThat(told).hasSize(4);
+        assertThat(told).hasSize(204).endsWith("CHANGED lost", "HELD lost");
         looks(SURE, "PP");
-        assertThat(told).hasSize(5).endsWith("LIFTED lost");
+        assertThat(told).hasSize(205).endsWith("LIFTED lost");
+    }
+
+    /** Receivers act on a fault that fails, and not on one that is held: each change between them is news, once. */
+    @Test
+    void heldFaultThatFailsAgainIsReported() {
+        looks(SURE, "FPPFPP");
+        assertThat(told).endsWith("HELD lost");
+        looks(SURE, "F");
+        assertThat(told).endsWith("HELD lost", "CHANGED lost");
+        looks(SURE, "FFUFP");
+        assertThat(told).endsWith("HELD lost", "CHANGED lost");
+        looks(SURE, "PPPP");
+        assertThat(told).endsWith("CHANGED lost", "HELD lost");
+        looks(SURE, "H");
+        assertThat(told).endsWith("HELD lost", "LIFTED lost", "RAISED hot");
+    }
+
+    @Test
+    void restartKeepsAHeldFaultHeld() {
+        damper.restore(SURE, GPU, new Meaning("lost", true, RecommendedAction.RESTART_BM), true);
+        looks(SURE, "PPP");
+        assertThat(told).isEmpty();
+        looks(SURE, "F");
+        assertThat(told).containsExactly("CHANGED lost");
+        looks(SURE, "P".repeat(42));
+        assertThat(told).containsExactly("CHANGED lost", "HELD lost", "LIFTED lost");
     }
 
     @Test

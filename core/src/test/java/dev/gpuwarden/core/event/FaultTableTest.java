@@ -46,6 +46,21 @@ class FaultTableTest {
         assertThat(table.faults().get(0).since()).isEqualTo(Instant.EPOCH.plusSeconds(1));
     }
 
+    /** Otherwise the fault would keep its first cause, and receivers would act on a part that is good. */
+    @Test
+    void aHeldFaultIsAnotherCauseAndSoIsItsNextFailure() {
+        HealthEvent failing = builder(List.of("hung"), UUID).fatal(true).build();
+        HealthEvent held =
+                failing.toBuilder().metadata(Map.of(HeldFault.OUTCOME, "pass")).build();
+        apply(failing);
+        assertThat(apply(held)).isEqualTo(Effect.CHANGED);
+        assertThat(HeldFault.is(table.faults().get(0).cause())).isTrue();
+        assertThat(table.faults().get(0).since()).isEqualTo(Instant.EPOCH.plusSeconds(1));
+        assertThat(apply(held)).isEqualTo(Effect.REPEATED);
+        assertThat(apply(failing)).isEqualTo(Effect.CHANGED);
+        assertThat(HeldFault.is(table.faults().get(0).cause())).isFalse();
+    }
+
     @Test
     void healthClearsTheNamedEntityWithAnyCode() {
         apply(fault(List.of("48"), UUID));

@@ -13,6 +13,7 @@ import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.health.Subject;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -109,13 +110,18 @@ public final class CheckEventEmitter {
 
     private void compareWithBook() {
         Map<Damper.Told, CheckInfo> booked = new HashMap<>();
+        Set<Damper.Told> held = new HashSet<>();
         for (Fault fault : book.faults()) {
             CheckInfo check = byEventName.get(fault.key().checkName());
             if (check != null && own(fault)) {
                 HealthEvent cause = fault.cause();
                 Meaning meaning = new Meaning(fault.key().errorCode(), cause.fatal(), cause.action());
                 String label = cause.metadata().getOrDefault(FindingEvents.SUBJECT, "");
-                booked.put(new Damper.Told(check.id(), new Subject(label, cause.entities()), meaning), check);
+                Damper.Told told = new Damper.Told(check.id(), new Subject(label, cause.entities()), meaning);
+                booked.put(told, check);
+                if (HeldFault.is(cause)) {
+                    held.add(told);
+                }
             }
         }
         Set<Key> there = new HashSet<>();
@@ -129,7 +135,7 @@ public final class CheckEventEmitter {
         }
         booked.forEach((current, check) -> {
             if (!known.contains(Key.of(current))) {
-                damper.restore(check, current.subject(), current.meaning());
+                damper.restore(check, current.subject(), current.meaning(), held.contains(current));
             }
         });
     }

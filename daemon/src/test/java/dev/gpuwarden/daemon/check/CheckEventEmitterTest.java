@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.health.Finding;
 import java.time.Clock;
 import java.time.Duration;
@@ -57,6 +58,27 @@ class CheckEventEmitterTest {
         run(GOOD);
         assertThat(book.faults()).isEmpty();
         assertThat(book.taken()).hasSize(2);
+    }
+
+    @Test
+    void flappingFaultIsMarkedWhileItsCheckPassesAlsoAfterARestart() {
+        for (int flap = 0; flap < 2; flap++) {
+            run(BAD);
+            assertThat(book.faults()).noneMatch(fault -> HeldFault.is(fault.cause()));
+            run(GOOD);
+            run(GOOD);
+        }
+        assertThat(book.faults()).singleElement().matches(fault -> HeldFault.is(fault.cause()));
+        int events = book.taken().size();
+        emitter = started(plan);
+        run(GOOD);
+        run(GOOD);
+        assertThat(book.taken()).hasSize(events);
+        run(BAD);
+        assertThat(book.faults()).singleElement().matches(fault -> !HeldFault.is(fault.cause()));
+        run(GOOD);
+        run(GOOD);
+        assertThat(book.faults()).singleElement().matches(fault -> HeldFault.is(fault.cause()));
     }
 
     @Test
