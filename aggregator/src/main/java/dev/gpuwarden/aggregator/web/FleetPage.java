@@ -136,7 +136,7 @@ public final class FleetPage {
         /** Returns the refusal of a request; empty if it is permitted. Blocks for the API server's answer. */
         Optional<HttpAnswer> refused(Request request) throws InterruptedException {
             boolean near = request.from().isLoopbackAddress();
-            boolean proxy = proxies.isEmpty() ? near : proxies.contains(request.from());
+            boolean proxy = proxies.contains(request.from());
             try {
                 String user =
                         options.userHeader.isEmpty() ? "" : request.header().apply(options.userHeader);

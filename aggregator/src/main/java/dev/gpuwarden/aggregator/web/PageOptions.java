@@ -28,12 +28,25 @@ public final class PageOptions {
             names = "--page.proxy",
             split = ",",
             paramLabel = "ADDRESS",
-            description = "Address of that proxy. Its headers are ignored from any other address (default: this"
-                    + " machine or pod).")
+            description = "Address of that proxy. Its headers are ignored from any other address. A header of a user"
+                    + " needs it (default: none). For a proxy in the same pod: 127.0.0.1, which trusts everybody who may"
+                    + " port-forward to the pod.")
     List<String> proxies = List.of();
 
-    /** Returns the addresses of the trusted proxies. Throws {@link UserError} for an option that is no IP address. */
+    /**
+     * Returns the addresses of the trusted proxies. No address is trusted by default, also not the own one: every port-forward comes
+     * from there, so a user could give another name.
+     *
+     * @throws UserError for an option that is no IP address, and for a header without a proxy
+     */
     Set<InetAddress> trusted() {
+        if (proxies.isEmpty() && !(userHeader.isEmpty() && groupsHeader.isEmpty())) {
+            String header = userHeader.isEmpty() ? "--page.groups-header" : "--page.user-header";
+            throw new UserError(
+                    header + ": expected --page.proxy with the address of the proxy that sets the header, found"
+                            + " none. For a proxy in the same pod: --page.proxy=127.0.0.1, which trusts everybody who may"
+                            + " port-forward to the pod");
+        }
         Set<InetAddress> trusted = new HashSet<>();
         for (String proxy : proxies) {
             if (!proxy.matches("[0-9.]+|[0-9a-fA-F:]+")) {

@@ -109,7 +109,10 @@ class FleetPageClusterTest {
     @Test
     void userWhoMayListNodeHealthsMayReadThePage() throws Exception {
         fleet.client.apply(READER);
-        int port = serve("--page.user-header=X-Forwarded-User", "--page.groups-header=X-Forwarded-Groups");
+        int port = serve(
+                "--page.user-header=X-Forwarded-User",
+                "--page.groups-header=X-Forwarded-Groups",
+                "--page.proxy=127.0.0.1");
         assertThat(get(port, Map.of()))
                 .satisfies(answer -> assertThat(answer.statusCode()).isEqualTo(401))
                 .satisfies(answer -> assertThat(answer.headers().firstValue("WWW-Authenticate"))
