@@ -156,7 +156,7 @@ public final class NodeAssessor {
         List<FaultKey> holding = inspection.map(QuarantineSummary::holding).orElse(List.of()).stream()
                 .map(Fault::key)
                 .toList();
-        return RepairSummary.of(node, report.faults(), holding, report.units());
+        return RepairSummary.of(node, report.faults(), holding, report.gpus());
     }
 
     /** Returns the drain on the Node; empty if it cannot be read. The aggregator leaves such a node alone and logs it. */

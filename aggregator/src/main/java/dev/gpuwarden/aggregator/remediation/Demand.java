@@ -4,8 +4,9 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -47,10 +48,10 @@ record Demand(
      * @param faults current faults of a trusted report
      * @param holding keys of the faults that hold the node in quarantine
      * @param templates users' own ways of repair, which go before those of this program
-     * @param units GPUs that can only be reset together
+     * @param there GPUs that the node reports
      */
     static List<Demand> of(
-            List<Fault> faults, Collection<FaultKey> holding, RepairTemplates templates, ResetUnits units) {
+            List<Fault> faults, Collection<FaultKey> holding, RepairTemplates templates, ReportedGpus there) {
         Set<FaultKey> held = Set.copyOf(holding);
         Map<HealthEvent, List<Fault>> byCause = new LinkedHashMap<>();
         faults.stream()
@@ -59,11 +60,11 @@ record Demand(
                 .forEach(fault -> byCause.computeIfAbsent(fault.cause(), any -> new ArrayList<>())
                         .add(fault));
         List<Demand> demands = new ArrayList<>();
-        byCause.forEach((cause, raised) -> demands.add(of(cause, raised, templates, units)));
+        byCause.forEach((cause, raised) -> demands.add(of(cause, raised, templates, there)));
         return demands;
     }
 
-    private static Demand of(HealthEvent cause, List<Fault> raised, RepairTemplates templates, ResetUnits units) {
+    private static Demand of(HealthEvent cause, List<Fault> raised, RepairTemplates templates, ReportedGpus there) {
         Set<String> gpus = new TreeSet<>();
         for (Fault fault : raised) {
             Entity entity = fault.key().entity();
@@ -76,10 +77,13 @@ record Demand(
         String codes = String.join(",", cause.errorCodes());
         String name = Text.truncate(cause.checkName() + (codes.isEmpty() ? "" : " " + codes), LONGEST_NAME);
         Optional<RepairTemplate> template = templates.of(cause);
-        // No reset of a part of a unit begins, also none of a vendor.
-        boolean missed = cause.action() == RecommendedAction.COMPONENT_RESET && units.mayMiss(gpus);
+        // No reset of a GPU that the node does not report begins, also none of a vendor: it may be of another node, and
+        // its unit is
+        // unknown.
+        boolean missed = cause.action() == RecommendedAction.COMPONENT_RESET
+                && !there.unknown(gpus).isEmpty();
         Optional<RepairGroup> group = template.isEmpty()
-                ? group(cause, gpus, units)
+                ? group(cause, gpus, there)
                 : template.get()
                         .group(cause.drain().skip(), gpus)
                         .filter(any -> any.gpus().isEmpty() || !missed);
@@ -90,11 +94,16 @@ record Demand(
                 gpus.isEmpty() ? Set.of(cause.checkName()) : gpus,
                 since,
                 group,
-                group.isPresent() ? "" : RepairText.task(cause, gpus, missed),
+                group.isPresent() ? "" : RepairText.task(cause, gpus, there),
                 cause);
     }
 
-    private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus, ResetUnits units) {
+    /** Returns true while the check of the faults passes, so that they stand for the quarantine alone. */
+    boolean isHeld() {
+        return HeldFault.is(cause);
+    }
+
+    private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus, ReportedGpus there) {
         if (cause.drain().skip()) {
             // No drain shows that its GPU is free.
             return Optional.empty();
@@ -102,9 +111,12 @@ record Demand(
         return switch (cause.action()) {
             case RESTART_VM, RESTART_BM -> Optional.of(RepairGroup.RESTART);
             case COMPONENT_RESET ->
-                units.common(gpus)
-                        .filter(unit -> unit.stream().allMatch(RepairText::isGpu))
-                        .map(RepairGroup::reset);
+                there.unknown(gpus).isEmpty()
+                        ? there.units()
+                                .common(gpus)
+                                .filter(unit -> unit.stream().allMatch(RepairText::isGpu))
+                                .map(RepairGroup::reset)
+                        : Optional.empty();
             case NONE, CONTACT_SUPPORT, RUN_FIELDDIAG, REPLACE_VM, RUN_DCGMEUD, CUSTOM, REMEDIATE, UNKNOWN ->
                 Optional.empty();
         };

@@ -19,6 +19,7 @@ import java.util.Set;
  * @param gpus UUIDs of the GPUs to reset; empty for all, or if it resets none
  * @param ended time of its end; empty while it is in progress
  * @param succeeded true if it ended and its done condition is True
+ * @param reason reason of its done condition; empty without one, and for the resource of a template
  * @param why message of the condition that explains a failure; empty without one
  */
 record MaintenanceResource(
@@ -31,6 +32,7 @@ record MaintenanceResource(
         boolean ours,
         Optional<Instant> ended,
         boolean succeeded,
+        String reason,
         String why) {
 
     static final String NODE_UID = "gpuwarden.dev/node-uid";
@@ -60,6 +62,7 @@ record MaintenanceResource(
                 US.equals(JsonTrees.texts(metadata, "labels").get(MANAGED_BY)),
                 ended(JsonTrees.text(status, "completionTime")),
                 JsonTrees.text(done, "status").equals("True"),
+                JsonTrees.text(done, "reason"),
                 JsonTrees.text(done, "message"));
     }
 

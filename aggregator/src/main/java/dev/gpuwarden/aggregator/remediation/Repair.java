@@ -45,6 +45,10 @@ record Repair(
         FAILED,
         /** The resource is gone, and had not ended. */
         DELETED,
+        /** It ended before anything was tried on hardware, for a reason that an operator must end. */
+        REFUSED,
+        /** It ended before anything was tried on hardware, for a reason that ends by itself: it is decided again. */
+        POSTPONED,
         /** It might no longer begin before its resource was made, so nothing was done. */
         WITHDRAWN
     }
@@ -106,14 +110,26 @@ record Repair(
         return result.filter(how -> how.outcome() == Outcome.WITHDRAWN).isPresent();
     }
 
+    /** Returns true if the attempt ended before anything was tried, and is decided again. */
+    boolean postponed() {
+        return result.filter(how -> how.outcome() == Outcome.POSTPONED).isPresent();
+    }
+
+    /** Returns true if nothing was tried, so that the attempt is no step towards another action. */
+    private boolean untried() {
+        return withdrawn()
+                || postponed()
+                || result.filter(how -> how.outcome() == Outcome.REFUSED).isPresent();
+    }
+
     /** Returns true if the attempt was made for a subject of the request. */
     boolean isFor(Demand demand) {
         return demand.subjects().stream().anyMatch(subjects::contains);
     }
 
-    /** Returns true if the attempt is of the group, and was made for the subject within the time before now. */
+    /** Returns true if the attempt was tried, is of the group, and was made for the subject within the time before now. */
     boolean counts(RepairGroup other, String subject, Duration within, Instant now) {
-        return !withdrawn() && group.equals(other) && subjects.contains(subject) && at.isAfter(now.minus(within));
+        return !untried() && group.equals(other) && subjects.contains(subject) && at.isAfter(now.minus(within));
     }
 
     Map<String, Object> tree() {

@@ -183,7 +183,7 @@ final class RepairAnnotations {
             return Optional.of("remediation-failed");
         }
         return record.inSession()
-                .filter(repair -> !repair.withdrawn())
+                .filter(repair -> !repair.withdrawn() && !repair.postponed())
                 .reduce((a, b) -> b)
                 .flatMap(Repair::result)
                 .map(last -> last.outcome() == Outcome.SUCCEEDED ? "remediation-succeeded" : "remediation-failed");

@@ -150,7 +150,10 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
     private static Result result(MaintenanceResource resource, Instant at) {
         return resource.succeeded()
                 ? new Result(Outcome.SUCCEEDED, at, "")
-                : new Result(Outcome.FAILED, at, resource.why().isEmpty() ? "without a message" : resource.why());
+                : new Result(
+                        RepairRefusals.outcome(resource),
+                        at,
+                        resource.why().isEmpty() ? "without a message" : resource.why());
     }
 
     /** Returns the recorded attempts whose resource was never made, as after the end of a leader. */
@@ -160,9 +163,9 @@ record RepairDecision(Kind kind, String why, RepairRecord record, List<Repair> c
                 .filter(repair -> repair.inProgress() && !facts.record().made().contains(repair.resource()));
     }
 
-    /** Returns true while a fault for which the attempt was made is still reported. */
+    /** Returns true while a fault for which the attempt was made is still reported, and its check does not pass. */
     private static boolean wanted(RepairFacts facts, Repair repair) {
-        return facts.demands().stream().anyMatch(repair::isFor);
+        return facts.demands().stream().anyMatch(demand -> !demand.isHeld() && repair.isFor(demand));
     }
 
     private static Optional<MaintenanceResource> resource(RepairFacts facts, Repair repair) {

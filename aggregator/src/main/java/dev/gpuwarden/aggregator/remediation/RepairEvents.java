@@ -67,6 +67,7 @@ public final class RepairEvents {
         return switch (outcome) {
             case SUCCEEDED -> "RepairSucceeded";
             case WITHDRAWN -> "RepairWithdrawn";
+            case REFUSED, POSTPONED -> "RepairRefused";
             case FAILED, DELETED -> "RepairFailed";
         };
     }
@@ -76,6 +77,7 @@ public final class RepairEvents {
         return switch (result.outcome()) {
             case SUCCEEDED -> what + "has succeeded";
             case FAILED -> what + "has failed: " + result.why();
+            case REFUSED, POSTPONED -> what + "was refused, and nothing was tried: " + result.why();
             case DELETED -> what + "did not end: " + result.why();
             case WITHDRAWN -> what + "was withdrawn: " + result.why();
         };

@@ -53,17 +53,13 @@ record RepairFacts(
             Policy policy,
             Instant now)
             throws IOException {
-        Set<FaultKey> holding = new HashSet<>();
-        for (HealthEvent event : QuarantineSummary.holding(node)) {
-            holding.addAll(event.keys());
-        }
         DrainStanding drain = DrainAnnotation.find(node)
                 .map(there -> new DrainStanding(
                         there.finished().isPresent(),
                         there.full().isPresent(),
                         there.gpus().keySet()))
                 .orElse(DrainStanding.NONE);
-        List<Demand> demands = Demand.of(report.faults(), holding, policy.templates(), report.units());
+        List<Demand> demands = demands(node, report, policy);
         Optional<RepairObstacle> silent = report.monitorsAlone() && demands.isEmpty()
                 ? Optional.of(RepairObstacle.of(report.why()))
                 : Optional.empty();
@@ -78,6 +74,30 @@ record RepairFacts(
                 RepairApproval.of(node),
                 policy,
                 now);
+    }
+
+    /**
+     * Returns the requests of the faults that hold the node and that the report has.
+     *
+     * @throws IOException if an annotation of the Node cannot be read
+     */
+    static List<Demand> demands(CachedNode node, FaultReport report, Policy policy) throws IOException {
+        Set<FaultKey> holding = new HashSet<>();
+        for (HealthEvent event : QuarantineSummary.holding(node)) {
+            holding.addAll(event.keys());
+        }
+        return Demand.of(report.faults(), holding, policy.templates(), report.gpus());
+    }
+
+    /** Returns true if a report that may be acted on has a fault for which the attempt was made. */
+    static boolean wants(CachedNode node, FaultReport report, Policy policy, Repair repair) {
+        try {
+            return report.unfitFor(node).isEmpty()
+                    && demands(node, report, policy).stream()
+                            .anyMatch(demand -> !demand.isHeld() && repair.isFor(demand));
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Returns the facts with further resources of the node. */

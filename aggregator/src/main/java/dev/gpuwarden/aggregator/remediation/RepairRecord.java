@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -49,11 +50,30 @@ record RepairRecord(
         made = Set.copyOf(made);
     }
 
-    /** Returns the last attempt of this quarantine for a group that was not withdrawn. */
+    /** Returns the last attempt of this quarantine for a group that was neither withdrawn nor postponed. */
     Optional<Repair> last(RepairGroup group) {
         return inSession()
-                .filter(repair -> repair.group().equals(group) && !repair.withdrawn())
+                .filter(repair -> repair.group().equals(group) && isOf(repair))
                 .reduce((a, b) -> b);
+    }
+
+    private static boolean isOf(Repair repair) {
+        return !repair.withdrawn() && !repair.postponed();
+    }
+
+    /** Returns the attempts of this quarantine for a group that were postponed since the last one that was not, the oldest first. */
+    List<Repair> postponed(RepairGroup group) {
+        List<Repair> postponed = new ArrayList<>();
+        inSession()
+                .filter(repair -> repair.group().equals(group) && !repair.withdrawn())
+                .forEach(repair -> {
+                    if (repair.postponed()) {
+                        postponed.add(repair);
+                    } else {
+                        postponed.clear();
+                    }
+                });
+        return postponed;
     }
 
     Stream<Repair> inSession() {
@@ -73,9 +93,12 @@ record RepairRecord(
             if (!last.containsValue(newest.resource())) {
                 names.add(newest.resource());
             }
-            if (newest.withdrawn() || newest.inProgress() && !made.contains(newest.resource())) {
+            group.stream()
+                    .filter(repair -> repair.postponed() && !last.containsValue(repair.resource()))
+                    .forEach(repair -> names.add(repair.resource()));
+            if (!isOf(newest) || newest.inProgress() && !made.contains(newest.resource())) {
                 group.subList(0, group.size() - 1).stream()
-                        .filter(repair -> !repair.withdrawn())
+                        .filter(RepairRecord::isOf)
                         .reduce((a, b) -> b)
                         .ifPresent(repair -> names.add(repair.resource()));
             }
@@ -104,6 +127,21 @@ record RepairRecord(
                 .filter(each -> each.kind() instanceof TemplateKind && each.inProgress())
                 .map(MaintenanceResource::name)
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Returns the name of the next attempt for a fault. The history may have lost attempts, so the number of those left may be taken. */
+    String nextName(String node, String uid, RepairGroup group, String fault) {
+        Set<String> taken = history.stream().map(Repair::resource).collect(Collectors.toSet());
+        int attempt = 1
+                + (int) history.stream()
+                        .filter(before ->
+                                before.group().equals(group) && before.fault().equals(fault))
+                        .count();
+        return IntStream.iterate(attempt, next -> next + 1)
+                .mapToObj(next -> RepairText.resource(node, uid, group, fault, next))
+                .filter(name -> !taken.contains(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     RepairRecord with(Repair begun) {

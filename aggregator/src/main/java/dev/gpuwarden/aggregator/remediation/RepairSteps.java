@@ -12,9 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The rules of a decision: the next step for each request, and for the node the step that goes before the others. Pure. */
@@ -110,6 +108,10 @@ final class RepairSteps {
     // ---- one request ----
 
     private Step step(Demand demand) {
+        if (demand.isHeld()) {
+            return new Step.Nothing(
+                    demand.name() + " is held, since it came and went: its check passes now, so nothing begins");
+        }
         if (demand.group().isEmpty()) {
             return demand.person().isEmpty()
                     ? new Step.Nothing(demand.name() + " requests no action: the node waits for its end")
@@ -176,7 +178,7 @@ final class RepairSteps {
         long times = times(group, demand);
         return times >= facts.policy().attempts()
                 ? restart(demand, group.what() + " did not help " + times + " times")
-                : new Step.Act(demand, group, "");
+                : act(demand, group, "");
     }
 
     /** Cases 1 and 3 of the specification: a reset in progress does not delay a reboot. */
@@ -203,7 +205,17 @@ final class RepairSteps {
                         + String.join(", ", new java.util.TreeSet<>(demand.subjects())) + ": the node was rebooted "
                         + times + " times for it within "
                         + facts.policy().memory().toHours() + " h")
-                : new Step.Act(demand, RepairGroup.RESTART, escalated);
+                : act(demand, RepairGroup.RESTART, escalated);
+    }
+
+    /** Returns the action, unless attempts of it were postponed: then a pause comes first, and at last an operator. */
+    private Step act(Demand demand, RepairGroup group, String escalated) {
+        List<Repair> postponed = record.postponed(group);
+        Optional<Instant> until = RepairRefusals.until(postponed, facts.now());
+        return RepairRefusals.task(demand, postponed)
+                .<Step>map(Step.Person::new)
+                .or(() -> until.map(time -> new Step.Wait(RepairRefusals.wait(demand, group, time), until)))
+                .orElseGet(() -> new Step.Act(demand, group, escalated));
     }
 
     private static Step wait(Demand demand, String why) {
@@ -223,6 +235,9 @@ final class RepairSteps {
     }
 
     private static Step broken(Demand demand, Repair repair, Result ended) {
+        if (ended.outcome() == Outcome.REFUSED) {
+            return new Step.Person(RepairRefusals.task(demand, repair, ""));
+        }
         String how = ended.outcome() == Outcome.FAILED ? "failed: " : "did not end: ";
         return new Step.Person(demand.name() + ": repair the node by hand: the "
                 + repair.group().what() + " (" + repair.resource() + ") " + how + ended.why());
@@ -304,7 +319,7 @@ final class RepairSteps {
         Step.Act first = acts.get(0);
         String fault = first.demand().fault();
         return new Repair(
-                name(first.group(), fault),
+                record.nextName(facts.node(), facts.uid(), first.group(), fault),
                 first.group(),
                 first.demand().action().name(),
                 fault,
@@ -313,21 +328,6 @@ final class RepairSteps {
                 RepairDecision.second(facts.now()),
                 Optional.empty(),
                 "");
-    }
-
-    /** Returns the name of the next attempt for a fault. The history may have lost attempts, so the number of those left may be taken. */
-    private String name(RepairGroup group, String fault) {
-        Set<String> taken = record.history().stream().map(Repair::resource).collect(Collectors.toSet());
-        int attempt = 1
-                + (int) record.history().stream()
-                        .filter(before ->
-                                before.group().equals(group) && before.fault().equals(fault))
-                        .count();
-        return IntStream.iterate(attempt, next -> next + 1)
-                .mapToObj(next -> RepairText.resource(facts.node(), facts.uid(), group, fault, next))
-                .filter(name -> !taken.contains(name))
-                .findFirst()
-                .orElseThrow();
     }
 
     private static void add(Map<Kind, List<String>> texts, Kind kind, String text) {

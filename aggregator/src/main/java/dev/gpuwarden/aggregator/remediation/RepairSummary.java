@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -23,7 +23,7 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
 
     /** Returns the repair; empty if the node has none and its faults request none, or if it cannot be read. */
     public static Optional<RepairSummary> of(
-            CachedNode node, List<Fault> faults, Collection<FaultKey> holding, ResetUnits units) {
+            CachedNode node, List<Fault> faults, Collection<FaultKey> holding, ReportedGpus there) {
         RepairRecord record;
         try {
             record = RepairAnnotations.of(node);
@@ -55,7 +55,7 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
                             "the node returns when it reports that its faults are over")
                     : summary(record, "act", RepairEvents.started(last.get()), "the resource ends");
         }
-        List<Demand> demands = Demand.of(faults, holding, RepairTemplates.NONE, units);
+        List<Demand> demands = Demand.of(faults, holding, RepairTemplates.NONE, there);
         String requested = demands.stream()
                 .map(demand -> demand.group()
                         .map(group -> group.what() + " for " + demand.name())

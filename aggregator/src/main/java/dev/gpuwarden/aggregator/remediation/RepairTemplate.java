@@ -115,6 +115,7 @@ record RepairTemplate(
                 true,
                 end.map(RepairTemplate::time),
                 end.isPresent() && failure.isEmpty(),
+                "",
                 failure.map(RepairTemplate::why).orElse("")));
     }
 

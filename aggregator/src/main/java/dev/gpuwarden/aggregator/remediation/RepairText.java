@@ -3,10 +3,12 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.util.Sha256;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Texts and names of repairs. The same input gives the same text. */
 final class RepairText {
@@ -14,6 +16,9 @@ final class RepairText {
     private static final int LONGEST_NAME = 253;
     private static final int LONGEST_LABEL = 63;
     private static final int DIGITS = 24;
+    /** The largest nodes have 16 GPUs. */
+    private static final int MOST_NAMES = 16;
+
     private static final Pattern GPU = Pattern.compile("GPU-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
     private RepairText() {}
@@ -21,12 +26,12 @@ final class RepairText {
     /**
      * Returns the task that an operator has for an event without an automatic action; empty if there is none.
      *
-     * @param missed true if the reset unit of a GPU may be missing in the NodeHealth
+     * @param there GPUs that the node reports
      */
-    static String task(HealthEvent cause, Set<String> gpus, boolean missed) {
+    static String task(HealthEvent cause, Set<String> gpus, ReportedGpus there) {
         return switch (cause.action()) {
             case NONE -> "";
-            case COMPONENT_RESET -> reset(cause, gpus, missed);
+            case COMPONENT_RESET -> reset(cause, gpus, there);
             case RESTART_VM, RESTART_BM -> skipped("reboot it", cause);
             case CONTACT_SUPPORT -> "contact the vendor's support";
             case RUN_FIELDDIAG -> "run NVIDIA's field diagnosis";
@@ -39,13 +44,13 @@ final class RepairText {
         };
     }
 
-    private static String reset(HealthEvent cause, Set<String> gpus, boolean missed) {
+    private static String reset(HealthEvent cause, Set<String> gpus, ReportedGpus there) {
         if (gpus.isEmpty()) {
             return "reset its part by hand: the fault names no GPU";
         }
-        if (missed) {
-            return "reset its GPU by hand, with gpuwarden gpu-reset on the node: its NodeHealth has no room for the reset unit of "
-                    + String.join(", ", gpus) + " (status.unlistedGpuCount)";
+        Set<String> unknown = there.unknown(gpus);
+        if (gpus.stream().allMatch(RepairText::isGpu) && !unknown.isEmpty()) {
+            return unknown(unknown, there);
         }
         if (gpus.size() > 1) {
             String task = "reset its " + gpus.size() + " GPUs";
@@ -54,6 +59,23 @@ final class RepairText {
         return gpus.stream().allMatch(RepairText::isGpu)
                 ? skipped("reset its GPU", cause)
                 : "reset the GPU of " + String.join("", gpus) + " by hand: it is no UUID of a whole GPU";
+    }
+
+    private static String unknown(Set<String> gpus, ReportedGpus there) {
+        String names = String.join(", ", gpus);
+        if (!there.missing(gpus).isEmpty()) {
+            return "correct the sender, or look for the GPU: expected a GPU of the node, "
+                    + there.gpus().stream()
+                            .flatMap(gpu -> gpu.uuid().stream())
+                            .limit(MOST_NAMES)
+                            .collect(Collectors.joining(", "))
+                    + ", seen " + names;
+        }
+        return there.gpus().isEmpty()
+                ? "reset its GPU by hand, with gpuwarden gpu-reset on the node: expected " + names
+                        + " in status.gpus of the node's NodeHealth, seen no GPUs"
+                : "reset its GPU by hand, with gpuwarden gpu-reset on the node: its NodeHealth has no room for the reset unit of "
+                        + names + " (status.unlistedGpuCount), or does not have the UUID of each GPU";
     }
 
     /** Returns true for a UUID of a whole GPU, as the resource's schema requires. */

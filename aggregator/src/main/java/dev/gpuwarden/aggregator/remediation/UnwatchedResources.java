@@ -65,6 +65,7 @@ final class UnwatchedResources {
                 true,
                 Optional.empty(),
                 false,
+                "",
                 why);
     }
 }

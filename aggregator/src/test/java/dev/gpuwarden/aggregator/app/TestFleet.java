@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
@@ -232,6 +233,16 @@ public final class TestFleet implements AutoCloseable {
         }
     }
 
+    /** Returns the GPUs that its faults name: a node reports more, but tests need no other. */
+    private ReportedGpus atFault(String node) {
+        return TestGpus.ofUnknownUnits(faults.get(node).faults().stream()
+                .map(fault -> fault.key().entity())
+                .filter(entity -> entity.type().equals(Entity.GPU_UUID))
+                .map(Entity::value)
+                .distinct()
+                .toArray(String[]::new));
+    }
+
     private void write(String node) {
         try {
             StoredHealth seen = healths.read(node);
@@ -247,7 +258,7 @@ public final class TestFleet implements AutoCloseable {
                             sequence,
                             0,
                             faults.get(node).faults(),
-                            gpus.getOrDefault(node, ReportedGpus.NONE)),
+                            gpus.getOrDefault(node, atFault(node))),
                     seen);
         } catch (Exception e) {
             throw new AssertionError(e);

@@ -27,6 +27,15 @@ public final class TestGpus {
         return new ReportedGpus(all);
     }
 
+    /** Returns the list of a node with these GPUs, whose reset units are unknown. */
+    public static ReportedGpus ofUnknownUnits(String... uuids) {
+        List<ReportedGpus.Gpu> all = new ArrayList<>();
+        for (String uuid : uuids) {
+            all.add(new ReportedGpus.Gpu(all.size(), Optional.empty(), Optional.of(uuid), Optional.empty()));
+        }
+        return new ReportedGpus(all);
+    }
+
     /** Returns the same list, which has no room for one GPU more. */
     public static ReportedGpus cut(ReportedGpus list) {
         return new ReportedGpus(list.gpus(), OptionalLong.of(1));

@@ -17,7 +17,16 @@ final class ModelAction {
         BAD,
         GONE,
         /** It might no longer begin before its resource was made, so it counts for nothing. */
-        WITHDRAWN
+        WITHDRAWN,
+        /** Nothing was tried, for a reason that an operator must end. */
+        REFUSED,
+        /** Nothing was tried, for a reason that ends by itself. */
+        POSTPONED;
+
+        /** Returns true if the end proves nothing about the hardware. */
+        boolean untried() {
+            return this == WITHDRAWN || this == REFUSED || this == POSTPONED;
+        }
     }
 
     /**

@@ -46,8 +46,9 @@ record ModelTemplates(List<Template> all) {
      * Returns the group of a fault; empty if it requests nothing, or waits for an operator.
      *
      * @param linked GPUs that can only be reset together, sorted
+     * @param there GPUs that the node reports
      */
-    Optional<String> requested(ModelFault fault, List<String> linked) {
+    Optional<String> requested(ModelFault fault, List<String> linked, Set<String> there) {
         Optional<Template> template = all.stream()
                 .filter(each -> each.actions().contains(fault.action()))
                 .findFirst();
@@ -55,6 +56,10 @@ record ModelTemplates(List<Template> all) {
             return Optional.empty();
         }
         String gpus = String.join("+", new TreeSet<>(fault.gpus()));
+        boolean ofGpus = template.isEmpty() || template.get().drain().equals("gpu");
+        if (fault.action().equals("reset") && ofGpus && !there.containsAll(fault.gpus())) {
+            return Optional.empty();
+        }
         if (template.isPresent()) {
             String name = template.get().name();
             if (!template.get().drain().equals("gpu")) {

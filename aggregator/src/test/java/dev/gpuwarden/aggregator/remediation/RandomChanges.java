@@ -9,6 +9,8 @@ import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.HeldFault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,6 +26,10 @@ import java.util.stream.Collectors;
 final class RandomChanges {
 
     private final long seed;
+    /** The reasons of resources that fail: tried, refused for a while, and refused for good. */
+    private static final List<String> REASONS =
+            List.of("", "", "ResetJobFailed", "NodeNotDrained", "NodeNotDrained", "LockLost", "GPUNotOnNode");
+
     final Random random;
     final RepairModel model = new RepairModel();
     final RepairNode node = new RepairNode();
@@ -76,13 +82,49 @@ final class RandomChanges {
         story.add("templates " + model.templates.all());
     }
 
-    /** Links the first two GPUs of some nodes. */
+    /** Links the first two GPUs of some nodes. Some nodes do not report all GPUs that events name, or none. */
     private void link() {
+        List<String> there = RandomEvent.GPUS.subList(0, random.nextInt(6) == 0 ? 2 : 3);
         if (random.nextInt(3) == 0) {
             model.linked = RandomEvent.GPUS.subList(0, 2);
-            scene.gpus =
-                    TestGpus.units(model.linked.stream().map(RandomEvent::uuid).toList());
+            List<List<String>> units = new ArrayList<>(List.of(uuids(model.linked)));
+            there.stream().skip(2).forEach(gpu -> units.add(uuids(List.of(gpu))));
+            scene.gpus = TestGpus.units(units.toArray(List[]::new));
+        } else {
+            there = random.nextInt(20) == 0 ? List.of() : there;
+            scene.gpus = TestGpus.ofUnknownUnits(uuids(there).toArray(String[]::new));
         }
+        model.there = Set.copyOf(there);
+    }
+
+    private static List<String> uuids(List<String> gpus) {
+        return gpus.stream().map(RandomEvent::uuid).toList();
+    }
+
+    /** The check of a fault passes, and the fault is held; or it fails again. */
+    private void hold() {
+        if (scene.faults.isEmpty()) {
+            return;
+        }
+        HealthEvent before = any(scene.faults).cause();
+        // Most faults fail again.
+        boolean held = !HeldFault.is(before) && random.nextInt(2) == 0;
+        HealthEvent now = before.toBuilder()
+                .metadata(held ? Map.of(HeldFault.OUTCOME, "pass") : Map.of())
+                .build();
+        story.add((held ? "held " : "fails again ") + before.checkName() + " " + before.entities());
+        scene.faults.replaceAll(each -> each.cause().equals(before) ? caused(each, now) : each);
+        Set<String> gpus =
+                before.entities().stream().map(each -> named(each.value())).collect(Collectors.toSet());
+        model.faults.replaceAll(each -> each.check().equals(before.checkName())
+                        && gpus.containsAll(each.gpus())
+                        && each.gpus().isEmpty() == gpus.isEmpty()
+                ? each.held(held)
+                : each);
+    }
+
+    private static Fault caused(Fault fault, HealthEvent cause) {
+        return new Fault(fault.key(), cause, fault.sequence(), fault.since(), fault.lastSeen(), fault.occurrences());
     }
 
     /** Returns the changes so far, for the message of a failure. */
@@ -113,7 +155,7 @@ final class RandomChanges {
     }
 
     private void change() {
-        switch (random.nextInt(model.manual ? 22 : 18)) {
+        switch (random.nextInt(model.manual ? 23 : 19)) {
             case 0, 1, 2, 3 -> fault();
             case 4 -> recover();
             case 5, 6, 7 -> end();
@@ -130,7 +172,8 @@ final class RandomChanges {
                 story.add("uncordoned");
                 rests = true;
             }
-            case 18 -> {
+            case 18 -> hold();
+            case 19 -> {
                 story.add("approved another attempt");
                 node.approve("maintenance-of-another");
                 model.approveNothing();
@@ -187,7 +230,7 @@ final class RandomChanges {
     private static ModelFault without(ModelFault fault, String gpu) {
         Set<String> rest = new TreeSet<>(fault.gpus());
         return rest.remove(gpu)
-                ? new ModelFault(fault.check(), rest, fault.action(), fault.since(), fault.skip())
+                ? new ModelFault(fault.check(), rest, fault.action(), fault.since(), fault.skip(), fault.held())
                 : fault;
     }
 
@@ -211,12 +254,21 @@ final class RandomChanges {
             MaintenanceResource resource = any(open);
             boolean good = random.nextInt(3) > 0;
             story.add("ends " + actions.get(resource.name()).group + (good ? " well" : " badly"));
+            boolean own = !vendor.knows(resource);
+            String reason = own && !good ? any(REASONS) : "";
+            story.add(reason);
             MaintenanceResource ended =
-                    vendor.knows(resource) ? vendor.end(resource, good, scene.now) : scene.ended(resource, good);
+                    own ? scene.ended(resource, good, reason) : vendor.end(resource, good, scene.now);
             scene.resources.replaceAll(each -> each.equals(resource) ? ended : each);
             model.end(
                     actions.get(resource.name()),
-                    good ? State.GOOD : State.BAD,
+                    good
+                            ? State.GOOD
+                            : switch (reason) {
+                                case "NodeNotDrained", "LockLost" -> State.POSTPONED;
+                                case "GPUNotOnNode" -> State.REFUSED;
+                                default -> State.BAD;
+                            },
                     ended.ended().orElseThrow().getEpochSecond());
         }
     }

@@ -78,7 +78,7 @@ record RandomEvent(String check, List<String> gpus, RecommendedAction action, bo
             case CUSTOM -> "fix";
             default -> "person";
         };
-        return new ModelFault(check, Set.copyOf(gpus), requested, since, skip);
+        return new ModelFault(check, Set.copyOf(gpus), requested, since, skip, false);
     }
 
     @Override

@@ -40,6 +40,9 @@ final class RepairModel {
     /** GPUs that can only be reset together, sorted; empty if each is reset alone. */
     List<String> linked = List.of();
 
+    /** The GPUs that the node reports. */
+    Set<String> there = Set.of("a", "b", "c");
+
     /** The file of the operator. It changes with a restart of the program. */
     ModelTemplates templates = ModelTemplates.NONE;
     /** The program may not read resources of templates that are no longer in the file. */
@@ -145,7 +148,7 @@ final class RepairModel {
         } else if (action.state == State.UNMADE && hidden) {
             action.end(State.WITHDRAWN, now);
         } else if (action.state == State.UNMADE && !blocked) {
-            boolean wanted = faults.stream().anyMatch(fault -> fault.isOf(action));
+            boolean wanted = faults.stream().anyMatch(fault -> !fault.held() && fault.isOf(action));
             if (!wanted || !drained(action.group)) {
                 action.end(State.WITHDRAWN, now);
             }
@@ -212,8 +215,11 @@ final class RepairModel {
     private Map<String, Want> wanted(long now) {
         Map<String, Want> wanted = new LinkedHashMap<>();
         for (ModelFault fault : faults) {
+            if (fault.held()) {
+                continue;
+            }
             templates
-                    .requested(fault, linked)
+                    .requested(fault, linked, there)
                     .flatMap(group -> group(fault, group, now))
                     .ifPresent(act -> wanted.computeIfAbsent(act, any -> new Want(fault, new TreeSet<>()))
                             .subjects()
@@ -274,9 +280,32 @@ final class RepairModel {
             return Optional.empty();
         }
         if (times(fault, group, now) < ATTEMPTS) {
-            return Optional.of(group);
+            return mayTryAgain(group, now) ? Optional.of(group) : Optional.empty();
         }
         return restart ? Optional.empty() : group(fault, templates.restart(), now);
+    }
+
+    /** After a refusal before anything was tried, the next attempt waits for a minute; three in a row are for a person. */
+    private boolean mayTryAgain(String group, long now) {
+        List<ModelAction> inRow = new ArrayList<>();
+        for (ModelAction each : actions) {
+            if (each.recorded && each.session == session && each.group.equals(group) && each.state != State.WITHDRAWN) {
+                if (each.state == State.POSTPONED) {
+                    inRow.add(each);
+                } else {
+                    inRow.clear();
+                }
+            }
+        }
+        return inRow.isEmpty() || inRow.size() < 3 && now >= inRow.get(inRow.size() - 1).ended + 60;
+    }
+
+    /** Returns true if an attempt of the same group was postponed before. */
+    boolean wasPostponed(ModelAction action) {
+        return actions.stream()
+                .anyMatch(each -> each.state == State.POSTPONED
+                        && each.session == action.session
+                        && each.group.equals(action.group));
     }
 
     /** Returns the number of attempts for the GPU that had most of them. */
@@ -284,7 +313,7 @@ final class RepairModel {
         return fault.subjects().stream()
                 .mapToLong(subject -> actions.stream()
                         .filter(each -> each.recorded && each.group.equals(group) && each.at > now - MEMORY)
-                        .filter(each -> each.state != State.WITHDRAWN)
+                        .filter(each -> !each.state.untried())
                         .filter(each -> each.subjects.contains(subject))
                         .count())
                 .max()
@@ -308,7 +337,7 @@ final class RepairModel {
     private Optional<ModelAction> last(String group) {
         return actions.stream()
                 .filter(each -> each.recorded && each.session == session && each.group.equals(group))
-                .filter(each -> each.state != State.WITHDRAWN)
+                .filter(each -> each.state != State.WITHDRAWN && each.state != State.POSTPONED)
                 .reduce((a, b) -> b);
     }
 

@@ -42,6 +42,7 @@ class RepairModelTest {
                         "vendor",
                         "vendor of one",
                         "vendor of two",
+                        RepairSequence.AGAIN,
                         RepairSequence.ASKS,
                         RepairSequence.UNLOCKS);
         assertThat(made.values()).as(made::toString).allMatch(count -> count >= SEQUENCES / 500);

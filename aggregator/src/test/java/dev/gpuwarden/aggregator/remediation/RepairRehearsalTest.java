@@ -6,10 +6,12 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.remediation.RepairRehearsal.Result;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.node.PartNames;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +40,16 @@ class RepairRehearsalTest {
                 Map.of("unschedulable", true)));
         return RepairRehearsal.of(
                 node,
-                FaultReport.trusted("n", scene.faults),
+                new FaultReport(
+                        "n",
+                        "u",
+                        FaultReport.Standing.TRUSTED,
+                        "",
+                        scene.faults,
+                        Set.of(),
+                        PartNames.NONE,
+                        0,
+                        TestGpus.ofUnknownUnits(GPU)),
                 Map.of(MaintenanceKind.GPU_RESET, resets),
                 Optional.empty(),
                 new RepairReconciler.Settings(

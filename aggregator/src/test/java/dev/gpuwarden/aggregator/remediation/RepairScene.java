@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
+import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.DrainStanding;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.Entity;
@@ -25,6 +26,7 @@ final class RepairScene {
     static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
     static final String GPU_A = "GPU-aaaaaaaa-2051-db6c-0430-ffc457bff834";
     static final String GPU_B = "GPU-bbbbbbbb-2051-db6c-0430-ffc457bff834";
+    static final String GPU_C = "GPU-cccccccc-2051-db6c-0430-ffc457bff834";
 
     Instant now = NOW;
     RepairRecord record = RepairRecord.NONE;
@@ -32,7 +34,9 @@ final class RepairScene {
     Policy policy = Policy.DEFAULT;
     String approved = "";
     Optional<RepairObstacle> obstacle = Optional.empty();
-    ReportedGpus gpus = ReportedGpus.NONE;
+    /** The GPUs that the node reports, each of an unknown reset unit. */
+    ReportedGpus gpus = TestGpus.ofUnknownUnits(GPU_A, GPU_B, GPU_C);
+
     final List<Fault> faults = new ArrayList<>();
     final List<MaintenanceResource> resources = new ArrayList<>();
 
@@ -69,7 +73,7 @@ final class RepairScene {
     }
 
     List<Demand> demands() {
-        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates(), gpus.units());
+        return Demand.of(faults, faults.stream().map(Fault::key).toList(), policy.templates(), gpus);
     }
 
     RepairDecision decide() {
@@ -107,7 +111,7 @@ final class RepairScene {
 
     private static MaintenanceResource resource(
             RepairKind kind, String name, String uid, Set<String> gpus, boolean ours) {
-        return new MaintenanceResource(kind, name, "n", uid, gpus, List.of(), ours, Optional.empty(), false, "");
+        return new MaintenanceResource(kind, name, "n", uid, gpus, List.of(), ours, Optional.empty(), false, "", "");
     }
 
     /** Ends the resources of a kind that are in progress. */
@@ -115,7 +119,16 @@ final class RepairScene {
         resources.replaceAll(each -> each.kind().equals(kind) && each.inProgress() ? ended(each, succeeded) : each);
     }
 
+    /** Ends the resources of a kind that are in progress, before anything was tried. */
+    void refuse(RepairKind kind, String reason) {
+        resources.replaceAll(each -> each.kind().equals(kind) && each.inProgress() ? ended(each, false, reason) : each);
+    }
+
     MaintenanceResource ended(MaintenanceResource of, boolean succeeded) {
+        return ended(of, succeeded, "");
+    }
+
+    MaintenanceResource ended(MaintenanceResource of, boolean succeeded, String reason) {
         return new MaintenanceResource(
                 of.kind(),
                 of.name(),
@@ -126,6 +139,7 @@ final class RepairScene {
                 of.ours(),
                 Optional.of(now),
                 succeeded,
+                reason,
                 succeeded ? "" : "the GPU is in use");
     }
 

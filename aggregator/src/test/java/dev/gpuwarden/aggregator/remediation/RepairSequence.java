@@ -14,6 +14,8 @@ final class RepairSequence {
 
     /** The waits for a person because of a template that is no longer in the file. */
     static final String ASKS = "a person for a hidden resource";
+    /** The attempts that follow one which was refused before anything was tried. */
+    static final String AGAIN = "an attempt after a refusal";
     /** The locks that were released out of quarantine. */
     static final String UNLOCKS = "a lock out of quarantine";
 
@@ -131,6 +133,9 @@ final class RepairSequence {
                 changes.scene.make(repair);
             }
             changes.story.add("  makes " + group);
+            if (model.wasPostponed(action)) {
+                made.merge(AGAIN, 1, Integer::sum);
+            }
             made.merge(
                     template
                             ? group.replace("@cases", "")
