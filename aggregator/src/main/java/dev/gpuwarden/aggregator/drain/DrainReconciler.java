@@ -11,10 +11,8 @@ import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
-import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests.SignalRequest;
-import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -72,8 +70,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     /** The result of the dry run of each node, so that its pods are not listed again. */
     private final Map<String, DrainDryRun> rehearsed = new ConcurrentHashMap<>();
 
-    /** The reset units by which the drain of each followed node was decided. */
-    private final Map<String, ResetUnits> units = new ConcurrentHashMap<>();
+    private final DrainReasons reasons;
 
     private volatile boolean open;
 
@@ -102,23 +99,22 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         this.clock = clock;
         this.log = new DrainAuditLog(audits);
         this.written = written;
+        this.reasons = new DrainReasons(new ActCheck(api, cache, clock), cache, settings.force());
         this.removals = new PodEvictor(
                 new PodEviction(api, settings.policies().grace(), false),
                 new SignalRequests(api, cache, clock),
-                cache,
                 clock,
                 log,
                 metrics,
                 again,
                 () -> open,
-                DrainRequest::drainable);
+                reasons::again);
         this.retries = new NodeRetries(api, cache);
         this.followed = new FollowedNodes(api, again, settings.times().retry());
         this.together = new WorkloadGroups(again);
         this.againAfter = againAfter;
         cache.follow((node, health) -> {
-            if (followed.has(node)
-                    && (SignalRequest.any(health) || !NodeHealth.units(health).equals(units.get(node)))) {
+            if (followed.has(node) && SignalRequest.any(health) || reasons.isNew(node, health)) {
                 again.accept(node);
             }
         });
@@ -134,6 +130,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     public void end() {
         open = false;
         followed.names().forEach(this::forget);
+        reasons.forget();
         rehearsed.clear();
     }
 
@@ -181,14 +178,13 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
 
     private void settle(CachedNode node) throws ApiException, InterruptedException {
         Instant now = clock.instant();
+        DrainRequest request;
         DrainAnnotation before;
         DrainAnnotation asked;
         try {
             before = DrainRequest.drainable(node) ? DrainAnnotation.of(node) : DrainAnnotation.NONE;
-            ResetUnits together =
-                    cache.health(node.name()).map(NodeHealth::units).orElse(ResetUnits.UNKNOWN);
-            units.put(node.name(), together);
-            asked = before.with(DrainRequest.of(node, together, settings.force()), now);
+            request = reasons.decide(node);
+            asked = before.with(request, now);
         } catch (IOException e) {
             LOG.log(Level.WARNING, "node " + node.name() + " is not drained: " + e.getMessage());
             forget(node.name());
@@ -210,20 +206,26 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         }
         drain.over(over);
         if (drain.isComplete()) {
-            act(node, drain, before, asked, now);
+            act(node, drain, request, before, asked, now);
         }
     }
 
-    private void act(CachedNode node, DrainState drain, DrainAnnotation before, DrainAnnotation asked, Instant now)
+    private void act(
+            CachedNode node,
+            DrainState drain,
+            DrainRequest request,
+            DrainAnnotation before,
+            DrainAnnotation asked,
+            Instant now)
             throws ApiException, InterruptedException {
         drain.before(before);
         Set<String> inFlight = drain.inFlight();
         GpuHolderSource.Answer answer = DrainDecision.asks(asked, drain.pods())
-                ? gpuPods.holders(
+                ? request.within(gpuPods.holders(
                         node,
                         asked.partial(),
                         drain.pods(),
-                        asked.gpus().values().stream().min(Instant::compareTo).orElse(now))
+                        asked.gpus().values().stream().min(Instant::compareTo).orElse(now)))
                 : new GpuHolderSource.Answer.Known(Map.of(), now);
         DrainDecision decision = DrainDecision.decide(
                 node,
@@ -267,8 +269,9 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             }
             return;
         }
-        List<PodPlan> due =
-                decision.plan().stream().filter(plan -> plan.isDue(now)).toList();
+        List<PodPlan> due = decision.plan().stream()
+                .filter(plan -> plan.isDue(now) && request.reaches(plan.pod(), asked, answer))
+                .toList();
         for (PodPlan plan : drain.take(due, inFlight, MOST_OF_A_NODE, now)) {
             removals.submit(node, drain, plan);
         }
@@ -315,7 +318,6 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
     private void forget(String node) {
         together.forget(node);
         followed.forget(node);
-        units.remove(node);
     }
 
     private void rehearse(

@@ -5,7 +5,7 @@ import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
-import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -33,7 +33,7 @@ public record DrainRehearsal(
      * Returns the drain.
      *
      * @param node the Node as quarantine leaves it
-     * @param units GPUs that can only be reset together
+     * @param current faults of the node, with the one of the rehearsal, and its GPUs
      * @param all the reason why all pods have to leave; empty if the faults alone decide
      * @param force true if senders may request that all pods leave immediately
      * @return empty if the quarantine requests no drain
@@ -42,14 +42,14 @@ public record DrainRehearsal(
     public static Optional<DrainRehearsal> of(
             CachedNode node,
             Collection<PodView> pods,
-            ResetUnits units,
+            CurrentFaults current,
             Optional<String> all,
             DrainPolicies policies,
             boolean force,
             Clock clock)
             throws IOException {
         Instant now = clock.instant();
-        DrainRequest asked = DrainRequest.of(node, units, force);
+        DrainRequest asked = DrainRequest.of(node, current, force);
         DrainRequest request = all.isEmpty() ? asked : new DrainRequest(true, asked.gpus(), asked.forced(), all.get());
         if (request.isNone()) {
             return Optional.empty();

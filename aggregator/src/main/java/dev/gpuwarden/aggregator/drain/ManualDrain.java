@@ -155,13 +155,13 @@ public final class ManualDrain {
         return new PodEvictor(
                 new PodEviction(api, settings.grace(), false),
                 new SignalRequests(api, cache, clock),
-                cache,
                 clock,
                 new DrainAuditLog(audit -> {}),
                 new DrainMetrics(),
                 node -> news.release(),
                 () -> !stopped,
-                CachedNode::unschedulable);
+                decided -> cache.node(decided.name())
+                        .filter(now -> now.uid().equals(decided.uid()) && now.unschedulable()));
     }
 
     /** The course of one drain, from the first evaluation to the last. */

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
@@ -19,7 +18,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 
 /**
  * The executor of evictions, deletions and signal requests, many at the same time. Each has an audit record before and after.
@@ -32,15 +30,20 @@ final class PodEvictor implements AutoCloseable {
     /** The number of threads, each of which waits for one answer. */
     private static final int THREADS = 32;
 
+    /** The last look at a node before an act on one of its pods. Blocks. */
+    interface Look {
+        /** Returns the Node as it is now; empty if its pods need not leave any more. */
+        Optional<CachedNode> again(CachedNode decided) throws ApiException, InterruptedException;
+    }
+
     private final PodEviction removal;
     private final SignalRequests signals;
-    private final NodeCache cache;
     private final Clock clock;
     private final DrainAuditLog log;
     private final DrainMetrics metrics;
     private final Consumer<String> again;
     private final BooleanSupplier open;
-    private final Predicate<CachedNode> drainable;
+    private final Look look;
     private final ExecutorService threads =
             Executors.newFixedThreadPool(THREADS, Threads.daemon("gpuwarden-drain-pod"));
 
@@ -48,27 +51,25 @@ final class PodEvictor implements AutoCloseable {
      * Creates the executor.
      *
      * @param open true while this replica leads
-     * @param drainable true while a node's pods have to leave
+     * @param look last look before each act
      */
     PodEvictor(
             PodEviction removal,
             SignalRequests signals,
-            NodeCache cache,
             Clock clock,
             DrainAuditLog log,
             DrainMetrics metrics,
             Consumer<String> again,
             BooleanSupplier open,
-            Predicate<CachedNode> drainable) {
+            Look look) {
         this.removal = removal;
         this.signals = signals;
-        this.cache = cache;
         this.clock = clock;
         this.log = log;
         this.metrics = metrics;
         this.again = again;
         this.open = open;
-        this.drainable = drainable;
+        this.look = look;
     }
 
     /** Submits the step of a pod. Does not block. */
@@ -101,10 +102,8 @@ final class PodEvictor implements AutoCloseable {
     private void remove(CachedNode decided, DrainState drain, PodPlan plan) {
         PodView pod = plan.pod();
         try {
-            Optional<CachedNode> node = cache.node(decided.name())
-                    .filter(now -> now.uid().equals(decided.uid()))
-                    // The node may have been released since the decision.
-                    .filter(drainable);
+            // The node may have been released since the decision, or the reason may be over.
+            Optional<CachedNode> node = look.again(decided);
             if (!open.getAsBoolean() || drain.isClosed() || node.isEmpty()) {
                 drain.givenUp(pod.uid());
                 return;
@@ -128,6 +127,10 @@ final class PodEvictor implements AutoCloseable {
         } catch (InterruptedException e) {
             drain.givenUp(pod.uid());
             Thread.currentThread().interrupt();
+        } catch (ApiException e) {
+            Outcome unknown = new Outcome.Refused("error", "the node cannot be read: " + e.getMessage(), Duration.ZERO);
+            drain.answered(pod.uid(), unknown, clock.instant());
+            again.accept(decided.name());
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "pod " + pod.path() + " of node " + decided.name() + ": the request for it failed", e);
             drain.answered(pod.uid(), new Outcome.Refused("error", e.toString(), Duration.ZERO), clock.instant());

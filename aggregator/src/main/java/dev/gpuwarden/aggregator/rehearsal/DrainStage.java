@@ -11,10 +11,10 @@ import dev.gpuwarden.aggregator.drain.DrainRehearsal;
 import dev.gpuwarden.aggregator.drain.PodEviction;
 import dev.gpuwarden.aggregator.drain.PodEviction.Outcome;
 import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Stage;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Verdict;
 import dev.gpuwarden.cli.Durations;
-import dev.gpuwarden.core.node.ResetUnits;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -34,7 +34,7 @@ final class DrainStage {
     private final PodEviction evictions;
     private final PipelineSettings settings;
     private final List<Map<String, Object>> podTrees;
-    private final ResetUnits units;
+    private final CurrentFaults current;
     private final Clock clock;
     private final Entries entries;
     private final Map<String, Duration> graces = new HashMap<>();
@@ -45,13 +45,13 @@ final class DrainStage {
             KubeClient api,
             PipelineSettings settings,
             List<Map<String, Object>> pods,
-            ResetUnits units,
+            CurrentFaults current,
             Clock clock,
             Entries entries) {
         this.evictions = new PodEviction(api, settings.policies().grace(), true);
         this.settings = settings;
         this.podTrees = pods;
-        this.units = units;
+        this.current = current;
         this.clock = clock;
         this.entries = entries;
     }
@@ -71,7 +71,7 @@ final class DrainStage {
             graces.put(pod.uid(), policies.grace().orElseGet(() -> grace(tree)));
         }
         Optional<DrainRehearsal> drain =
-                DrainRehearsal.of(CachedNode.of(node), pods, units, all, policies, settings.forceDrain(), clock);
+                DrainRehearsal.of(CachedNode.of(node), pods, current, all, policies, settings.forceDrain(), clock);
         if (drain.isEmpty()) {
             entries.add(Stage.DRAIN, Verdict.STOPS, "drain nothing", "the quarantine requests no drain");
             return Optional.empty();

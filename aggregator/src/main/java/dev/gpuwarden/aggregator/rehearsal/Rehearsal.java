@@ -15,6 +15,7 @@ import dev.gpuwarden.aggregator.fleet.ClusterContext;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.FaultReport.Standing;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider;
@@ -269,7 +270,8 @@ public final class Rehearsal {
             Map<String, Object> quarantined, List<Map<String, Object>> pods, FaultReport report, ClusterContext around)
             throws IOException, ApiException, InterruptedException {
         entries.mode(Stage.DRAIN, settings.drain(), "--drain.mode");
-        DrainStage drain = new DrainStage(api, settings, pods, report.units(), clock, entries);
+        DrainStage drain =
+                new DrainStage(api, settings, pods, new CurrentFaults(report.faults(), report.gpus()), clock, entries);
         Optional<Map<String, Object>> drained = drain.run(quarantined, Optional.empty());
         if (drained.isEmpty()) {
             return;

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Reconciler;
+import dev.gpuwarden.aggregator.drain.ActCheck;
 import dev.gpuwarden.aggregator.drain.DrainRequest;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
@@ -79,6 +80,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
     private final RepairMetrics metrics = new RepairMetrics();
     private final MaintenanceResources resources;
     private final RepairRequests requests;
+    private final ActCheck check;
     private final NodeRetries retries;
     private final TemplateLock lock;
     private final UnwatchedResources unwatched;
@@ -128,7 +130,8 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         List<RepairTemplate> watched = policy.armed() ? policy.templates().all() : List.of();
         this.resources = new MaintenanceResources(
                 api, watched, janitor, queue, () -> cache.names().forEach(queue));
-        this.requests = new RepairRequests(api, resources, policy.templates(), lock, System::nanoTime);
+        this.check = new ActCheck(api, cache, clock);
+        this.requests = new RepairRequests(api, resources, policy.templates(), lock, this::still, System::nanoTime);
         this.retries = new NodeRetries(api, cache);
     }
 
@@ -226,6 +229,16 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
         return policy.armed()
                 ? facts.and(unwatched.read(node, UnwatchedResources.of(facts.record(), policy.templates())))
                 : facts;
+    }
+
+    /** Returns true if the node may be acted on as it is now, and a fault for which the attempt was made is current. */
+    private boolean still(CachedNode node, Repair repair) throws ApiException, InterruptedException {
+        Optional<CachedNode> now = check.node(node);
+        if (now.isEmpty()) {
+            return false;
+        }
+        FaultReport report = FaultReport.of(node.name(), check.health(node.name()), clock.instant());
+        return RepairFacts.wants(now.get(), report, policy, repair);
     }
 
     private void carryOut(CachedNode node, RepairFacts facts, RepairDecision decision, Instant now, long decisionNanos)

@@ -21,6 +21,9 @@ final class RepairRequests {
     /** The pause before another try for the lock. */
     private static final Duration LOCKED = Duration.ofSeconds(5);
 
+    /** The pause before another decision, in which the watch delivers what the last look has seen. */
+    private static final Duration CHANGED = Duration.ofSeconds(1);
+
     /** The age of a decision after which another replica may lead, and may have ended the repair. */
     private static final Duration LATE = LeaderElector.Times.DEFAULT.leaseDuration();
 
@@ -41,19 +44,31 @@ final class RepairRequests {
     private final MaintenanceResources resources;
     private final RepairTemplates templates;
     private final TemplateLock lock;
+    private final Look look;
     private final LongSupplier nanoTime;
 
-    /** @param nanoTime clock that is never set, and that goes on while this process stands still */
+    /** The last look at a node before an act on it. Blocks. */
+    interface Look {
+        /** Returns true if the attempt may still begin. */
+        boolean still(CachedNode node, Repair repair) throws ApiException, InterruptedException;
+    }
+
+    /**
+     * @param look last look before each creation
+     * @param nanoTime clock that is never set, and that goes on while this process stands still
+     */
     RepairRequests(
             KubeClient api,
             MaintenanceResources resources,
             RepairTemplates templates,
             TemplateLock lock,
+            Look look,
             LongSupplier nanoTime) {
         this.api = api;
         this.resources = resources;
         this.templates = templates;
         this.lock = lock;
+        this.look = look;
         this.nanoTime = nanoTime;
     }
 
@@ -79,6 +94,13 @@ final class RepairRequests {
                             + " is decided again, because this replica stood still for " + age.toSeconds()
                             + " s after it had decided");
             return new Result.Later(Duration.ZERO);
+        }
+        if (!look.still(node, repair)) {
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    "node " + node.name() + ": " + repair.resource()
+                            + " is decided again: expected a node in quarantine with its fault, seen another state");
+            return new Result.Later(CHANGED);
         }
         if (repair.group().template().isPresent() && !lock.take(node, repair)) {
             return new Result.Later(LOCKED);

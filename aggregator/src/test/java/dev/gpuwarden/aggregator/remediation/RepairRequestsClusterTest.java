@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -70,8 +71,16 @@ class RepairRequestsClusterTest {
         try (KubeClient api = KubeClient.connect(config);
                 MaintenanceResources resources =
                         new MaintenanceResources(api, List.of(), Optional.empty(), any -> {}, () -> {})) {
+            AtomicBoolean open = new AtomicBoolean();
             TemplateLock lock = new TemplateLock(api, "default", clock);
-            RepairRequests requests = new RepairRequests(api, resources, templates, lock, clock);
+            RepairRequests requests =
+                    new RepairRequests(api, resources, templates, lock, (any, attempt) -> open.get(), clock);
+            assertThat(requests.make(node, repair, List.of(demand), requests.decisionNanos()))
+                    .as("the node returned to service after the decision")
+                    .isEqualTo(new RepairRequests.Result.Later(Duration.ofSeconds(1)));
+            assertThat(api.find(lease)).isEmpty();
+            open.set(true);
+
             long decided = requests.decisionNanos();
             clock.advance(Duration.ofSeconds(9));
             assertThat(requests.make(node, repair, List.of(demand), decided))

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.FindingEvents;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.OpenVerification;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
@@ -89,6 +90,7 @@ final class OpenChecks {
                 .drain(new Overrides(false, true))
                 .errorCodes(List.of(result.check().id()))
                 .entities(pending.entities())
+                .metadata(OpenVerification.metadata(finding.code()))
                 .message(Text.truncate(
                         Verification.name(result.check(), finding) + " has not passed since the boot: "
                                 + finding.message()

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.check.FindingEvents;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.OpenVerification;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
@@ -29,7 +30,7 @@ import java.util.stream.Collectors;
 public final class Verification {
 
     /** The check's name in events. */
-    public static final String EVENT = "RepairVerification";
+    public static final String EVENT = OpenVerification.CHECK;
 
     /** The repair that ended a fault. Names in lower case are the error codes of pending faults. */
     public enum Repair {

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.event.OpenVerification;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
@@ -62,6 +63,9 @@ class OpenChecksTest {
             assertThat(Verification.isPending(fault)).isTrue();
             assertThat(Verification.isCause(fault.cause())).isFalse();
             assertThat(fault.cause().fatal()).isFalse();
+            assertThat(OpenVerification.isHeld(fault.cause()))
+                    .as("the cluster may free the GPU")
+                    .isTrue();
             assertThat(fault.cause().message())
                     .isEqualTo("gpu-results (gpu-held) has not passed since the boot: GPU 3: held by process 42");
         });
@@ -72,6 +76,7 @@ class OpenChecksTest {
         run(Finding.fail("wrong-result", AT_FAULT, "bit 3 is wrong", "replace it", RecommendedAction.RUN_FIELDDIAG));
         assertThat(named()).singleElement().satisfies(fault -> {
             assertThat(fault.cause().fatal()).isTrue();
+            assertThat(OpenVerification.isHeld(fault.cause())).isFalse();
             assertThat(fault.cause().action()).isEqualTo(RecommendedAction.RUN_FIELDDIAG);
             assertThat(fault.cause().message()).contains("(wrong-result)", "bit 3 is wrong; replace it");
         });
