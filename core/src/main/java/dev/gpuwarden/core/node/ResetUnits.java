@@ -60,9 +60,10 @@ public record ResetUnits(Map<String, Set<String>> byGpu, boolean whole) {
         if (mayMiss(uuids)) {
             return Optional.empty();
         }
-        return uuids.stream()
-                .findFirst()
-                .map(first -> widened(Set.of(first)))
-                .filter(unit -> unit.containsAll(Identifiers.gpus(uuids)));
+        SortedSet<String> named = Identifiers.gpus(uuids);
+        return named.stream()
+                .map(gpu -> widened(Set.of(gpu)))
+                .filter(unit -> unit.containsAll(named))
+                .findFirst();
     }
 }

@@ -11,6 +11,8 @@ import dev.gpuwarden.core.model.Reading;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -138,5 +140,18 @@ class ResetUnitRuleTest {
         assertThat(units.common(List.of(Snapshots.uuid(1), Snapshots.uuid(4)))).isEmpty();
         assertThat(units.common(List.of(Snapshots.uuid(2), Snapshots.uuid(3)))).isEmpty();
         assertThat(units.common(List.of(Snapshots.uuid(2))).orElseThrow()).containsExactly(Snapshots.uuid(2));
+    }
+
+    /** The unit of one of the GPUs may be unknown, and the order of their names must not decide. */
+    @Test
+    void oneKnownUnitOfTheGpusIsEnoughInAnyOrder() {
+        String one = Snapshots.uuid(0);
+        String two = Snapshots.uuid(1);
+        ResetUnits ofOne = new ResetUnits(Map.of(one, Set.of(one, two)));
+        ResetUnits ofTwo = new ResetUnits(Map.of(two, Set.of(one, two)));
+        for (ResetUnits units : List.of(ofOne, ofTwo)) {
+            assertThat(units.common(List.of(one, two)).orElseThrow()).containsExactly(one, two);
+            assertThat(units.common(List.of(two, one)).orElseThrow()).containsExactly(one, two);
+        }
     }
 }
