@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The last look before an act on a node in quarantine: an eviction, or the creation of a maintenance resource. A decision is
- * made from caches, and its act may wait for a thread, a budget or an answer. Meanwhile the node may return to service. Thread-safe.
+ * The last check before an act on a node in quarantine: an eviction, or the creation of a maintenance resource. A decision is
+ * made from caches, and its act may wait for a thread, a budget or an answer. During this time the node may return to service. Thread-safe.
  */
 public final class ActCheck {
 

@@ -57,7 +57,7 @@ final class DrainReasons {
         }
     }
 
-    /** Implements {@link PodEvictor.Look}: what the faults request now must include the decided request. */
+    /** Implements {@link PodEvictor.Recheck}: what the faults request now must include the decided request. */
     Optional<CachedNode> again(CachedNode node) throws ApiException, InterruptedException {
         DrainRequest before = decided.getOrDefault(node.name(), DrainRequest.NONE);
         Optional<CachedNode> now = check.node(node);

@@ -30,8 +30,8 @@ final class PodEvictor implements AutoCloseable {
     /** The number of threads, each of which waits for one answer. */
     private static final int THREADS = 32;
 
-    /** The last look at a node before an act on one of its pods. Blocks. */
-    interface Look {
+    /** The last check of a node before an act on one of its pods. Blocks. */
+    interface Recheck {
         /** Returns the Node as it is now; empty if its pods need not leave any more. */
         Optional<CachedNode> again(CachedNode decided) throws ApiException, InterruptedException;
     }
@@ -43,7 +43,7 @@ final class PodEvictor implements AutoCloseable {
     private final DrainMetrics metrics;
     private final Consumer<String> again;
     private final BooleanSupplier open;
-    private final Look look;
+    private final Recheck recheck;
     private final ExecutorService threads =
             Executors.newFixedThreadPool(THREADS, Threads.daemon("gpuwarden-drain-pod"));
 
@@ -51,7 +51,7 @@ final class PodEvictor implements AutoCloseable {
      * Creates the executor.
      *
      * @param open true while this replica leads
-     * @param look last look before each act
+     * @param recheck last check before each act
      */
     PodEvictor(
             PodEviction removal,
@@ -61,7 +61,7 @@ final class PodEvictor implements AutoCloseable {
             DrainMetrics metrics,
             Consumer<String> again,
             BooleanSupplier open,
-            Look look) {
+            Recheck recheck) {
         this.removal = removal;
         this.signals = signals;
         this.clock = clock;
@@ -69,7 +69,7 @@ final class PodEvictor implements AutoCloseable {
         this.metrics = metrics;
         this.again = again;
         this.open = open;
-        this.look = look;
+        this.recheck = recheck;
     }
 
     /** Submits the step of a pod. Does not block. */
@@ -103,7 +103,7 @@ final class PodEvictor implements AutoCloseable {
         PodView pod = plan.pod();
         try {
             // The node may have been released since the decision, or the reason may be over.
-            Optional<CachedNode> node = look.again(decided);
+            Optional<CachedNode> node = recheck.again(decided);
             if (!open.getAsBoolean() || drain.isClosed() || node.isEmpty()) {
                 drain.givenUp(pod.uid());
                 return;

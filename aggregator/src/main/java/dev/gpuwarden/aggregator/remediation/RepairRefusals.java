@@ -17,7 +17,7 @@ final class RepairRefusals {
     /** The pause before the next attempt, in which a pod can leave, or another action can end. */
     static final Duration PAUSE = Duration.ofMinutes(1);
 
-    /** The number of postponed attempts in a row after which an operator must look. */
+    /** The number of postponed attempts in a row after which an operator must act. */
     static final int MOST = 3;
 
     /** The reasons that end by themselves. */

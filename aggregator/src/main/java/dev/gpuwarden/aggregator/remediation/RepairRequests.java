@@ -21,7 +21,7 @@ final class RepairRequests {
     /** The pause before another try for the lock. */
     private static final Duration LOCKED = Duration.ofSeconds(5);
 
-    /** The pause before another decision, in which the watch delivers what the last look has seen. */
+    /** The pause before another decision, in which the watch delivers what the last check has read. */
     private static final Duration CHANGED = Duration.ofSeconds(1);
 
     /** The age of a decision after which another replica may lead, and may have ended the repair. */
@@ -44,17 +44,17 @@ final class RepairRequests {
     private final MaintenanceResources resources;
     private final RepairTemplates templates;
     private final TemplateLock lock;
-    private final Look look;
+    private final Recheck recheck;
     private final LongSupplier nanoTime;
 
-    /** The last look at a node before an act on it. Blocks. */
-    interface Look {
+    /** The last check of a node before an act on it. Blocks. */
+    interface Recheck {
         /** Returns true if the attempt may still begin. */
         boolean still(CachedNode node, Repair repair) throws ApiException, InterruptedException;
     }
 
     /**
-     * @param look last look before each creation
+     * @param recheck last check before each creation
      * @param nanoTime clock that is never set, and that goes on while this process stands still
      */
     RepairRequests(
@@ -62,13 +62,13 @@ final class RepairRequests {
             MaintenanceResources resources,
             RepairTemplates templates,
             TemplateLock lock,
-            Look look,
+            Recheck recheck,
             LongSupplier nanoTime) {
         this.api = api;
         this.resources = resources;
         this.templates = templates;
         this.lock = lock;
-        this.look = look;
+        this.recheck = recheck;
         this.nanoTime = nanoTime;
     }
 
@@ -95,7 +95,7 @@ final class RepairRequests {
                             + " s after it had decided");
             return new Result.Later(Duration.ZERO);
         }
-        if (!look.still(node, repair)) {
+        if (!recheck.still(node, repair)) {
             LOG.log(
                     System.Logger.Level.INFO,
                     "node " + node.name() + ": " + repair.resource()

@@ -64,7 +64,7 @@ final class RepairText {
     private static String unknown(Set<String> gpus, ReportedGpus there) {
         String names = String.join(", ", gpus);
         if (!there.missing(gpus).isEmpty()) {
-            return "correct the sender, or look for the GPU: expected a GPU of the node, "
+            return "correct the sender, or find the GPU: expected a GPU of the node, "
                     + there.gpus().stream()
                             .flatMap(gpu -> gpu.uuid().stream())
                             .limit(MOST_NAMES)

@@ -29,7 +29,7 @@ public final class PageOptions {
             split = ",",
             paramLabel = "ADDRESS",
             description = "Address of that proxy. Its headers are ignored from any other address. A header of a user"
-                    + " needs it (default: none). For a proxy in the same pod: 127.0.0.1, which trusts everybody who may"
+                    + " needs it (default: none). For a proxy in the same pod: 127.0.0.1, which trusts each user who may"
                     + " port-forward to the pod.")
     List<String> proxies = List.of();
 
@@ -44,7 +44,7 @@ public final class PageOptions {
             String header = userHeader.isEmpty() ? "--page.groups-header" : "--page.user-header";
             throw new UserError(
                     header + ": expected --page.proxy with the address of the proxy that sets the header, found"
-                            + " none. For a proxy in the same pod: --page.proxy=127.0.0.1, which trusts everybody who may"
+                            + " none. For a proxy in the same pod: --page.proxy=127.0.0.1, which trusts each user who may"
                             + " port-forward to the pod");
         }
         Set<InetAddress> trusted = new HashSet<>();

@@ -29,7 +29,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The last look at a node, with a real API server and caches that receive no change. */
+/** The last check of a node, with a real API server and caches that receive no change. */
 @Tag("api")
 class ActCheckClusterTest {
 

@@ -105,16 +105,16 @@ class IdentifierFormsTest {
         Scene facts = world.scene(world.add(MaintenanceKind.GPU_RESET), false);
         List<Maintenance> ahead = choice.ahead() > 3
                 ? List.of()
-                : List.of(Maintenance.of(
-                        MaintenanceKind.GPU_RESET, reset("ahead", List.of(choice.ahead()), spelling)));
+                : List.of(Maintenance.of(MaintenanceKind.GPU_RESET, reset("ahead", List.of(choice.ahead()), spelling)));
         return Acceptance.of(new Scene(
                 Maintenance.of(MaintenanceKind.GPU_RESET, reset("r", choice.asked(), spelling)),
                 facts.node(),
                 facts.lock(),
                 Optional.empty(),
-                Optional.of(choice.holder() > 3
-                        ? List.of()
-                        : List.of(pod(spelling.of(uuid(choice.holder())).strip() + choice.share()))),
+                Optional.of(
+                        choice.holder() > 3
+                                ? List.of()
+                                : List.of(pod(spelling.of(uuid(choice.holder())).strip() + choice.share()))),
                 ahead,
                 world.gpus,
                 facts.settings(),

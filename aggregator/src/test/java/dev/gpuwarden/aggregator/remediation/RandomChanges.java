@@ -87,9 +87,9 @@ final class RandomChanges {
         List<String> there = RandomEvent.GPUS.subList(0, random.nextInt(6) == 0 ? 2 : 3);
         if (random.nextInt(3) == 0) {
             model.linked = RandomEvent.GPUS.subList(0, 2);
-            List<List<String>> units = new ArrayList<>(List.of(uuids(model.linked)));
-            there.stream().skip(2).forEach(gpu -> units.add(uuids(List.of(gpu))));
-            scene.gpus = TestGpus.units(units.toArray(List[]::new));
+            scene.gpus = there.size() > 2
+                    ? TestGpus.units(uuids(model.linked), uuids(there.subList(2, 3)))
+                    : TestGpus.units(uuids(model.linked));
         } else {
             there = random.nextInt(20) == 0 ? List.of() : there;
             scene.gpus = TestGpus.ofUnknownUnits(uuids(there).toArray(String[]::new));

@@ -122,7 +122,7 @@ class RefusedRepairTest {
         RepairDecision decision = scene.decide();
         assertThat(decision.kind()).isEqualTo(Kind.PERSON);
         assertThat(decision.why())
-                .isEqualTo("Xid 48: correct the sender, or look for the GPU: expected a GPU of the node, " + GPU_B
+                .isEqualTo("Xid 48: correct the sender, or find the GPU: expected a GPU of the node, " + GPU_B
                         + ", seen " + GPU_A);
         scene.gpus = ReportedGpus.NONE;
         assertThat(scene.decide().why())

@@ -18,7 +18,7 @@ class PageOptionsTest {
         return options;
     }
 
-    /** Everybody who may port-forward to the pod comes from its own address, and would name himself any user. */
+    /** A user who may port-forward to the pod comes from its own address, and could give any name. */
     @ParameterizedTest
     @ValueSource(strings = {"--page.user-header=X-User", "--page.groups-header=X-Groups"})
     void headerOfAUserNeedsTheAddressOfItsProxy(String header) {
@@ -26,7 +26,7 @@ class PageOptionsTest {
                 .isInstanceOf(UserError.class)
                 .hasMessageStartingWith(
                         header.substring(0, header.indexOf('=')) + ": expected --page.proxy with the address")
-                .hasMessageEndingWith("which trusts everybody who may port-forward to the pod");
+                .hasMessageEndingWith("which trusts each user who may port-forward to the pod");
     }
 
     @Test

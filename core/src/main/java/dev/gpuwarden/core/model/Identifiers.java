@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The one form of each identifier that other programs and people write. Programs differ in the case of hexadecimal digits, in
+ * The one form of each identifier that other programs and users write. Programs differ in the case of hexadecimal digits, in
  * leading zeros and in spaces around. The reader of an identifier calls this class once, where the text enters. All comparisons
  * behind it are {@code equals}. A text that is no identifier stays as it is, without the spaces around it. Pure.
  */
