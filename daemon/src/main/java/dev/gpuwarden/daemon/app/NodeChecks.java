@@ -3,7 +3,9 @@ package dev.gpuwarden.daemon.app;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.access.ChildCheck;
 import dev.gpuwarden.daemon.access.CrashedChecks;
@@ -20,6 +22,7 @@ import dev.gpuwarden.daemon.history.NodeHistory;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
 import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
+import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CheckSetOptions;
 import dev.gpuwarden.daemon.store.EventStore;
@@ -83,9 +86,14 @@ record NodeChecks(
                 ? Optional.empty()
                 : Optional.of(storeFile.resolveSibling("in-flight"));
         CrashedChecks crashed = new CrashedChecks(store, store, nodeName, Clock.systemUTC());
+        ProcessOwners owners = new ProcessOwners(paths);
+        Supplier<Reading<GpuHolders>> pods = PresentPods.of(paths, sampler::snapshot, GpuHolderLookup.DAEMON_PATIENCE);
         return GpuReservations.of(
                 sampler,
-                PresentPods.of(paths, sampler::snapshot, GpuHolderLookup.DAEMON_PATIENCE),
+                // The driver lists no process of another namespace, so an empty list proves nothing here.
+                () -> owners.hiddenBecause()
+                        .map(why -> Reading.<GpuHolders>absent(Absence.NO_PERMISSION, 0, why))
+                        .orElseGet(pods),
                 ProcessNames.of(paths),
                 folder,
                 crashed,

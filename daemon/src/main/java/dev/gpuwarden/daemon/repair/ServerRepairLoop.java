@@ -306,7 +306,7 @@ final class ServerRepairLoop {
         SlurmNode node = server.slurm().get();
         long start = System.nanoTime();
         Optional<SlurmNode.State> state = node.state();
-        if (state.isEmpty()) {
+        if (state.isEmpty() || setup.faults().faults().stream().anyMatch(Fault::decides)) {
             return;
         }
         if (!state.get().isOurs()) {
