@@ -30,9 +30,9 @@ ASK_SECONDS = 0.2
 MEMORY_GROUPS = (("/sys/fs/cgroup", "memory.max", "memory.peak"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"))
 BOOT_ID = "sys/kernel/random/boot_id"
 
-# Stands for nvidia-smi: records each call, and at a reset every process that has a file of the driver open.
+# Stands for nvidia-smi: records each call, and at a reset every process that has a file of the driver open. It reports a reset as the real one does.
 RECORDER = """#!{python}
-import os, sys, time
+import os, subprocess, sys, time
 sys.dont_write_bytecode = True
 sys.path.insert(0, "{scripts}")
 from repair import driver_files
@@ -44,7 +44,13 @@ with open("{log}", "a") as log:
     log.write("%f\\t%s\\t%s\\n" % (time.time(), " ".join(words), " ".join(open_by)))
 if "-pm" in words:
     print("Disabled persistence mode for GPU." if words[-1] == "0" else "Enabled persistence mode for GPU.")
-elif "--gpu-reset" not in words and words[0] != "reboot":
+elif "--gpu-reset" in words:
+    query = ["{real}", "--query-gpu=gpu_uuid,pci.bus_id", "--format=csv,noheader"]
+    for line in subprocess.run(query, capture_output=True, text=True).stdout.splitlines():
+        uuid, address = line.split(", ")
+        if uuid in words[words.index("-i") + 1].split(","):
+            print("GPU %s was successfully reset." % address)
+elif words[0] != "reboot":
     os.execvp("{real}", ["nvidia-smi"] + words)
 """
 

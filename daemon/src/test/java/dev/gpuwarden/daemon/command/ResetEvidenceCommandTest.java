@@ -49,8 +49,7 @@ class ResetEvidenceCommandTest {
         Path bundles = folder.resolve("state/bundles");
         Path smi = Files.createDirectories(folder.resolve("driver")).resolve("nvidia-smi");
         ResetRuns.script(
-                smi,
-                "case \"$*\" in *--gpu-reset*) echo In use by another client; exit 19;; *-q*) echo all about $3;; esac");
+                smi, "case \"$*\" in *--gpu-reset*) echo GPU is lost; exit 15;; *-q*) echo all about $3;; esac");
         node.logKernel("NVRM: Xid (PCI:0000:2d:00): 79, GPU has fallen off the bus");
         node.logKernel("eth0: link is up");
         String[] words = {"1", "--arm", "--reset.nvidia-smi=" + smi, "--reset.bundle=" + bundles};
@@ -62,7 +61,7 @@ class ResetEvidenceCommandTest {
         Map<String, String> files = unzipped(bundles);
         assertThat(files.keySet()).containsExactly("README.txt", "reset.json", "kernel-log.txt", "nvidia-smi.txt");
         assertThat(files.get("README.txt")).contains("nvidia-bug-report.sh: missing: ", "is absent beside nvidia-smi");
-        assertThat(files.get("reset.json")).contains("In use by another client");
+        assertThat(files.get("reset.json")).contains("GPU is lost");
         assertThat(files.get("kernel-log.txt"))
                 .contains("79, GPU has fallen off")
                 .doesNotContain("eth0");
