@@ -36,7 +36,7 @@ final class DampedPart {
     private int bad;
     private int good;
     private @Nullable Instant goodSince;
-    /** Whether the last run that could check the part passed. */
+    /** True if the last run that could check the part passed. */
     private boolean passed;
 
     private @Nullable Instant counted;

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 
 /**
  * The processes that have the file of a GPU open: the one answer for resets and for reboots of an idle server. "No process" needs proof,
- * so the answer is absent unless each GPU and each process was looked at. A process with work on a GPU, also on a MIG partition, has the
+ * so the answer is absent unless each GPU and each process was searched. A process with work on a GPU, also on a MIG partition, has the
  * GPU's own file open; /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidia-caps alone prove no use of one. Reads files; never calls the driver.
  */
 public final class GpuFileHolders {
@@ -60,7 +60,7 @@ public final class GpuFileHolders {
      * Returns the processes that hold any GPU of this node open, without this one.
      *
      * @param listed the GPUs that the driver lists; they are not enough, since the driver may list none
-     * @return absent with the cause unless each GPU of the bus, of /dev and of the driver was looked at, and each process
+     * @return absent with the cause unless each GPU of the bus, of /dev and of the driver was searched, and each process
      */
     public Reading<Set<Integer>> ofNode(List<GpuIdentity> listed) {
         Reading<Set<Path>> files = files(listed);

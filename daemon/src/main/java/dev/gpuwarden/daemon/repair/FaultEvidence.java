@@ -60,7 +60,7 @@ record FaultEvidence(List<Damping> damping, List<CheckResult> results) {
         if (has(findings, Outcome.UNKNOWN) || findings.isEmpty()) {
             return Optional.of(check + " cannot decide now");
         }
-        // A check that was skipped did not look, so its last reading counts; a part that had passed before is in the
+        // A check that was skipped read nothing, so its last reading counts; a part that had passed before is in the
         // damping.
         return has(findings, Outcome.PASS) ? Optional.of(check + " passes now") : Optional.empty();
     }

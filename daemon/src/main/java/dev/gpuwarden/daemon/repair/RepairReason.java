@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The reason for a repair, as it is at this moment. The decision and each act look here: faults end, GPUs vanish and processes begin
+ * The reason for a repair, as it is at this moment. The decision and each act ask here: faults end, GPUs vanish and processes begin
  * between the two, since a drain takes hours and evidence minutes.
  */
 final class RepairReason {
@@ -84,7 +84,7 @@ final class RepairReason {
         return seen.filter(pids -> !pids.equals(Reading.of(Set.<Integer>of())))
                 .map(pids -> "expected no process that holds a GPU (--repair.reboot=idle), seen "
                         + (pids instanceof Reading.Absent<?> absent
-                                ? "none, and not all could be looked at: " + absent.text()
+                                ? "none, and not all could be searched: " + absent.text()
                                 : "processes " + pids.asOptional().orElseThrow()));
     }
 

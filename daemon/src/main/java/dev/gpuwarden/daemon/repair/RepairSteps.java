@@ -61,7 +61,7 @@ final class RepairSteps {
         void of(Duration time) throws InterruptedException;
     }
 
-    /** A look at the reason of an attempt, as it is now. It follows the decision by up to hours. */
+    /** The reason of an attempt, as it is now: an act follows the decision by up to hours. */
     interface Look {
         /** Returns why the attempt must not go on; empty while it may. */
         Optional<String> gone();
@@ -99,7 +99,7 @@ final class RepairSteps {
     /**
      * Carries out the attempt. A reboot is left unfinished: the boot ends it.
      *
-     * @param look its reason, which is looked at immediately before each act
+     * @param look its reason, which is tested immediately before each act
      * @throws IOException if the record cannot be written; the units start again even so
      */
     void run(RepairAttempt attempt, Look look) throws IOException, InterruptedException {

@@ -29,7 +29,7 @@ public interface ResettableNode {
         return Optional.empty();
     }
 
-    /** Checks the GPUs after their reset. A fault that the kernel log gets of them meanwhile is a defect. */
+    /** Checks the GPUs after their reset. A fault that the kernel log gets of them during the checks is a defect. */
     Verified verify(List<String> uuids);
 
     /**

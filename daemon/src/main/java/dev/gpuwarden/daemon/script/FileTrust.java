@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The rule for programs that run with this program's rights: no other user may be able to change or replace one. That needs the file,
- * and each folder above it.
+ * The rule for programs that run with this program's rights: no other user may be able to change or replace one. So the
+ * file is tested, and each folder above it.
  */
 public final class FileTrust {
 

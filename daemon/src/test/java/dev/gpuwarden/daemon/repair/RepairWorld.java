@@ -28,7 +28,7 @@ import java.util.TreeSet;
 
 /**
  * A server of three GPUs that changes at random: faults begin, end and are held, GPUs vanish, processes begin, and readings are withheld.
- * GPUs 0 and 1 are one reset unit. It knows for itself what is bad, and asks no class of the repair.
+ * GPUs 0 and 1 are one reset unit. It has its own record of what is bad, and asks no class of the repair.
  */
 final class RepairWorld {
 

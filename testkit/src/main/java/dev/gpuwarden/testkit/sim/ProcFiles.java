@@ -20,7 +20,7 @@ final class ProcFiles {
     static final Duration UPTIME = Duration.ofDays(30);
 
     private static final long TICKS_PER_SECOND = 100;
-    /** That of the program that starts the node: the first process has it, so that others can find out whether they see the same. */
+    /** The namespace of the program that starts the node. The first process has it, so that others can compare theirs. */
     private static final Path OWN_NAMESPACE = Path.of("/proc/self/ns/pid");
 
     /** The initial PID namespace (linux/proc_ns.h, PROC_PID_INIT_INO). */
