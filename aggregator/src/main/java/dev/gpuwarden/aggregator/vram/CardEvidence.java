@@ -54,7 +54,7 @@ record CardEvidence(long cards, long cardMib, String source) {
         }
         long cards = Math.min(MOST_CARDS, counted.orElse(1));
         OptionalLong memory = number(labels.get(MEMORY));
-        // Where MPS shares a card, the label is the part of one replica.
+        // If MPS shares a card, the label is the part of one replica.
         long parts = "mps".equals(labels.get(SHARING)) ? replicas : 1;
         return memory.isPresent()
                 ? new CardEvidence(

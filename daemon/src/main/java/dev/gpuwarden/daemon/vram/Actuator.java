@@ -17,15 +17,15 @@ public interface Actuator {
     /**
      * Carries out a decision to recycle this tenant. Blocks, within a bound, until it was accepted or has failed.
      *
-     * @param look was asked immediately before; ask it again before each later step that ends something
+     * @param recheck was asked immediately before; ask it again before each later step that ends something
      */
-    Outcome recycle(Decision decision, Tenant tenant, Look look);
+    Outcome recycle(Decision decision, Tenant tenant, Recheck recheck);
 
     /** Announces a decision in a dry run, where the tenant's operator sees it. Does nothing else, and does not block. */
     default void rehearse(Decision decision, Tenant tenant) {}
 
-    /** The look at the newest state of the GPU before an act. Thread-safe. */
-    interface Look {
+    /** The check of a decision by the newest state of the GPU, before an act. Thread-safe. */
+    interface Recheck {
 
         /** Returns why the act must not be; empty if its reason still holds. Blocks for some seconds while the newest state is no basis. */
         Optional<String> objection();

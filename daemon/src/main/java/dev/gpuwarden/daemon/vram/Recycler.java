@@ -24,13 +24,13 @@ import java.util.function.Supplier;
 
 /**
  * The recycles of a node, each on a thread of its own, so that a slow one delays none of another GPU. Immediately before each
- * act it looks at the newest state again. In dry run it reports what it would do. Thread-safe.
+ * act it checks the decision by the newest state. In dry run it reports what it would do. Thread-safe.
  */
 public final class Recycler implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Recycler.class.getName());
 
-    /** At once. The watchdog decides six in an hour by default, and a GPU has one at a time. */
+    /** Recycles at the same time. The watchdog decides six in an hour by default, and a GPU has one at a time. */
     private static final int MOST = 16;
 
     private static final int IDLE_SECONDS = 30;
@@ -85,18 +85,21 @@ public final class Recycler implements AutoCloseable {
             try {
                 workers.execute(() -> act(actuator.get(), decision, tenant, gpuLabel, () -> objection(newest)));
             } catch (RejectedExecutionException e) {
-                end(decision, "failed", gpuLabel + ": too many recycles at once; not recycled: " + tenant.name());
+                end(
+                        decision,
+                        "failed",
+                        gpuLabel + ": too many recycles at the same time; not recycled: " + tenant.name());
             }
         }
     }
 
-    private void act(Actuator actuator, Decision decision, Tenant tenant, String gpuLabel, Actuator.Look look) {
+    private void act(Actuator actuator, Decision decision, Tenant tenant, String gpuLabel, Actuator.Recheck recheck) {
         Outcome outcome;
         if (underWay.add(tenant.id())) {
             try {
-                outcome = look.objection()
+                outcome = recheck.objection()
                         .map(Outcome::noLongerNeeded)
-                        .orElseGet(() -> actuator.recycle(decision, tenant, look));
+                        .orElseGet(() -> actuator.recycle(decision, tenant, recheck));
             } catch (RuntimeException e) {
                 outcome = new Outcome(false, "a defect: " + e);
             } finally {
@@ -112,7 +115,7 @@ public final class Recycler implements AutoCloseable {
         end(decision, end.end().word(), text);
     }
 
-    /** Looks until the newest state shows whether the reason holds. Without such a state the act must not be. */
+    /** Reads the newest state until it shows whether the reason holds. Without such a state the act must not be. */
     private Optional<String> objection(Supplier<Standing> newest) {
         long start = System.nanoTime();
         Standing standing = newest.get();

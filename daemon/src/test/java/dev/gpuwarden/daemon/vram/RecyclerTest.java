@@ -45,7 +45,7 @@ class RecyclerTest {
         }
 
         @Override
-        public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+        public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
             acts.add(tenant.name());
             if (tenant.name().equals("slow")) {
                 try {

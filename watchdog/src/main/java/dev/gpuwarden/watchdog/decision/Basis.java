@@ -19,7 +19,7 @@ import java.util.Set;
 final class Basis {
 
     /**
-     * What tenants may claim together beyond the memory in use: as a share of the card the same as for its own parts, and on a
+     * The amount that tenants may claim together beyond the memory in use: as a share of the card the same as for its own parts, and on a
      * small card this much. Surfaces that two programs share count for both.
      */
     private static final long SLACK_BYTES = 256L << 20;
@@ -102,7 +102,7 @@ final class Basis {
         return bytes instanceof Reading.Present<Long> present && present.value() < 0;
     }
 
-    /** Compares a list with the most memory that was in use at its time, since both are not read at once. */
+    /** Compares a list with the most memory that was in use at its time, since both are not read at the same time. */
     private Optional<String> contradiction(GpuObservation seen, GpuBytes memory, List<Tenant> tenants) {
         long at = seen.tenantsAtNanos();
         Optional<WatchdogState.Listed> before = listed.filter(last -> last.atNanos() == at);

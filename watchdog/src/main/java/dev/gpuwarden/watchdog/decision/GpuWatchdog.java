@@ -115,7 +115,7 @@ public final class GpuWatchdog {
         return round.decide();
     }
 
-    /** Returns whether a decision to recycle this tenant still stands by the last observation. Look again before each act. */
+    /** Returns whether a decision to recycle this tenant still stands by the last observation. Call it before each act. */
     public Standing standing(Tenant chosen) {
         return last.map(round -> round.standing(chosen))
                 .orElseGet(() -> Standing.unknown("the last reading is no basis: " + doubt));

@@ -31,7 +31,7 @@ final class ReleaseWatch {
      * The tenant that is ending for the longest time.
      *
      * @param late whether it exceeded its time
-     * @param blocks whether no other tenant is judged meanwhile
+     * @param blocks whether no other tenant is judged during this time
      */
     record Pending(boolean late, boolean blocks, String text) {}
 

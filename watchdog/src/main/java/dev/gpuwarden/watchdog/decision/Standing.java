@@ -1,7 +1,7 @@
 package dev.gpuwarden.watchdog.decision;
 
 /**
- * Whether the reason for a recycle still holds when it is about to be carried out.
+ * The answer to the question if the reason for a recycle still holds when it is about to be carried out.
  *
  * @param text why it does not hold, or why that is unknown; empty where it holds
  */
@@ -10,7 +10,7 @@ public record Standing(State state, String text) {
     /** The reason holds: this tenant is over its budget, under the pressure that the rules demand. */
     public static final Standing NEEDED = new Standing(State.NEEDED, "");
 
-    /** What is known. */
+    /** The answer in one word. */
     public enum State {
         NEEDED,
         OVER,

@@ -55,7 +55,7 @@ final class Card {
         int priority;
         boolean leaving;
         Optional<String> exempt = Optional.empty();
-        /** What the driver lists in place of its use. */
+        /** The amount that the driver lists in place of its use. */
         Optional<Reading<Long>> claims = Optional.empty();
 
         ProcessKey process = new ProcessKey(++pids, 1);

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The look at a decision to recycle before it is carried out. */
+/** The check of a decision to recycle before it is carried out. */
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 class StandingTest {
 

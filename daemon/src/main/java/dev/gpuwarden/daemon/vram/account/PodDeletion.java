@@ -41,7 +41,7 @@ final class PodDeletion implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         Optional<BudgetedPod> known = pods.pod(tenant.id());
         if (known.isEmpty()) {
             return new Outcome(false, "the list of budgets does not have " + tenant.name() + " any more");
@@ -49,7 +49,7 @@ final class PodDeletion implements Actuator {
         try {
             Optional<Map<?, ?>> there =
                     api.pod(known.get().getNamespace(), known.get().getName());
-            return there.isPresent() ? end(known.get(), there.get(), decision, look) : gone();
+            return there.isPresent() ? end(known.get(), there.get(), decision, recheck) : gone();
         } catch (IOException e) {
             return new Outcome(false, "the pod cannot be read: " + e.getMessage());
         } catch (InterruptedException e) {
@@ -63,7 +63,8 @@ final class PodDeletion implements Actuator {
     }
 
     /** @param tree the pod as it is now */
-    private Outcome end(BudgetedPod known, Map<?, ?> tree, Decision decision, Look look) throws InterruptedException {
+    private Outcome end(BudgetedPod known, Map<?, ?> tree, Decision decision, Recheck recheck)
+            throws InterruptedException {
         PodFacts pod = PodFacts.of(tree);
         if (!pod.uid().equals(known.getUid())) {
             return gone();
@@ -75,7 +76,7 @@ final class PodDeletion implements Actuator {
         if (pod.deleted().isPresent()) {
             return new Outcome(true, "the pod ends already");
         }
-        Optional<String> objection = look.objection();
+        Optional<String> objection = recheck.objection();
         if (objection.isPresent()) {
             return Outcome.noLongerNeeded(objection.get());
         }

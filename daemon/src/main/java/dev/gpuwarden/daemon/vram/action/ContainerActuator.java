@@ -32,7 +32,7 @@ public final class ContainerActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         String id = tenant.id().substring(idPrefix.length());
         try {
             return switch (engine.restart(id, grace)) {

@@ -47,7 +47,7 @@ public final class SignalActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         Set<ProcessKey> processes = tenant.processes();
         List<String> errors = new ArrayList<>();
         long signalled = all.send(processes, SIGTERM, errors);
@@ -61,7 +61,7 @@ public final class SignalActuator implements Actuator {
         String done = "SIGTERM to " + signalled + " of " + processes.size() + " processes";
         if (all.left(processes) > 0) {
             // A program that handles SIGTERM may have given its memory back, and run on.
-            Optional<String> objection = look.objection();
+            Optional<String> objection = recheck.objection();
             if (objection.isPresent()) {
                 return Outcome.noLongerNeeded(done + ", no SIGKILL: " + objection.get());
             }

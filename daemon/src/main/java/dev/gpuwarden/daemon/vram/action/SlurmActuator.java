@@ -33,7 +33,7 @@ public final class SlurmActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         String job = tenant.id().substring(ID_PREFIX.length());
         try {
             ManagerProgram list =
@@ -45,7 +45,7 @@ public final class SlurmActuator implements Actuator {
             if (name.isEmpty()) {
                 return new Outcome(false, "expected job " + job + " in the list of squeue, which does not have it");
             }
-            Optional<String> objection = look.objection();
+            Optional<String> objection = recheck.objection();
             return objection.isPresent()
                     ? Outcome.noLongerNeeded(objection.get())
                     : outcome(ManagerProgram.run(List.of("scancel", name.get()), LONGEST));

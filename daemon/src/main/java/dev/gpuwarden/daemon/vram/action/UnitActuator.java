@@ -26,7 +26,7 @@ public final class UnitActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         String unit = tenant.id().substring(ID_PREFIX.length());
         try {
             ManagerProgram restart = ManagerProgram.run(List.of("systemctl", "restart", "--", unit), LONGEST);

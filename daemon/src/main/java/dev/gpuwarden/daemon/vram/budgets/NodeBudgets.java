@@ -25,9 +25,9 @@ import java.util.function.LongSupplier;
 
 /**
  * The budgets of a file. A tenant without memory keeps its promise while its unit runs, and a container or a job for some
- * minutes after its last process: one that fails to allocate comes and goes. The owner must live. Of the tenants of an entry
- * that have ended, the last one keeps its promise as long, since it may start again, also with another identity; a job never
- * does. A promise whose owner cannot be looked for does not count.
+ * minutes after its last process: one that fails to allocate comes and goes. The owner must live. The last tenant of an entry
+ * that has ended keeps its promise as long, since it may start again, also with another identity; a job never does. If it
+ * cannot be determined that the owner lives, the promise does not count.
  */
 public final class NodeBudgets implements TermsSource {
 

@@ -24,7 +24,7 @@ final class OwnerGroups {
 
     private static final int CGROUP_BYTES = 64 * 1024;
 
-    /** Where a tree can be mounted: cgroup v2 alone, v2 beside v1, and trees of v1 with every process. */
+    /** The folders in which a tree can be mounted: cgroup v2 alone, v2 beside v1, and trees of v1 with every process. */
     private static final List<String> MOUNTS = List.of("", "unified", "systemd", "memory", "pids");
 
     private static final String UNITS = "system.slice";
@@ -93,7 +93,7 @@ final class OwnerGroups {
         return unknown.orElse(Reading.of(false));
     }
 
-    /** Returns whether a group exists; absent where it cannot be looked for. */
+    /** Returns whether a group exists; absent if its folder cannot be read. */
     Reading<Boolean> exists(Path folder) {
         try {
             return Reading.of(

@@ -40,7 +40,7 @@ public final class EvictActuator implements Actuator {
     }
 
     @Override
-    public Outcome recycle(Decision decision, Tenant tenant, Look look) {
+    public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         Optional<BudgetedPod> pod = pods.pod(tenant.id());
         if (pod.isEmpty()) {
             return new Outcome(false, "the aggregator's list of budgets does not have " + tenant.name() + " any more");

@@ -6,8 +6,8 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.process.RunningProcesses;
-import dev.gpuwarden.daemon.vram.Actuator.Look;
 import dev.gpuwarden.daemon.vram.Actuator.Outcome;
+import dev.gpuwarden.daemon.vram.Actuator.Recheck;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
@@ -66,7 +66,7 @@ class SignalActuatorTest {
         return recycle(process, Optional::empty);
     }
 
-    private Outcome recycle(ProcessKey process, Look look) {
+    private Outcome recycle(ProcessKey process, Recheck recheck) {
         Tenant tenant = new Tenant(
                 "process:sh",
                 "sh",
@@ -82,7 +82,7 @@ class SignalActuatorTest {
                 new GpuObservation("GPU-1", 1, 1, Reading.absent(Absence.PENDING), Reading.of(List.of(tenant)), 1);
         Decision decision = new Decision(seen, Verdict.RECYCLE, Optional.empty(), List.of(), "", List.of());
         assertThat(actuator.handles(tenant)).isTrue();
-        return actuator.recycle(decision, tenant, look);
+        return actuator.recycle(decision, tenant, recheck);
     }
 
     @Test

@@ -244,7 +244,7 @@ class NodeBudgetsTest {
     }
 
     @Test
-    void aPromiseOfAnOwnerThatCannotBeLookedForDoesNotCount() throws IOException {
+    void aPromiseOfAnOwnerThatIsNotVisibleDoesNotCount() throws IOException {
         budgets.of(first, process("python", new Owner.SlurmJob("4711", "batch")));
         assertThat(promised()).isEmpty();
         assertThat(budgets.expected(first))
