@@ -8,9 +8,11 @@ import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
+import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
+import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -30,6 +32,7 @@ class WatchedGpuTest {
             WatchdogState.NONE);
     private final long listedAtNanos = System.nanoTime();
     private long sequence;
+    private List<Tenant> tenants = List.of();
 
     private GpuObservation reading(long freeMib) {
         sequence++;
@@ -38,7 +41,7 @@ class WatchedGpuTest {
                 listedAtNanos + sequence,
                 sequence,
                 VramFixture.memory(freeMib),
-                Reading.of(List.of()),
+                Reading.of(tenants),
                 listedAtNanos);
     }
 
@@ -72,5 +75,17 @@ class WatchedGpuTest {
             assertThat(isNew(BELOW_FLOOR)).isTrue();
         }
         assertThat(decide(BELOW_FLOOR)).isNotEqualTo(Verdict.CALM);
+    }
+
+    @Test
+    void anOldReadingShowsNoReasonToActAnyMore() {
+        Tenant hog = VramFixture.tenant("hog", 3000, 14060);
+        tenants = List.of(hog);
+        assertThat(gpu.standing(hog, listedAtNanos).state()).isEqualTo(Standing.State.UNKNOWN);
+        decide(BELOW_FLOOR);
+        assertThat(decide(BELOW_FLOOR)).isEqualTo(Verdict.RECYCLE);
+        assertThat(gpu.standing(hog, listedAtNanos)).isEqualTo(Standing.NEEDED);
+        assertThat(gpu.standing(hog, listedAtNanos + Duration.ofSeconds(3).toNanos()))
+                .isEqualTo(Standing.unknown("the last reading is 2999 ms old"));
     }
 }

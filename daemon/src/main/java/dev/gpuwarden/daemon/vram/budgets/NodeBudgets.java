@@ -158,7 +158,7 @@ public final class NodeBudgets implements TermsSource {
             Seen begun = lastBegun.get(entry);
             // One that began later has taken its place: a workload that starts again with another identity has one
             // promise.
-            if (begun == ended || begun == null || begun.sinceNanos() < ended.atNanos()) {
+            if (begun == null || begun.equals(ended) || begun.sinceNanos() < ended.atNanos()) {
                 expected.add(ended.terms());
             }
         });
