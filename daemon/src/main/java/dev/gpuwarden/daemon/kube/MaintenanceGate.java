@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The test just before the act of a maintenance resource on this node. A Job can wait for long between its start and its act, and
@@ -18,7 +19,7 @@ import java.util.Set;
 public final class MaintenanceGate {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final long PAUSE_MILLIS = 1_000;
+    private static final long PAUSE_NANOS = 1_000_000_000;
     private static final int TOO_MANY = 429;
     private static final int NOT_FOUND = 404;
     private static final String DELETED = "deletionTimestamp";
@@ -84,7 +85,10 @@ public final class MaintenanceGate {
                     if (!passes || System.nanoTime() - begin >= patience.toNanos()) {
                         return Optional.of("Node " + act.node() + " cannot be read again: " + e.getMessage());
                     }
-                    Thread.sleep(PAUSE_MILLIS);
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                    if (Thread.interrupted()) {
+                        throw new InterruptedException();
+                    }
                 }
             }
         }
