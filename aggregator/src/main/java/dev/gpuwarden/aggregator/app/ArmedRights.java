@@ -42,7 +42,6 @@ public final class ArmedRights {
     private static final List<Right> REPAIR = List.of(
             new Right("create", MaintenanceKind.GROUP, "gpuresets"),
             new Right("create", MaintenanceKind.GROUP, "rebootnodes"));
-    private static final String ACCOUNTS = "/api/v1/namespaces/%s/serviceaccounts/";
     private static final Right DELETE = new Right("delete", "", "pods");
 
     /**
@@ -138,7 +137,7 @@ public final class ArmedRights {
     /** Returns the reason why pods cannot run with a ServiceAccount; empty if they can. */
     private static Optional<String> account(KubeClient api, Account account) throws ApiException, InterruptedException {
         try {
-            return api.find(ACCOUNTS.formatted(account.namespace()) + account.name())
+            return api.find("/api/v1/namespaces/" + account.namespace() + "/serviceaccounts/" + account.name())
                             .isPresent()
                     ? Optional.empty()
                     : Optional.of("there is none");
