@@ -127,7 +127,8 @@ public final class DriverHealth {
             case LIBRARY_UNUSABLE -> "install the driver library for this architecture";
             case DRIVER_NOT_LOADED -> "load the kernel module: modprobe nvidia; see the kernel log if it fails";
             case VERSION_MISMATCH ->
-                "the driver was upgraded under a running system: reload its kernel modules or reboot";
+                "the driver was upgraded under a running system: reload its kernel modules or reboot; if the library of a"
+                        + " container is the older one, restart its pod";
             case NO_PERMISSION -> "run as root";
             case FAILED -> "read the driver's messages in the kernel log; reload the driver or reboot";
         };

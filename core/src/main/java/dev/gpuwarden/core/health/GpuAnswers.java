@@ -15,7 +15,7 @@ import java.util.Set;
 /**
  * The check whether each GPU answers. PASS needs a reading. Pure.
  *
- * <p>Some errors say nothing about the GPU's state, so that one run with them proves no fault. A GPU of which every call failed for
+ * <p>Some errors contain nothing about the GPU's state, so that one run with them proves no fault. A GPU of which every call failed for
  * a time has one. A GPU that was lost or hung keeps that fault until a call succeeds.
  */
 public final class GpuAnswers {
@@ -35,7 +35,7 @@ public final class GpuAnswers {
     }
 
     /**
-     * What earlier runs found.
+     * The findings of earlier runs.
      *
      * @param fault the state of the GPU when it last was lost or hung, if no call succeeded since; STARTING otherwise
      * @param unreadable whether every call failed for so long that it is a fault

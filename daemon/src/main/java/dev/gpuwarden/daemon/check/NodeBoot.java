@@ -151,7 +151,7 @@ public final class NodeBoot {
         }
     }
 
-    /** Returns the inode of the folder of the driver's module, which the kernel numbers anew; 0 if there is none. */
+    /** Returns the inode of the folder of the driver's module, which the kernel numbers again; 0 if there is none. */
     private static long module(Path sysfs) {
         try {
             return Files.getAttribute(sysfs.resolve("module/nvidia"), "unix:ino") instanceof Long inode ? inode : 0;

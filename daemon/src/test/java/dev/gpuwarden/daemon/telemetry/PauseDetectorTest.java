@@ -55,7 +55,7 @@ class PauseDetectorTest {
     }
 
     @Test
-    void allGpusThatHangAtOnceAreFoundOnADaemonThatRuns() {
+    void allGpusThatHangTogetherAreFoundOnADaemonThatRuns() {
         node.workers.get(0).turn();
         node.workers.get(1).turn();
         node.pass(Duration.ofSeconds(1));

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random readings of a healthy GPU are withheld with random errors. No passive check may then pass without having read what it judges, and
- * absence alone is no fault. What a check judges is found by bad values: a reading is judged if some value of it makes the check
+ * absence alone is no fault. The readings that a check judges are found by bad values: one is judged if some value of it makes the check
  * complain.
  */
 class WithheldReadingsTest {
@@ -132,7 +132,7 @@ class WithheldReadingsTest {
     }
 
     @Test
-    void nothingPassesUnreadAndNothingFailsForWantOfReadings() {
+    void nothingPassesUnreadAndNothingFailsWithoutReadings() {
         Map<String, Set<Integer>> judged = judged();
         assertThat(judged).hasSizeGreaterThan(6);
         long seed = Long.getLong("gpuwarden.withheld.seed", 1);

@@ -11,7 +11,7 @@ import java.util.List;
 
 /**
  * GPUs on which CUDA returns 802, system not ready (cuda.h 13.0, CUDA_ERROR_SYSTEM_NOT_READY), instead of starting. At first that is
- * no fault: Fabric Manager may be starting. If it lasts, no program can use the GPU, whoever registers it.
+ * no fault: Fabric Manager may be starting. If it lasts, no program can use the GPU.
  *
  * <p>CONTACT_SUPPORT, since a reboot does not install or enable Fabric Manager.
  */
@@ -20,7 +20,7 @@ public final class CudaNotReady {
     static final String CODE = "cuda-not-ready";
     static final String TEXT = "expected CUDA to start: ";
 
-    /** As long as the registration with the fabric may take. */
+    /** The registration with the fabric may take as long. */
     static final Duration LONGEST = Duration.ofMinutes(10);
 
     private CudaNotReady() {}

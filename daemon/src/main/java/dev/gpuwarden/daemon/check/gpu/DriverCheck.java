@@ -8,7 +8,6 @@ import dev.gpuwarden.core.health.DriverHealth;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.daemon.check.LastingState;
-import dev.gpuwarden.daemon.node.NodeFacts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -38,7 +37,7 @@ public final class DriverCheck implements HealthCheck {
             context.bootNotes().put(SEEN, 1L);
             LastingState.over(context.notes(), INSTALLING);
         }
-        return List.of(DriverHealth.judge(context.node(), coming(context), NodeFacts.inContainer()));
+        return List.of(DriverHealth.judge(context.node(), coming(context), OwnLibrary.isStale(context)));
     }
 
     private Optional<String> coming(CheckContext context) {

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Whether a partition manager registers the GPUs of this node: a Fabric Manager with FABRIC_MODE 1 or 2, which registers GPUs when it
+ * The presence of a partition manager, which registers the GPUs of this node: a Fabric Manager with FABRIC_MODE 1 or 2, which registers GPUs when it
  * gives them to a guest (Fabric Manager User Guide, Shared NVSwitch and vGPU).
  */
 enum PartitionManager {

@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DriverCheckTest {
 
@@ -49,10 +51,26 @@ class DriverCheckTest {
     }
 
     @Test
-    void driverThatWasThereInThisBootIsMissedAtOnce() {
+    void driverThatWasThereInThisBootIsMissedImmediately() {
         young = Optional.of("the node is young");
         assertThat(run(RUNNING)).isEqualTo("PASS driver-answering");
         assertThat(run(NOT_LOADED)).isEqualTo("FAIL driver-not-loaded");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "12.550.163.01, 550.54.15, true",
+        "12.550.54.15, 550.163.01, false",
+        "12.550.163.01, 550.163.01, false",
+        "13.580.65.06, 550.163.01, true",
+        "unknown, 550.163.01, false",
+        "12.550.163.01, '', false",
+    })
+    void aLibraryThatIsNewerThanTheModuleIsNoStaleOne(String library, String module, boolean newer) {
+        String text =
+                module.isEmpty() ? "" : "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + module + "  Wed Sep 17";
+        assertThat(OwnLibrary.isNewer("answered 18; the library is of version " + library, text))
+                .isEqualTo(newer);
     }
 
     @Test

@@ -43,7 +43,15 @@ final class Gpus {
                 g.migMode(),
                 g.mig(),
                 g.nvlinks());
-        return Snapshots.gpu(named, GpuState.ANSWERING, change);
+        return Snapshots.gpu(named, GpuState.ANSWERING, frame -> {
+            // The board offers what the test reads, and nothing else.
+            for (int slot = 0; slot < GpuFrame.SLOTS; slot++) {
+                if (!frame.present(slot)) {
+                    frame.putAbsent(slot, Absence.NOT_SUPPORTED, 3);
+                }
+            }
+            change.accept(frame);
+        });
     }
 
     static GpuSnapshot gpu(Consumer<GpuFrame> change) {

@@ -57,7 +57,7 @@ class MemoryChecksTest {
     @ParameterizedTest
     @EnumSource(
             value = Absence.class,
-            names = {"NOT_SUPPORTED", "NO_SYMBOL", "NO_DATA", "PENDING", "GPU_LOST"})
+            names = {"NOT_SUPPORTED", "NO_SYMBOL", "NO_DATA", "PENDING"})
     void unsupportedReadingsAreSkipped(Absence cause) {
         Finding finding = judged(ecc(frame -> Gpus.absent(frame, cause, GpuMetric.ECC_MODE)));
         assertThat(finding.outcome()).isEqualTo(Outcome.SKIPPED);
@@ -67,7 +67,7 @@ class MemoryChecksTest {
     @ParameterizedTest
     @EnumSource(
             value = Absence.class,
-            names = {"FAILED", "IMPLAUSIBLE", "STALE", "NO_PERMISSION"})
+            names = {"FAILED", "IMPLAUSIBLE", "STALE", "NO_PERMISSION", "GPU_LOST"})
     void failedReadingsAreUnknown(Absence cause) {
         Finding finding = judged(ecc(frame -> Gpus.absent(frame, cause, GpuMetric.ECC_VOLATILE_UNCORRECTED)));
         assertThat(finding.outcome()).isEqualTo(Outcome.UNKNOWN);

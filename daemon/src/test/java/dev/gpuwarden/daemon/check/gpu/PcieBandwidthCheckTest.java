@@ -86,7 +86,7 @@ class PcieBandwidthCheckTest {
                             "WARN pciebw-low",
                             "SKIPPED gpu-not-answering",
                             "SKIPPED gpu-in-exclusive-use",
-                            "UNKNOWN not-measured",
+                            "UNKNOWN cuda-not-ready",
                             "WARN pciebw-behind-siblings");
         }
     }
