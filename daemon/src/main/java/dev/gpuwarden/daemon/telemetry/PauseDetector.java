@@ -32,6 +32,8 @@ final class PauseDetector implements Runnable {
     private final LongSupplier clock;
     private final long tick;
     private final long slack;
+    /** Shorter pauses make no call late, and are usual while a program starts. */
+    private final long shown;
 
     private long tickedAt;
     /** Time in which this process ran, up to the last tick. */
@@ -40,7 +42,7 @@ final class PauseDetector implements Runnable {
     private long resumed = Long.MIN_VALUE / 2;
 
     private long resumedAt;
-    /** Length of the last pause; 0 before the first one. */
+    /** Length of the last pause that is shown; 0 before the first one. */
     private long paused;
 
     private boolean reported = true;
@@ -53,6 +55,7 @@ final class PauseDetector implements Runnable {
         this.clock = clock;
         this.tick = Math.max(deadline.toNanos() / 4, SHORTEST_TICK);
         this.slack = Math.max(deadline.toNanos() / 4, LEAST_SLACK);
+        this.shown = Math.max(deadline.toNanos() - tick, slack);
         this.tickedAt = clock.getAsLong();
         this.reportedAt = tickedAt - REPORT_INTERVAL;
     }
@@ -90,9 +93,11 @@ final class PauseDetector implements Runnable {
 
     private void resumed(long countedNow, long nowNanos, long late) {
         resumed = countedNow;
-        resumedAt = nowNanos;
-        paused = late;
-        reported = false;
+        if (late >= shown) {
+            resumedAt = nowNanos;
+            paused = late;
+            reported = false;
+        }
     }
 
     /** Returns the counted time at a moment. Differences of it are the time in which this process ran. */
@@ -122,9 +127,9 @@ final class PauseDetector implements Runnable {
         return nowNanos - tickedAt - tick > slack;
     }
 
-    /** Returns the last pause as text if it ended less than this time ago, or lasts; empty otherwise. */
+    /** Returns the last pause that could have made a call late, as text, if it ended less than this time ago, or lasts; empty otherwise. */
     synchronized String recent(long withinNanos, long nowNanos) {
-        if (lasts(nowNanos)) {
+        if (nowNanos - tickedAt - tick >= shown) {
             return text(nowNanos - tickedAt - tick);
         }
         return paused > 0 && nowNanos - resumedAt < withinNanos ? text(paused) : "";

@@ -3,9 +3,9 @@ package dev.gpuwarden.daemon.kernlog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelLogStatus.Gap;

@@ -16,8 +16,8 @@ class CgroupFoldersTest {
 
     @Test
     void aGroupsNameMakesNoLine() throws IOException {
-        Path mounts = Files.writeString(
-                folder.resolve("mounts"), "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        Path mounts =
+                Files.writeString(folder.resolve("mounts"), "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         Path group = Files.createDirectories(folder.resolve("7")).resolve("cgroup");
         Files.writeString(group, "1:name=systemd:/own/x\r0::/system.slice/victim.service\n0::/own\n");
         assertThat(new CgroupFolders(folder, mounts).of(7)).isEqualTo(Reading.of("/sys/fs/cgroup/own"));
