@@ -68,7 +68,7 @@ class DamperTest {
         "FFF, ''",
         "FFFP, 'recovering, 1 of 4 passes'",
         "FFFPP, 'recovering, 2 of 4 passes'",
-        "FFFPPU, ''",
+        "FFFPPU, 'recovering, 0 of 4 passes'",
         "FFFPPUP, 'recovering, 1 of 4 passes'",
         "FFFPPF, ''",
         "FFFPPPP, ''",
