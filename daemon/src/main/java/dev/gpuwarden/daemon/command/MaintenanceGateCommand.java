@@ -25,7 +25,7 @@ public final class MaintenanceGateCommand implements Callable<Integer> {
     GateOptions gate = new GateOptions();
 
     @Spec
-    CommandSpec spec;
+    CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws InterruptedException {

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -145,7 +146,7 @@ public final class OpenFiles {
         } catch (IOException e) {
             return unread(process, e);
         } catch (DirectoryIteratorException e) {
-            return unread(process, e.getCause());
+            return unread(process, Objects.requireNonNull(e.getCause()));
         }
     }
 

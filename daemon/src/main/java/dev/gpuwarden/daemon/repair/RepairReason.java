@@ -106,7 +106,6 @@ final class RepairReason {
     static boolean concerns(RepairAttempt attempt, Fault fault) {
         return attempt.subjects().contains(fault.cause().checkName())
                 || fault.cause().entities().stream()
-                        .anyMatch(entity ->
-                                attempt.subjects().contains(entity.value()));
+                        .anyMatch(entity -> attempt.subjects().contains(entity.value()));
     }
 }

@@ -49,8 +49,8 @@ public final class FileTrust {
      */
     public static Optional<String> folderProblem(Path folder) {
         Path seen = folder.toAbsolutePath();
-        while (!Files.exists(seen)) {
-            seen = seen.getParent();
+        for (Path parent = seen.getParent(); parent != null && !Files.exists(seen); parent = parent.getParent()) {
+            seen = parent;
         }
         try {
             return changeable(seen.toRealPath());
