@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -8,6 +9,10 @@ import java.util.Set;
  * the name of a template, with its kind if that is another one, and with GPUs if it acts on them.
  */
 final class ModelAction {
+
+    /** The reasons of resources that fail: tried, refused for a while, and refused for good. */
+    static final List<String> REASONS =
+            List.of("", "", "ResetJobFailed", "NodeNotDrained", "NodeNotDrained", "LockLost", "GPUNotOnNode");
 
     enum State {
         /** Recorded on the Node; the leader was killed before it made the resource. */
@@ -22,6 +27,15 @@ final class ModelAction {
         REFUSED,
         /** Nothing was tried, for a reason that ends by itself. */
         POSTPONED;
+
+        /** Returns the end of a resource that has failed for a reason. */
+        static State of(String reason) {
+            return switch (reason) {
+                case "NodeNotDrained", "LockLost" -> POSTPONED;
+                case "GPUNotOnNode" -> REFUSED;
+                default -> BAD;
+            };
+        }
 
         /** Returns true if the end proves nothing about the hardware. */
         boolean untried() {

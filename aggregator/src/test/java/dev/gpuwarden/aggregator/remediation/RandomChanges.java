@@ -26,10 +26,6 @@ import java.util.stream.Collectors;
 final class RandomChanges {
 
     private final long seed;
-    /** The reasons of resources that fail: tried, refused for a while, and refused for good. */
-    private static final List<String> REASONS =
-            List.of("", "", "ResetJobFailed", "NodeNotDrained", "NodeNotDrained", "LockLost", "GPUNotOnNode");
-
     final Random random;
     final RepairModel model = new RepairModel();
     final RepairNode node = new RepairNode();
@@ -88,17 +84,13 @@ final class RandomChanges {
         if (random.nextInt(3) == 0) {
             model.linked = RandomEvent.GPUS.subList(0, 2);
             scene.gpus = there.size() > 2
-                    ? TestGpus.units(uuids(model.linked), uuids(there.subList(2, 3)))
-                    : TestGpus.units(uuids(model.linked));
+                    ? TestGpus.units(RandomEvent.uuids(model.linked), RandomEvent.uuids(there.subList(2, 3)))
+                    : TestGpus.units(RandomEvent.uuids(model.linked));
         } else {
             there = random.nextInt(20) == 0 ? List.of() : there;
-            scene.gpus = TestGpus.ofUnknownUnits(uuids(there).toArray(String[]::new));
+            scene.gpus = TestGpus.ofUnknownUnits(RandomEvent.uuids(there).toArray(String[]::new));
         }
         model.there = Set.copyOf(there);
-    }
-
-    private static List<String> uuids(List<String> gpus) {
-        return gpus.stream().map(RandomEvent::uuid).toList();
     }
 
     /** The check of a fault passes, and the fault is held; or it fails again. */
@@ -113,7 +105,7 @@ final class RandomChanges {
                 .metadata(held ? Map.of(HeldFault.OUTCOME, "pass") : Map.of())
                 .build();
         story.add((held ? "held " : "fails again ") + before.checkName() + " " + before.entities());
-        scene.faults.replaceAll(each -> each.cause().equals(before) ? caused(each, now) : each);
+        scene.cause(before, now);
         Set<String> gpus =
                 before.entities().stream().map(each -> named(each.value())).collect(Collectors.toSet());
         model.faults.replaceAll(each -> each.check().equals(before.checkName())
@@ -121,10 +113,6 @@ final class RandomChanges {
                         && each.gpus().isEmpty() == gpus.isEmpty()
                 ? each.held(held)
                 : each);
-    }
-
-    private static Fault caused(Fault fault, HealthEvent cause) {
-        return new Fault(fault.key(), cause, fault.sequence(), fault.since(), fault.lastSeen(), fault.occurrences());
     }
 
     /** Returns the changes so far, for the message of a failure. */
@@ -255,20 +243,13 @@ final class RandomChanges {
             boolean good = random.nextInt(3) > 0;
             story.add("ends " + actions.get(resource.name()).group + (good ? " well" : " badly"));
             boolean own = !vendor.knows(resource);
-            String reason = own && !good ? any(REASONS) : "";
-            story.add(reason);
+            String reason = own && !good ? any(ModelAction.REASONS) : "";
             MaintenanceResource ended =
                     own ? scene.ended(resource, good, reason) : vendor.end(resource, good, scene.now);
             scene.resources.replaceAll(each -> each.equals(resource) ? ended : each);
             model.end(
                     actions.get(resource.name()),
-                    good
-                            ? State.GOOD
-                            : switch (reason) {
-                                case "NodeNotDrained", "LockLost" -> State.POSTPONED;
-                                case "GPUNotOnNode" -> State.REFUSED;
-                                default -> State.BAD;
-                            },
+                    good ? State.GOOD : State.of(reason),
                     ended.ended().orElseThrow().getEpochSecond());
         }
     }

@@ -52,6 +52,10 @@ record RandomEvent(String check, List<String> gpus, RecommendedAction action, bo
         return "GPU-" + gpu.repeat(8) + "-2051-db6c-0430-ffc457bff834";
     }
 
+    static List<String> uuids(List<String> gpus) {
+        return gpus.stream().map(RandomEvent::uuid).toList();
+    }
+
     HealthEvent cause() {
         return HealthEvent.of("a", "GPU", check)
                 .nodeName("n")

@@ -214,10 +214,7 @@ final class RepairModel {
      */
     private Map<String, Want> wanted(long now) {
         Map<String, Want> wanted = new LinkedHashMap<>();
-        for (ModelFault fault : faults) {
-            if (fault.held()) {
-                continue;
-            }
+        for (ModelFault fault : faults.stream().filter(each -> !each.held()).toList()) {
             templates
                     .requested(fault, linked, there)
                     .flatMap(group -> group(fault, group, now))
@@ -302,10 +299,7 @@ final class RepairModel {
 
     /** Returns true if an attempt of the same group was postponed before. */
     boolean wasPostponed(ModelAction action) {
-        return actions.stream()
-                .anyMatch(each -> each.state == State.POSTPONED
-                        && each.session == action.session
-                        && each.group.equals(action.group));
+        return actions.stream().anyMatch(each -> each.state == State.POSTPONED && each.group.equals(action.group));
     }
 
     /** Returns the number of attempts for the GPU that had most of them. */

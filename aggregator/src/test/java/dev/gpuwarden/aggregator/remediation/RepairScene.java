@@ -58,6 +58,13 @@ final class RepairScene {
         return this;
     }
 
+    /** Gives the faults of an event another cause. */
+    void cause(HealthEvent before, HealthEvent now) {
+        faults.replaceAll(each -> each.cause().equals(before)
+                ? new Fault(each.key(), now, each.sequence(), each.since(), each.lastSeen(), each.occurrences())
+                : each);
+    }
+
     static HealthEvent skipping(RecommendedAction action, String gpu) {
         return HealthEvent.of("a", "GPU", "Xid")
                 .nodeName("n")
