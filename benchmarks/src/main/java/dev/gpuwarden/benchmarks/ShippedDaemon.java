@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -29,6 +30,12 @@ final class ShippedDaemon extends ShippedProgram {
 
     /** Starts the daemon. Returns when it has read every GPU once. */
     static ShippedDaemon start(SimulatedNode node, List<String> options) throws IOException {
+        return start(node, options, Map.of());
+    }
+
+    /** @param environment variables beside those of the node */
+    static ShippedDaemon start(SimulatedNode node, List<String> options, Map<String, String> environment)
+            throws IOException {
         Path program = Path.of(System.getProperty("gpuwarden.image"), "bin/gpuwarden");
         Path log = node.root().resolve("daemon.log");
         Path socket = node.root().resolve("benchmark.sock");
@@ -43,6 +50,7 @@ final class ShippedDaemon extends ShippedProgram {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
         builder.environment().putAll(node.environment());
+        builder.environment().putAll(environment);
         Process process = builder.start();
         long until = System.nanoTime() + START_NANOS;
         while (true) {

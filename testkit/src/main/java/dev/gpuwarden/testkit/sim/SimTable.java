@@ -78,7 +78,7 @@ public final class SimTable {
     }
 
     /** Applies one change of any size: no reader sees a part of it. */
-    void change(Consumer<SimTable> change) {
+    public void change(Consumer<SimTable> change) {
         synchronized (lock) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
                     FileLock turn = channel.lock(0, 1, false)) { // libcuda locks bytes beyond the table's end
@@ -105,7 +105,8 @@ public final class SimTable {
         return (long) LONGS.getVolatile((ByteBuffer) bytes, target(path, true).offset());
     }
 
-    void set(String path, long value) {
+    /** Sets a number within {@link #change}; the values that scenarios refuse are possible too. */
+    public void set(String path, long value) {
         LONGS.setVolatile((ByteBuffer) bytes, target(path, true).offset(), value);
     }
 
