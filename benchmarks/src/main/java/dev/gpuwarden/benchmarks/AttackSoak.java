@@ -23,12 +23,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Runs one shipped daemon and one shipped aggregator under all attacks at the same time, while real faults arrive. No fault
- * may be lost or later than two seconds. Memory must stay level and below the containers' limits. No program may end.
+ * Runs one shipped daemon and one shipped aggregator under all attacks together, while real faults arrive. No fault may be lost or later
+ * than two seconds, no {@link WrongActs act} wrong. Memory must stay level and below the containers' limits. No program may end.
  */
 final class AttackSoak {
 
-    private static final int NODES = 2;
+    /** The node under attack, the attackers' own, one that asks for evictions, seven stolen ones, one with a poser. */
+    private static final int NODES = 11;
+
     private static final int PODS_PER_NODE = 10;
     private static final int QUIET_SECONDS = 10;
     private static final int SETTLE_SECONDS = 30;
@@ -49,6 +51,7 @@ final class AttackSoak {
             + "|monitor_errors_total))(\\{.*)?");
 
     private final PrintStream out;
+    private final WrongActs acts;
     private final ShippedDaemon daemon;
     private final ShippedAggregator aggregator;
     private final ArrivingFaults faults;
@@ -63,6 +66,7 @@ final class AttackSoak {
 
     private AttackSoak(
             PrintStream out,
+            WrongActs acts,
             ShippedDaemon daemon,
             ShippedAggregator aggregator,
             ArrivingFaults faults,
@@ -71,6 +75,7 @@ final class AttackSoak {
             MemoryLooks daemonMemory,
             MemoryLooks aggregatorMemory) {
         this.out = out;
+        this.acts = acts;
         this.daemon = daemon;
         this.aggregator = aggregator;
         this.faults = faults;
@@ -93,6 +98,7 @@ final class AttackSoak {
         try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, NODES, PODS_PER_NODE);
                 SimulatedNode simulated = SimulatedNode.start("h100x8")) {
             cluster.monitorPolicies();
+            WrongActs.rights(cluster, manifests);
             String node = cluster.names.get(0);
             int ingest = LoadCluster.freePort();
             int pages = LoadCluster.freePort();
@@ -101,6 +107,8 @@ final class AttackSoak {
             String account = cluster.plane.token("gpuwarden", "gpuwarden-aggregator");
             Path token = Files.writeString(work.resolve("token"), cluster.token(node));
             Path events = simulated.root().resolve("events.sock");
+            Path ca = work.resolve("cert.pem");
+            Path stage = work.resolve("stage");
             try (ShippedAggregator aggregator = new ShippedAggregator(
                             args[0],
                             cluster.plane.kubeconfig(account),
@@ -110,6 +118,8 @@ final class AttackSoak {
                             List.of(
                                     "--web.probe-address=127.0.0.1:" + aggregatorProbes,
                                     "--quarantine.mode=armed",
+                                    "--vram.evictions=armed",
+                                    "--vram.capacity=on",
                                     LoadCluster.POOL));
                     ShippedDaemon daemon = ShippedDaemon.start(
                             simulated,
@@ -118,10 +128,11 @@ final class AttackSoak {
                                     "--web.probe-address=127.0.0.1:" + daemonProbes,
                                     "--events.socket=" + events,
                                     "--uplink.address=localhost:" + ingest,
-                                    "--uplink.tls-ca=" + work.resolve("cert.pem"),
-                                    "--uplink.token-file=" + token))) {
+                                    "--uplink.tls-ca=" + ca,
+                                    "--uplink.token-file=" + token));
+                    WrongActs acts = WrongActs.start(stage, cluster, ingest, ca)) {
                 aggregator.await("gpuwarden_aggregator_leads", 1, 120);
-                aggregator.await("gpuwarden_aggregator_nodes_connected", 1, 120);
+                aggregator.await("gpuwarden_aggregator_nodes_connected", 2, 120);
                 aggregator.await("gpuwarden_aggregator_monitor_policy_ready{policy=\"load\",reason=\"Ready\"}", 1, 120);
                 AttackTargets targets = new AttackTargets(
                         AttackTargets.address(daemon.url()),
@@ -129,14 +140,16 @@ final class AttackSoak {
                         daemon.socket(),
                         AttackTargets.address("http://127.0.0.1:" + pages),
                         ingest,
-                        work.resolve("cert.pem"),
+                        ca,
                         node,
                         cluster.names.get(1),
                         cluster.token(cluster.names.get(1)),
                         account,
-                        cluster.plane.adminKubeconfig());
+                        cluster.plane.adminKubeconfig(),
+                        stage);
                 AttackSoak soak = new AttackSoak(
                         System.out,
+                        acts,
                         daemon,
                         aggregator,
                         new ArrivingFaults(simulated, daemon, node),
@@ -174,6 +187,7 @@ final class AttackSoak {
         Process attackers = attack(targets, work, nice);
         Thread reader = new Thread(() -> listen(attackers), "attackers");
         reader.start();
+        acts.begin();
         double began = System.nanoTime() / 1e9;
         double daemonCores = -daemon.cpuSeconds();
         double aggregatorCores = -aggregator.cpuSeconds();
@@ -200,14 +214,11 @@ final class AttackSoak {
         if (!attackers.waitFor(5, TimeUnit.SECONDS)) {
             attackers.destroyForcibly();
         }
-        printLine(
-                out,
-                "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f",
-                minutes,
-                Files.readString(Path.of("/proc/loadavg")).trim(),
-                daemonCores,
-                aggregatorCores);
+        String load = Files.readString(Path.of("/proc/loadavg")).trim();
+        String line = "%.1f minutes, load %s; daemon %.2f cores, aggregator %.2f";
+        printLine(out, line, minutes, load, daemonCores, aggregatorCores);
         judge(minutes, attacked);
+        failures.addAll(acts.judge(out));
         printLine(out, "the attackers:");
         reader.join(TimeUnit.SECONDS.toMillis(10));
         lastReport.forEach(out::println);

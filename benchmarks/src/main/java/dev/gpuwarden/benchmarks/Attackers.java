@@ -46,6 +46,8 @@ final class Attackers {
         new HostileReporters(targets, tally).begin(timer);
         new HostileNodes(targets, tally).begin(timer);
         new HostileExpressions(targets, tally).begin(timer);
+        new HostileUsers(targets.stage(), tally).begin(timer);
+        new StolenTokens(targets.stage(), targets, tally).begin(timer);
         var unused = timer.scheduleWithFixedDelay(
                 () -> report(System.out, tally), REPORT_SECONDS, REPORT_SECONDS, TimeUnit.SECONDS);
         awaitEnd();
@@ -115,6 +117,7 @@ final class Attackers {
      * @param hostileToken token of a daemon's pod on that node
      * @param pageToken token with the right to read the fleet
      * @param kubeconfig kubeconfig with the right to write rule sets and policies
+     * @param stage folder with what the attackers of {@link WrongActs} need
      */
     record AttackTargets(
             InetSocketAddress daemon,
@@ -127,7 +130,8 @@ final class Attackers {
             String hostileNode,
             String hostileToken,
             String pageToken,
-            Path kubeconfig) {
+            Path kubeconfig,
+            Path stage) {
 
         static InetSocketAddress address(String url) {
             URI uri = URI.create(url);
@@ -146,7 +150,8 @@ final class Attackers {
                     hostileNode,
                     hostileToken,
                     pageToken,
-                    kubeconfig.toString());
+                    kubeconfig.toString(),
+                    stage.toString());
         }
 
         static AttackTargets of(List<String> arguments) {
@@ -162,6 +167,7 @@ final class Attackers {
                     next.next(),
                     next.next(),
                     next.next(),
+                    Path.of(next.next()),
                     Path.of(next.next()));
         }
     }
