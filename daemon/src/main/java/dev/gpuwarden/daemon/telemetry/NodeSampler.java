@@ -278,10 +278,7 @@ public final class NodeSampler implements AutoCloseable {
     }
 
     void supervise(long nowNanos) {
-        String pause = pauses.unreported(nowNanos);
-        if (!pause.isEmpty()) {
-            LOG.log(Level.WARNING, pause);
-        }
+        pauses.report(nowNanos);
         List<GpuMonitor> monitors = manager.monitors();
         boolean changed = false;
         for (int i = 0; i < monitors.size(); i++) {
@@ -297,7 +294,7 @@ public final class NodeSampler implements AutoCloseable {
         List<GpuMonitor> monitors = manager.monitors();
         List<GpuSnapshot> gpus = snapshot(monitors, nowNanos).gpus();
         boolean named = remembers && settled()
-                || nowNanos - epoch >= firstReadings(settings).toNanos();
+                || nowNanos - epoch >= settings.firstReadings().toNanos();
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < monitors.size(); i++) {
             GpuIdentity gpu = gpus.get(i).identity();
@@ -306,11 +303,6 @@ public final class NodeSampler implements AutoCloseable {
             }
         }
         return lines;
-    }
-
-    /** So long the first readings of all GPUs may take. */
-    static Duration firstReadings(SamplingSettings settings) {
-        return settings.openDeadline.plus(settings.deadline).plusSeconds(1);
     }
 
     /** Returns the driver's limits of memory for control groups. Their calls may block; absent while no driver is open. */

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.telemetry;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; queries allocate nothing, except for texts.
  */
 final class PauseDetector implements Runnable {
+
+    private static final System.Logger LOG = System.getLogger(PauseDetector.class.getName());
 
     /** Counted deadlines after which a call is late whatever pauses there were. */
     private static final int PATIENCE = 10;
@@ -135,14 +138,14 @@ final class PauseDetector implements Runnable {
         return paused > 0 && nowNanos - resumedAt < withinNanos ? text(paused) : "";
     }
 
-    /** Returns a pause that was not reported yet as text, once a minute at most; empty otherwise. */
-    synchronized String unreported(long nowNanos) {
+    /** Logs a pause that was not reported yet, once a minute at most. */
+    synchronized void report(long nowNanos) {
         if (reported || nowNanos - reportedAt < REPORT_INTERVAL) {
-            return "";
+            return;
         }
         reported = true;
         reportedAt = nowNanos;
-        return text(paused) + "; driver calls under way are timed from its end";
+        LOG.log(Level.WARNING, text(paused) + "; driver calls under way are timed from its end");
     }
 
     private static String text(long nanos) {

@@ -173,6 +173,11 @@ public final class SamplingSettings {
         return openDeadline;
     }
 
+    /** So long the first readings of all GPUs may take. */
+    Duration firstReadings() {
+        return openDeadline.plus(deadline).plusSeconds(1);
+    }
+
     public Duration fastInterval() {
         return fastInterval;
     }

@@ -42,7 +42,7 @@ public final class SingleReading {
         boolean answered = false;
         try {
             sampler.start();
-            Duration needed = NodeSampler.firstReadings(settings);
+            Duration needed = settings.firstReadings();
             answered = sampler.awaitFirst(needed.compareTo(most) < 0 ? needed : most, progress);
             return reader.apply(sampler);
         } finally {
