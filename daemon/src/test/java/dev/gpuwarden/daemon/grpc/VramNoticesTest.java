@@ -32,7 +32,7 @@ class VramNoticesTest extends VramServiceFixture {
                 offender,
                 offender,
                 Reading.of(3000 * MIB),
-                Reading.of(14_000 * MIB),
+                Reading.of(Math.min(14_000, 15_060 - freeMib) * MIB),
                 Set.of(),
                 0,
                 Instant.EPOCH,
