@@ -207,6 +207,7 @@ class RehearseClusterTest extends DrainCommandFixture {
 
     @Test
     void templateOfAFileIsValidatedAndNothingChanges() throws Exception {
+        fleet.gpus.put("template", TestGpus.units(List.of(GPU)));
         pods("template");
         Path file = Files.writeString(folder.resolve("templates.yaml"), """
                 templates:
@@ -274,7 +275,9 @@ class RehearseClusterTest extends DrainCommandFixture {
 
     @Test
     void missingResourceAndMissingRightsOfTheCallerAreReported() throws Exception {
+        fleet.gpus.put("limited", TestGpus.units(List.of(GPU)));
         pods("limited").run("limited", "web", OWNED, "");
+        pods("bare");
         Path admin = kubeconfig;
         try (FaultyApi faulty = new FaultyApi(fleet.plane)) {
             kubeconfig = Files.writeString(folder.resolve("no-crd"), faulty.kubeconfig());
@@ -296,7 +299,7 @@ class RehearseClusterTest extends DrainCommandFixture {
 
         kubeconfig = admin;
         assertThat(rehearse("nowhere", "--fault", "xid=48").err()).contains("the cluster has no Node nowhere");
-        assertThat(rehearse("limited", "--fault", "xid=48").err()).contains("found none: give its UUID");
+        assertThat(rehearse("bare", "--fault", "xid=48").err()).contains("found none: give its UUID");
         Result unknown = rehearse("limited", "--fault", "xid=9999", "--gpu", GPU);
         assertThat(unknown.code()).isEqualTo(2);
         assertThat(unknown.err()).contains("expected an XID of NVIDIA's catalogue, found \"9999\"");

@@ -208,7 +208,7 @@ class TemplateClusterTest extends RepairFixture {
     }
 
     @Test
-    void jobReceivesTheFaultAndItsLockGoesWithItsEndAlsoOnANodeThatHasReturned() {
+    void jobReceivesTheFaultAndItsNodeReturnsOnlyWithTheEndOfItsLock() {
         permit(", create");
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = lead(api, "one", true)) {
@@ -225,8 +225,13 @@ class TemplateClusterTest extends RepairFixture {
             assertThat(fleet.client.get(lease(), ".metadata.annotations.gpuwarden\\.dev/locked-for"))
                     .isEqualTo(name(jobs().get(0)));
             fleet.report(bad, event().fatal(false).healthy(true).build());
-            until(() -> !fleet.cordoned(bad), "the fault is over, and the node returns");
+            until(
+                    () -> fleet.client
+                            .get("nodehealth/" + bad, ".status.faultCount")
+                            .equals("0"),
+                    "the fault is over");
         }
+        assertThat(fleet.cordoned(bad)).as("its Job may still act").isTrue();
         String now = Instant.now().toString();
         fleet.client.patch(
                 "job/" + pods.namespace + "/" + name(jobs().get(0)) + "/status", """
@@ -240,6 +245,7 @@ class TemplateClusterTest extends RepairFixture {
                 Controllers controllers = lead(api, "two", true)) {
             until(controllers::works, "it leads");
             until(() -> fleet.client.find(lease()).isEmpty(), "the lock is released, also without the record");
+            until(() -> !fleet.cordoned(bad), "the node returns");
             assertThat(jobs()).hasSize(1);
         }
     }
