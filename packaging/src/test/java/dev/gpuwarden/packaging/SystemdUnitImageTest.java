@@ -25,7 +25,8 @@ class SystemdUnitImageTest {
         Path here = Files.writeString(
                 folder.resolve("gpuwarden.service"),
                 text.replace(
-                        "ExecStart=" + INSTALLED, "ExecStart=" + Image.built().home()));
+                        "ExecStart=" + INSTALLED,
+                        "ExecStart=" + Image.built().home().toString().replace(" ", "\\x20")));
         // The drop-ins are where `systemctl edit` puts them.
         Path dropIns = Files.createDirectories(folder.resolve("gpuwarden.service.d"));
         try (var shipped = Files.list(unit.resolveSibling("drop-ins"))) {
