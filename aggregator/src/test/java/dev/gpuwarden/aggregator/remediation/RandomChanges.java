@@ -7,8 +7,6 @@ import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.aggregator.remediation.ModelAction.State;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.HeldFault;
 import java.time.Duration;
@@ -202,9 +200,10 @@ final class RandomChanges {
 
     private void fault() {
         RandomEvent event = RandomEvent.of(random);
-        // A fault has one event at a time.
-        Set<FaultKey> there = scene.faults.stream().map(Fault::key).collect(Collectors.toSet());
-        if (event.cause().keys().stream().anyMatch(there::contains)) {
+        // A fault has one event at a time, also after a part of the event has recovered.
+        if (scene.faults.stream()
+                .flatMap(fault -> fault.cause().keys().stream())
+                .anyMatch(event.cause().keys()::contains)) {
             return;
         }
         story.add("fault " + event);
