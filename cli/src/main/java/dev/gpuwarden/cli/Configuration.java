@@ -40,32 +40,48 @@ final class Configuration {
     /**
      * Reads the file and the environment.
      *
-     * @param known called only where a file or a variable must be checked, since all commands must be made for it
+     * @param own the settings of the command that runs; called only where a file or a variable must be checked
+     * @param all the settings of all commands, which must be made for it; called only where {@code own} finds a mistake,
+     *     which may be a setting of another command
      * @param named the file that a flag names
      * @param lenience whether some commands are missing: unknown keys may then be theirs, and become doubts instead
      *     of mistakes
      * @throws UserError with every mistake and its place
      */
     static Configuration load(
-            Supplier<Settings> known, SettingSources sources, Optional<Path> named, BooleanSupplier lenience) {
+            Supplier<Settings> own,
+            Supplier<Settings> all,
+            SettingSources sources,
+            Optional<Path> named,
+            BooleanSupplier lenience) {
         Optional<Path> file = named.or(
                         () -> Optional.ofNullable(sources.environment().get(SettingSources.FILE_VARIABLE))
                                 .filter(path -> !path.isEmpty())
                                 .map(Path::of))
                 .or(() -> Optional.of(sources.defaultFile()).filter(Files::exists));
-        Configuration configuration = new Configuration(file);
         if (file.isEmpty() && sources.variables().isEmpty()) {
+            return new Configuration(file);
+        }
+        Optional<ConfigFile> read = file.map(ConfigFile::read);
+        Configuration configuration = new Configuration(file);
+        if (configuration.check(read, sources, own.get(), false).isEmpty()) {
             return configuration;
         }
-        Settings settings = known.get();
-        boolean lenient = lenience.getAsBoolean();
-        List<String> problems = new ArrayList<>();
-        file.ifPresent(path -> configuration.addFile(ConfigFile.read(path), settings, lenient, problems));
-        configuration.addEnvironment(settings, sources, lenient, problems);
+        Configuration complete = new Configuration(file);
+        Settings settings = all.get();
+        List<String> problems = complete.check(read, sources, settings, lenience.getAsBoolean());
         if (!problems.isEmpty()) {
             throw new UserError(String.join("\n", problems));
         }
-        return configuration;
+        return complete;
+    }
+
+    /** Takes the values from the file and the environment, and returns every mistake with its place. */
+    private List<String> check(Optional<ConfigFile> read, SettingSources sources, Settings settings, boolean lenient) {
+        List<String> problems = new ArrayList<>();
+        read.ifPresent(content -> addFile(content, settings, lenient, problems));
+        addEnvironment(settings, sources, lenient, problems);
+        return problems;
     }
 
     Optional<Given> find(String key) {

@@ -23,6 +23,7 @@ final class Program extends CommandLine {
         this.commands = commands;
         this.sources = sources;
         defaults = new SettingDefaults(
+                () -> Settings.of(this),
                 this::allSettings,
                 sources,
                 main::configFile,

@@ -17,7 +17,8 @@ import picocli.CommandLine.Model.OptionSpec;
  */
 final class SettingDefaults implements IDefaultValueProvider {
 
-    private final Supplier<Settings> settings;
+    private final Supplier<Settings> own;
+    private final Supplier<Settings> all;
     private final SettingSources sources;
     private final Supplier<Optional<Path>> named;
     private final BooleanSupplier lenient;
@@ -25,11 +26,13 @@ final class SettingDefaults implements IDefaultValueProvider {
     private @Nullable UserError failure;
 
     SettingDefaults(
-            Supplier<Settings> settings,
+            Supplier<Settings> own,
+            Supplier<Settings> all,
             SettingSources sources,
             Supplier<Optional<Path>> named,
             BooleanSupplier lenient) {
-        this.settings = settings;
+        this.own = own;
+        this.all = all;
         this.sources = sources;
         this.named = named;
         this.lenient = lenient;
@@ -61,7 +64,7 @@ final class SettingDefaults implements IDefaultValueProvider {
         Configuration known = configuration;
         if (known == null) {
             try {
-                known = Configuration.load(settings, sources, named.get(), lenient);
+                known = Configuration.load(own, all, sources, named.get(), lenient);
             } catch (UserError e) {
                 failure = e;
                 throw e;

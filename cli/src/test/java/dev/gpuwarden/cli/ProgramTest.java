@@ -175,7 +175,7 @@ class ProgramTest {
     }
 
     @Test
-    void onlyTheCommandThatIsNamedIsMadeUntilHelpOrASettingNeedsAll() {
+    void onlyTheCommandThatIsNamedIsMadeUntilHelpOrASettingOfAnotherNeedsAll() {
         AtomicInteger others = new AtomicInteger();
         CommandGroup group = () -> List.of(new NamedCommand("crash", () -> {
             others.incrementAndGet();
@@ -193,6 +193,10 @@ class ProgramTest {
         SampleCommands.run(
                 environment("GPUWARDEN_WEB_THREADS", "7"), List.of(group, one).iterator(), serve, "serve");
         assertThat(serve.threads).isEqualTo(7);
+        assertThat(others).hasValue(1);
+        Run unknown = SampleCommands.run(
+                environment("GPUWARDEN_WEB_THREAD", "7"), List.of(group, one).iterator(), serve, "serve");
+        assertThat(unknown.err()).contains("did you mean GPUWARDEN_WEB_THREADS?");
         assertThat(others).hasValue(2);
     }
 
