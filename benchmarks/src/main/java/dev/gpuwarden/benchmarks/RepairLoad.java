@@ -69,7 +69,8 @@ final class RepairLoad implements AutoCloseable {
                 "--remediation.mode=armed",
                 "--janitor.image=load",
                 LoadCluster.POOL);
-        try (LoadCluster cluster = new LoadCluster(work.resolve("plane"), manifests, WARM_UP + 2 * ROUNDS * nodes, 0)) {
+        try (LoadCluster cluster =
+                new LoadCluster(work.resolve("plane"), manifests, 2 * (WARM_UP + ROUNDS * nodes), 0)) {
             for (String file : List.of(
                     "crds/gpuresets.janitor.dgxc.nvidia.com.yaml",
                     "crds/rebootnodes.janitor.dgxc.nvidia.com.yaml",
@@ -113,17 +114,27 @@ final class RepairLoad implements AutoCloseable {
     private void rounds(int nodes) throws Exception {
         List<String> names = cluster.names;
         repair(names.subList(0, WARM_UP));
+        withoutAggregator(() -> repairBare(names.subList(WARM_UP, 2 * WARM_UP)));
         for (int round = 0; round < ROUNDS; round++) {
-            int first = WARM_UP + 2 * round * nodes;
+            int first = 2 * (WARM_UP + round * nodes);
             measure("aggregator", names.subList(first, first + nodes), this::repair);
             printLine(out, "  aggregator: %d MiB resident", aggregator.residentMib());
-            aggregator.pause();
-            measure("bare client", names.subList(first + nodes, first + 2 * nodes), this::repairBare);
-            aggregator.resume();
-            aggregator.await("gpuwarden_aggregator_leads", 1, 120);
-            cluster.connected(120);
-            aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
+            withoutAggregator(
+                    () -> measure("bare client", names.subList(first + nodes, first + 2 * nodes), this::repairBare));
         }
+    }
+
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    private void withoutAggregator(Work work) throws Exception {
+        aggregator.pause();
+        work.run();
+        aggregator.resume();
+        aggregator.await("gpuwarden_aggregator_leads", 1, 120);
+        cluster.connected(120);
+        aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 120);
     }
 
     private interface Round {
