@@ -47,7 +47,7 @@ import org.HdrHistogram.Histogram;
 final class QuarantineLoad {
 
     private static final int ONE_AT_A_TIME = 200;
-    /** The first of them shows the cost of code that Java has not compiled yet; compare with the last. */
+    /** The first has the warm-up of the aggregator's burst. The others show what further warm-up gives. */
     private static final int BARE_BURSTS = 3;
 
     private final PrintStream out;
@@ -152,7 +152,7 @@ final class QuarantineLoad {
         aggregator.await("gpuwarden_aggregator_nodes_queued", 0, 60);
     }
 
-    /** Warms up as the aggregator is warm at the same measurement: two rounds of single nodes, and two bursts more than it. */
+    /** Measures single nodes after one round of them, and a burst after two rounds, as of the aggregator. */
     private void bare() throws Exception {
         List<String> nodes = cluster.names.subList(0, burst);
         List<String> single = nodes.subList(0, Math.min(ONE_AT_A_TIME, nodes.size()));
