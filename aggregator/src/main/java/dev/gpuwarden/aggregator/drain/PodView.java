@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.drain;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.core.model.Identifiers;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -54,7 +55,6 @@ public record PodView(
         Optional<Instant> exited,
         Optional<Instant> taken) {
 
-    private static final String GPUS = "nvidia.com/";
     /** The prefix of the labels by which the GPU operator selects nodes for its DaemonSets. It removes them before a reset. */
     private static final String SERVICES = "nvidia.com/gpu.deploy.";
 
@@ -144,7 +144,7 @@ public record PodView(
         Map<String, Object> resources = JsonTrees.object(container, "resources");
         Set<String> names = new HashSet<>(JsonTrees.object(resources, "limits").keySet());
         names.addAll(JsonTrees.object(resources, "requests").keySet());
-        names.removeIf(name -> !name.startsWith(GPUS));
+        names.removeIf(name -> !GpuResource.mayBeGpu(name));
         return names;
     }
 

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.remediation.RepairSummary;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.core.node.PartNames;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -151,8 +152,7 @@ public record NodeAssessment(
             Map<String, Object> capacity = JsonTrees.object(JsonTrees.object(tree, "status"), "capacity");
             return "true".equals(labels.get("nvidia.com/gpu.present"))
                     || capacity.entrySet().stream()
-                            .anyMatch(resource -> (resource.getKey().equals("nvidia.com/gpu")
-                                            || resource.getKey().startsWith("nvidia.com/mig-"))
+                            .anyMatch(resource -> GpuResource.isGpu(resource.getKey())
                                     && !String.valueOf(resource.getValue()).equals("0"));
         }
 

@@ -50,6 +50,22 @@ class PodStatusGpuHoldersTest {
                         NOW));
     }
 
+    /** The kubelet reports no device for HAMi's shares of a GPU, and the pod's GPU is known without them. */
+    @Test
+    void sharesOfAGpuAreNoFurtherDevices() {
+        PodView hami = Some.read(Some.pod("hami")
+                .replace(
+                        "{\"name\": \"main\"}]",
+                        "{\"name\": \"main\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": \"1\","
+                                + " \"nvidia.com/gpumem\": \"3000\", \"nvidia.com/gpucores\": \"30\"}}}]")
+                .replace(
+                        "\"state\":",
+                        "\"allocatedResourcesStatus\": [{\"name\": \"nvidia.com/gpu\", \"resources\":"
+                                + " [{\"resourceID\": \"GPU-1\"}]}], \"state\":"));
+        assertThat(ask(hami))
+                .isEqualTo(new GpuHolderSource.Answer.Known(Map.of("team/hami", Set.of("GPU-1")), NOW));
+    }
+
     @Test
     void deviceWithoutAGpuUuidMayBeAnyGpu() {
         assertThat(ask(pod("mute", "nvidia.com/gpu", ""))).isInstanceOf(GpuHolderSource.Answer.Unknown.class);

@@ -151,6 +151,7 @@ class ShippedPoliciesTest {
                             STARTED.plusSeconds(600), STARTED.plusSeconds(600).plusMillis(2));
         }
         assertThat(matches(rejected("{cpu: 1, example.com/nic: 1}"), STARTED)).isFalse();
+        assertThat(matches(rejected("{nvidia.com/hostdev: 1}"), STARTED)).isFalse();
         Map<String, Object> other = rejected("{nvidia.com/gpu: 1}");
         Map<String, Object> status = JsonTrees.copy(JsonTrees.object(other, "status"));
         status.put("reason", "Evicted");

@@ -10,6 +10,7 @@ import dev.gpuwarden.api.podresources.PodResources;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;
+import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.core.holder.UnresolvedDevice;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.daemon.holders.DeviceIds.Meaning;
@@ -24,12 +25,6 @@ final class GpuHolderResolver {
 
     /** The name of NVIDIA's DRA driver for GPUs and MIG devices; its other driver has no GPUs. */
     private static final String DRA_DRIVER = "gpu.nvidia.com";
-
-    /** Resources whose devices are GPUs whatever their ids: `gpu`, `gpu.shared`, `gpu-…` and `mig-…`. */
-    private static final Pattern OF_GPUS = Pattern.compile("nvidia\\.com/(?:gpu|mig)(?:[.-].*)?");
-
-    /** The prefix of renamed GPU resources; network cards are offered under it too. */
-    private static final String NVIDIA = "nvidia.com/";
 
     private static final Pattern NUMBERS = Pattern.compile("[0-9]{1,4}(?:::?[0-9]{1,4})?");
 
@@ -55,12 +50,12 @@ final class GpuHolderResolver {
 
     private void plugin(PodResources pod, ContainerResources container, ContainerDevices devices) {
         String resource = devices.getResourceName();
-        boolean ofGpus = OF_GPUS.matcher(resource).matches();
+        boolean ofGpus = GpuResource.isGpu(resource);
         for (String id : devices.getDeviceIdsList()) {
             boolean named = id.startsWith("GPU-") || id.startsWith("MIG-");
             if (ofGpus || named) {
                 add(pod, container, resource, id, ids.ofPlugin(id));
-            } else if (resource.startsWith(NVIDIA) && NUMBERS.matcher(id).matches()) {
+            } else if (GpuResource.mayBeGpu(resource) && NUMBERS.matcher(id).matches()) {
                 add(
                         pod,
                         container,

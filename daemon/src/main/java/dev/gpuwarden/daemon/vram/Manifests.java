@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.cli.YamlSection;
+import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.watchdog.budget.PodBudget.Kind;
 import dev.gpuwarden.watchdog.budget.Quantity;
 import dev.gpuwarden.watchdog.lint.Workload;
@@ -146,13 +147,9 @@ public final class Manifests {
 
     private static long gpus(YamlSection amounts) {
         return amounts.keys().stream()
-                .filter(Manifests::isGpu)
+                .filter(GpuResource::isGpu)
                 .mapToLong(key -> count(amounts.value(key).orElse("0")))
                 .sum();
-    }
-
-    private static boolean isGpu(String key) {
-        return key.startsWith("nvidia.com/gpu") || key.startsWith("nvidia.com/mig-") || key.endsWith("/gpu");
     }
 
     private static long count(String text) {

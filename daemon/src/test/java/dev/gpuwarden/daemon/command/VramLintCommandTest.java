@@ -58,6 +58,18 @@ class VramLintCommandTest {
         assertThat(lint(text, "--largest-card=13374MiB", "--strict").exitCode()).isEqualTo(strict);
     }
 
+    /** HAMi's `gpumem` is MiB, and `gpucores` percent, of the one GPU. */
+    @Test
+    void sharesOfAGpuAreNotCounted() throws IOException {
+        Program lint = lint(
+                "kind: Pod\nspec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 3000,"
+                        + " nvidia.com/gpucores: 30, gpuwarden.dev/vram-mib: 9000}}}]}\n",
+                "-o",
+                "json");
+        assertThat(lint.exitCode()).isZero();
+        assertThat(lint.out()).contains("\"gpus\": 1,", "\"findings\": []");
+    }
+
     @Test
     void anObjectThatIsNotReadLeavesTheResultOpen() throws IOException {
         Program lint =
