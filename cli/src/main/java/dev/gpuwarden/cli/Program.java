@@ -5,6 +5,7 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -140,6 +141,16 @@ final class Program extends CommandLine {
         return main.configFile().isPresent() || sources.environment().containsKey(SettingSources.FILE_VARIABLE);
     }
 
+    /** Returns whether the line ends with a group, such as `gpuwarden vram`. Its usage lists the commands to choose from. */
+    private static boolean namesNoCommand(ParameterException e, CommandLine line) {
+        boolean missing = !(e instanceof UnmatchedArgumentException) && !(e instanceof MissingParameterException);
+        return missing
+                && !line.getSubcommands().isEmpty()
+                && !(line.getCommandSpec().userObject() instanceof Callable<?>)
+                && line.getParseResult() != null
+                && !line.getParseResult().hasSubcommand();
+    }
+
     private int onUsageError(ParameterException e, String[] args) {
         if (defaults.failure().isPresent()) {
             return complain(defaults.failure().get().getMessage());
@@ -151,9 +162,9 @@ final class Program extends CommandLine {
         if (code != dev.gpuwarden.cli.ExitCode.USAGE) {
             // A command with the exit codes of another program; that one prints its usage too.
             line.usage(err);
-        } else if (!UnmatchedArgumentException.printSuggestions(e, err) && line == this && args.length == 0) {
-            usage(err);
-        } else {
+        } else if (namesNoCommand(e, line)) {
+            line.usage(err);
+        } else if (!UnmatchedArgumentException.printSuggestions(e, err)) {
             err.println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
         }
         if (e instanceof UnmatchedArgumentException) {

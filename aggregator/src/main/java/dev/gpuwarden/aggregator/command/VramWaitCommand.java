@@ -8,6 +8,7 @@ import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.VramGroup;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -62,13 +63,9 @@ public final class VramWaitCommand extends ClusterCommand {
         super(environment, clock);
     }
 
-    /** The command `vram`, whose other subcommands belong to the daemon. */
-    @Command(name = "vram")
-    static final class Group {}
-
     /** Returns the command `vram` with this subcommand. */
     public static CommandLine group(Map<String, String> environment, Clock clock) {
-        return new CommandLine(new Group()).addSubcommand(new VramWaitCommand(environment, clock));
+        return new CommandLine(new VramGroup()).addSubcommand(new VramWaitCommand(environment, clock));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.command;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
+import dev.gpuwarden.cli.VramGroup;
 import dev.gpuwarden.cli.run.ShutdownSignal;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
@@ -26,20 +27,14 @@ import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Groups the commands about GPU memory and its holders. */
-@Command(
-        name = "vram",
-        mixinStandardHelpOptions = true,
-        description =
-                "GPU memory by holder, the pods that have the GPUs, budgets, reservations, and the decisions of the VRAM watchdog.",
-        synopsisSubcommandLabel = "COMMAND")
+/** The daemon's commands about GPU memory and its holders. */
 public final class VramCommand {
 
     private VramCommand() {}
 
     /** Returns the command with its subcommands. */
     public static CommandLine with(Supplier<DriverProvider> provider) {
-        return new CommandLine(new VramCommand())
+        return new CommandLine(new VramGroup())
                 .addSubcommand(new VramTopCommand(provider))
                 .addSubcommand(new Holders(provider))
                 .addSubcommand(new VramAuditCommand(() -> System.in))

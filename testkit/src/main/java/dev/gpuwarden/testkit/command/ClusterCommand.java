@@ -180,7 +180,11 @@ final class ClusterCommand {
     }
 
     /** Holds the user's cluster until a signal: the background process of `cluster up`. */
-    @Command(name = "hold", hidden = true, description = "Holds a cluster for `cluster up`.")
+    @Command(
+            name = "hold",
+            hidden = true,
+            mixinStandardHelpOptions = true,
+            description = "Holds a cluster for `cluster up`.")
     static final class Hold implements Callable<Integer> {
 
         @Option(names = "--nodes", required = true)
