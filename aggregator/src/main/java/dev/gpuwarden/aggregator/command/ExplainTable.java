@@ -38,7 +38,7 @@ final class ExplainTable {
                                 .orElse(""));
         line(out, "why", node.why());
         line(out, "next", node.next());
-        worst(node.summary(), out);
+        worst(node, out);
         node.drain().ifPresent(drain -> {
             line(out, "drain", DrainText.of(drain));
             line(out, "", DrainText.next(drain));
@@ -79,13 +79,15 @@ final class ExplainTable {
     }
 
     /** Prints each part with a fatal fault once, with its advice. */
-    private static void worst(FaultSummary summary, PrintWriter out) {
+    private static void worst(NodeAssessment node, PrintWriter out) {
+        FaultSummary summary = node.summary();
         String what = "worst";
         for (FaultSummary.Line line : summary.lines()) {
             line(
                     out,
                     what,
-                    line.text() + ": " + ActionText.name(line.cause()) + ": " + ActionText.advice(line.cause()));
+                    line.text() + ": " + ActionText.name(line.cause()) + ": "
+                            + node.names().adviceOn(node.name(), line.cause()));
             what = "";
         }
         if (summary.moreParts() > 0) {
@@ -110,11 +112,11 @@ final class ExplainTable {
 
     /** The two lines of a fault: its check and message, and its advice. */
     private record Message(String fault, String advice) {
-        private static Message of(HealthEvent cause) {
+        private static Message of(NodeAssessment node, HealthEvent cause) {
             return new Message(
                     (cause.fatal() ? "FATAL" : "FAULT") + "  " + Table.escape(cause.checkName()) + "  "
                             + Table.escape(cause.message()),
-                    Table.escape(ActionText.name(cause) + ": " + ActionText.advice(cause)));
+                    Table.escape(ActionText.name(cause) + ": " + node.names().adviceOn(node.name(), cause)));
         }
     }
 
@@ -143,7 +145,7 @@ final class ExplainTable {
         out.println();
         // A reporter in a flood has one message for hundreds of faults.
         Map<Message, Integer> messages = new LinkedHashMap<>();
-        raised.forEach(each -> messages.merge(Message.of(each.get(0).cause()), 1, Integer::sum));
+        raised.forEach(each -> messages.merge(Message.of(node, each.get(0).cause()), 1, Integer::sum));
         messages.forEach((message, count) -> {
             out.println(message.fault() + (count > 1 ? "  (" + count + " faults)" : ""));
             out.println("       " + message.advice());

@@ -36,29 +36,31 @@ public final class NodeJson {
         tree.put("drain", node.drain().map(DrainAnnotation::tree));
         tree.put("repair", node.repair().map(RepairSummary::tree));
         FaultSummary summary = node.summary();
-        tree.put("worst", summary.lines().stream().map(NodeJson::tree).toList());
+        tree.put(
+                "worst",
+                summary.lines().stream().map(line -> tree(line, node)).toList());
         tree.put("moreFatalParts", summary.moreParts());
         tree.put("moreFaults", summary.moreFaults());
         tree.put(
                 "faults",
                 FaultSummary.raised(node.faults()).stream()
-                        .map(raised -> tree(raised, node.names()))
+                        .map(raised -> tree(raised, node))
                         .toList());
         return tree;
     }
 
-    private static Map<String, Object> tree(FaultSummary.Line line) {
+    private static Map<String, Object> tree(FaultSummary.Line line, NodeAssessment node) {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("part", line.part());
         tree.put("text", line.text());
         tree.put("fatal", line.cause().fatal());
         tree.put("action", ActionText.name(line.cause()));
-        tree.put("advice", ActionText.advice(line.cause()));
+        tree.put("advice", node.names().adviceOn(node.name(), line.cause()));
         tree.put("event", line.cause().id());
         return tree;
     }
 
-    private static Map<String, Object> tree(List<Fault> raised, PartNames names) {
+    private static Map<String, Object> tree(List<Fault> raised, NodeAssessment node) {
         Fault first = raised.get(0);
         HealthEvent cause = first.cause();
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -70,11 +72,11 @@ public final class NodeJson {
         tree.put(
                 "entities",
                 FaultSummary.entities(raised).stream().map(NodeJson::tree).toList());
-        tree.put("subject", parts(raised, names));
+        tree.put("subject", parts(raised, node.names()));
         tree.put("fatal", cause.fatal());
         tree.put("message", cause.message());
         tree.put("action", ActionText.name(cause));
-        tree.put("advice", ActionText.advice(cause));
+        tree.put("advice", node.names().adviceOn(node.name(), cause));
         tree.put("since", first.since().toString());
         tree.put("lastSeen", first.lastSeen().toString());
         tree.put("occurrences", first.occurrences());

@@ -165,8 +165,9 @@ class FleetReportTest {
                 .containsSubsequence(
                         "worst  GpuState gpu-lost on GPU 3 (0000:5b:00.0): contact-support: take the node out of service"
                                 + " and ask the vendor, with the archive of this event",
-                        "  Xid 48 on GPU 2 (0000:44:00.0): component-reset: stop what uses the part, then reset it; for a"
-                                + " GPU: nvidia-smi --gpu-reset -i GPU-b",
+                        "  Xid 48 on GPU 2 (0000:44:00.0): component-reset: gpuwarden drain n --gpu GPU-b, then on"
+                                + " n: reset GPU 2: sudo gpuwarden gpu-reset GPU-b --arm (without --arm it shows the"
+                                + " steps and who holds it)",
                         "FATAL  GpuState  off the bus",
                         "FAULT  Noise  noise  (251 faults)")
                 .anyMatch(line -> line.startsWith("Xid  48  GPU 2 (0000:44:00.0)  fatal"))

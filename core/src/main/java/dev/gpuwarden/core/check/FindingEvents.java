@@ -95,7 +95,8 @@ public final class FindingEvents {
         metadata.put(CHECK, change.check().id());
         metadata.put(OUTCOME, finding.outcome().name().toLowerCase(Locale.ROOT));
         metadata.put(SUBJECT, Text.truncate(finding.subject().label(), MOST_WORD));
-        if (!finding.remedy().isEmpty() && change.kind() != Kind.LIFTED) {
+        boolean own = !finding.remedy().isEmpty() && !ActionText.isReset(finding.remedy());
+        if (own && change.kind() != Kind.LIFTED) {
             metadata.put(ActionText.REMEDY, Text.truncate(finding.remedy(), MOST_REMEDY));
         }
         finding.evidence().stream()

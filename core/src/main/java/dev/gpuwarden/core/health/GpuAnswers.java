@@ -3,6 +3,7 @@ package dev.gpuwarden.core.health;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
@@ -31,7 +32,10 @@ public final class GpuAnswers {
 
     /** Returns the findings of a single run. */
     public static List<Finding> judge(NodeSnapshot node) {
-        return node.gpus().stream().map(gpu -> judge(gpu, Earlier.NONE)).toList();
+        PartNames names = PartNames.of(node);
+        return node.gpus().stream()
+                .map(gpu -> judge(gpu, Earlier.NONE, names))
+                .toList();
     }
 
     /**
@@ -60,7 +64,8 @@ public final class GpuAnswers {
         return true;
     }
 
-    public static Finding judge(GpuSnapshot gpu, Earlier earlier) {
+    /** @param names the names of the node's GPUs, for instructions */
+    public static Finding judge(GpuSnapshot gpu, Earlier earlier, PartNames names) {
         String detail = gpu.detail().isEmpty() ? "" : ": " + gpu.detail();
         String label = gpu.identity().label();
         return switch (gpu.state()) {
@@ -91,8 +96,7 @@ public final class GpuAnswers {
                         gpu,
                         "reset-required",
                         "expected answers, but the GPU needs a reset" + detail,
-                        "stop its clients, then: nvidia-smi --gpu-reset -i "
-                                + gpu.identity().selector(),
+                        names.reset(gpu.identity()),
                         RecommendedAction.COMPONENT_RESET);
             case GONE ->
                 fault(

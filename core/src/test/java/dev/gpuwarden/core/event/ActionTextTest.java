@@ -28,8 +28,10 @@ class ActionTextTest {
     void theResetCommandNamesTheGpu() {
         Entity pci = new Entity(Entity.PCI, "0000:89:00");
         assertThat(ActionText.advice(event(RecommendedAction.COMPONENT_RESET, Map.of(), pci, Entity.gpu("GPU-1"))))
-                .endsWith("nvidia-smi --gpu-reset -i GPU-1");
+                .startsWith("reset GPU-1: sudo gpuwarden gpu-reset GPU-1 --arm (");
         assertThat(ActionText.advice(event(RecommendedAction.COMPONENT_RESET, Map.of(), pci)))
-                .endsWith("nvidia-smi --gpu-reset -i 0000:89:00.0");
+                .startsWith("reset GPU 0000:89:00: sudo gpuwarden gpu-reset 0000:89:00 --arm (");
+        assertThat(ActionText.advice(event(RecommendedAction.COMPONENT_RESET, Map.of())))
+                .isEqualTo("stop what uses the part, then reset it");
     }
 }

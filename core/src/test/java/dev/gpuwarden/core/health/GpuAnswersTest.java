@@ -12,6 +12,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.node.GpuPlaces;
 import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
@@ -52,7 +53,7 @@ class GpuAnswersTest {
     @EnumSource(Absence.class)
     void withoutAReadingNothingPasses(Absence cause) {
         if (cause != Absence.PRESENT) {
-            Finding finding = GpuAnswers.judge(silent(GpuState.ANSWERING, cause), Earlier.NONE);
+            Finding finding = GpuAnswers.judge(silent(GpuState.ANSWERING, cause), Earlier.NONE, PartNames.NONE);
             boolean answered = Set.of(Absence.NOT_SUPPORTED, Absence.NO_SYMBOL, Absence.NO_DATA, Absence.OFF)
                     .contains(cause);
             assertThat(finding.outcome())
@@ -64,8 +65,8 @@ class GpuAnswersTest {
     @Test
     void gpuOfWhichEveryCallFailsIsAFaultIfThatLasts() {
         GpuSnapshot unreadable = silent(GpuState.UNREADABLE, Absence.FAILED);
-        assertThat(GpuAnswers.judge(unreadable, Earlier.NONE).outcome()).isEqualTo(Outcome.UNKNOWN);
-        Finding lasting = GpuAnswers.judge(unreadable, new Earlier(GpuState.STARTING, true));
+        assertThat(GpuAnswers.judge(unreadable, Earlier.NONE, PartNames.NONE).outcome()).isEqualTo(Outcome.UNKNOWN);
+        Finding lasting = GpuAnswers.judge(unreadable, new Earlier(GpuState.STARTING, true), PartNames.NONE);
         assertThat(lasting.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(lasting.code()).isEqualTo("gpu-unreadable");
         assertThat(lasting.action()).isEqualTo(RecommendedAction.RESTART_BM);
@@ -74,10 +75,10 @@ class GpuAnswersTest {
     @Test
     void lostOrHungGpuThatReturnsErrorsStaysLostOrHung() {
         GpuSnapshot unreadable = silent(GpuState.UNREADABLE, Absence.FAILED);
-        assertThat(GpuAnswers.judge(unreadable, new Earlier(GpuState.LOST, false))
+        assertThat(GpuAnswers.judge(unreadable, new Earlier(GpuState.LOST, false), PartNames.NONE)
                         .code())
                 .isEqualTo("gpu-lost");
-        assertThat(GpuAnswers.judge(unreadable, new Earlier(GpuState.HUNG, true))
+        assertThat(GpuAnswers.judge(unreadable, new Earlier(GpuState.HUNG, true), PartNames.NONE)
                         .code())
                 .isEqualTo("gpu-hung");
     }

@@ -8,7 +8,6 @@ import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.check.RunListener;
-import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Finding;
@@ -231,7 +230,7 @@ abstract class CheckingCommand extends NodeCommand {
                 code(cause.checkName(), fault.key().errorCode()),
                 subject,
                 where + cause.message() + times(fault),
-                ActionText.advice(cause),
+                names.advice(cause),
                 cause.action(),
                 List.of(new Measurement("occurrences_count", fault.occurrences(), "")));
     }

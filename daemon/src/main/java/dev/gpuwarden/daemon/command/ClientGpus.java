@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.v1.Gpu;
+import dev.gpuwarden.api.v1.GpuState;
 import dev.gpuwarden.api.v1.GpuView;
 import dev.gpuwarden.api.v1.ListGpusRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc.NodeServiceBlockingStub;
@@ -16,6 +17,10 @@ import java.util.Set;
 
 /** The daemon's GPUs by all of their names: events use UUID and PCI address, users also the index. */
 record ClientGpus(List<Gpu> gpus) {
+
+    /** The states of {@link PartNames#UNSTABLE}. */
+    private static final Set<GpuState> UNSTABLE =
+            Set.of(GpuState.GPU_STATE_LOST, GpuState.GPU_STATE_GONE, GpuState.GPU_STATE_UNREADABLE);
 
     static ClientGpus ask(NodeServiceBlockingStub daemon) {
         return new ClientGpus(daemon.listGpus(ListGpusRequest.newBuilder()
@@ -69,8 +74,12 @@ record ClientGpus(List<Gpu> gpus) {
 
     /** Returns the display names of this node's parts. */
     PartNames parts() {
+        boolean stable = gpus.stream().map(Gpu::getState).noneMatch(UNSTABLE::contains);
         return new PartNames(gpus.stream()
-                .map(gpu -> new PartNames.Gpu(label(gpu), Set.copyOf(names(gpu))))
+                .map(gpu -> {
+                    PartNames.Gpu named = new PartNames.Gpu(label(gpu), Set.copyOf(names(gpu)));
+                    return stable ? named.with(Integer.toString(gpu.getIndex())) : named;
+                })
                 .toList());
     }
 

@@ -178,7 +178,7 @@ public final class GpuResetCommand extends CheckingCommand {
         if (!arm) {
             ResetReport plan = restore
                     ? ResetReport.restorePlan(left())
-                    : ResetReport.plan(targets, smi.resetText(targets.uuids()), node.holders(), left());
+                    : ResetReport.plan(targets, smi.resetText(targets.uuids()), node.before(), left());
             show(plan.tree(), plan::print);
             return ExitCode.OK;
         }

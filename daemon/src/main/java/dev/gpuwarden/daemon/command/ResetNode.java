@@ -9,6 +9,7 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.daemon.grpc.SocketListener;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.GpuFileHolders;
 import dev.gpuwarden.daemon.process.OpenFiles;
@@ -26,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -126,15 +128,47 @@ final class ResetNode implements ResettableNode {
         if (pids instanceof Reading.Absent<Set<Integer>> absent) {
             return Reading.absent(absent.cause(), absent.code(), absent.detail());
         }
+        return Reading.of(names(pids.asOptional().orElseThrow()));
+    }
+
+    /**
+     * The processes that hold the GPUs before a reset.
+     *
+     * @param daemon whether the daemon that lets go first is one of them
+     * @param others the names of the others
+     */
+    record Before(boolean daemon, List<String> others) {}
+
+    /** Returns the processes that hold the GPUs now. A daemon that cannot be recognized is among the others. */
+    Reading<Before> before() {
+        return holders.of(files).map(pids -> {
+            OptionalInt daemon = socket.map(SocketListener::pid).orElse(OptionalInt.empty());
+            Set<Integer> others = pids.stream()
+                    .filter(pid -> daemon.isEmpty() || !isOf(daemon.getAsInt(), pid))
+                    .collect(Collectors.toSet());
+            return new Before(others.size() < pids.size(), names(others));
+        });
+    }
+
+    /** The daemon ends the processes of its checks before it lets go. */
+    private static boolean isOf(int daemon, int pid) {
+        return pid == daemon
+                || ProcessHandle.of(pid)
+                        .flatMap(ProcessHandle::parent)
+                        .filter(parent -> parent.pid() == daemon)
+                        .isPresent();
+    }
+
+    private List<String> names(Set<Integer> pids) {
         Map<Integer, Long> found = new HashMap<>();
-        pids.asOptional().orElseThrow().forEach(pid -> found.put(pid, 0L));
+        pids.forEach(pid -> found.put(pid, 0L));
         List<String> names = new ArrayList<>();
         owners.lookUp(found).forEach((pid, facts) -> names.add(ProcessNames.text(pid, facts)));
         if (!OpenFiles.ofThisProcess(files).isEmpty()) {
             names.add("this command, whose call into the driver has not returned");
         }
         names.sort(null);
-        return Reading.of(names);
+        return names;
     }
 
     @Override

@@ -33,7 +33,7 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
      * @param left GPUs whose persistence mode a reset that was killed has left off
      */
     static ResetReport plan(
-            ResetTargets targets, String command, Reading<List<String>> holders, Reading<Set<String>> left) {
+            ResetTargets targets, String command, Reading<ResetNode.Before> holders, Reading<Set<String>> left) {
         List<GpuReset.Step> steps = new ArrayList<>();
         steps.add(planned("release", "the daemon lets go of " + targets.text()));
         steps.add(planned("unused", holding(holders)));
@@ -67,11 +67,14 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
         return "the reset fails: " + ((Reading.Absent<?>) left).detail();
     }
 
-    private static String holding(Reading<List<String>> holders) {
-        if (holders instanceof Reading.Present<List<String>> present) {
-            return present.value().isEmpty()
-                    ? "no process holds the GPUs now"
-                    : "the daemon excepted, the reset fails while held by " + String.join(", ", present.value());
+    private static String holding(Reading<ResetNode.Before> holders) {
+        if (holders instanceof Reading.Present<ResetNode.Before> present) {
+            boolean daemon = present.value().daemon();
+            if (present.value().others().isEmpty()) {
+                return daemon ? "free, but for gpuwarden itself (it lets go first)" : "no process holds the GPUs now";
+            }
+            return (daemon ? "" : "the daemon excepted, ") + "the reset fails while held by "
+                    + String.join(", ", present.value().others());
         }
         return "the processes that hold the GPUs could not be found: " + ((Reading.Absent<?>) holders).text();
     }

@@ -36,15 +36,11 @@ record ResetTargets(List<GpuIdentity> gpus) {
     private void requireWholeUnits(List<GpuIdentity> all) {
         Set<String> whole = ResetUnitRule.units(all).widened(uuids());
         if (!uuids().containsAll(whole)) {
-            throw new UserError("expected all GPUs that can only be reset together, "
-                    + all.stream()
-                            .filter(gpu -> gpu.uuid()
-                                    .asOptional()
-                                    .filter(whole::contains)
-                                    .isPresent())
-                            .map(GpuIdentity::label)
-                            .collect(Collectors.joining(", "))
-                    + ", seen " + text() + "; name all of them");
+            ResetTargets unit = new ResetTargets(all.stream()
+                    .filter(gpu -> gpu.uuid().asOptional().filter(whole::contains).isPresent())
+                    .toList());
+            throw new UserError("expected all GPUs that can only be reset together, " + unit.text() + ", seen " + text()
+                    + "; name all of them: sudo gpuwarden gpu-reset " + String.join(" ", unit.uuids()) + " --arm");
         }
     }
 

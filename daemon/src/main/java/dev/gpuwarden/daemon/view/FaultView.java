@@ -71,7 +71,7 @@ public final class FaultView {
         tree.put("strategy", cause.strategy().name().toLowerCase(Locale.ROOT));
         tree.put("message", cause.message());
         tree.put("action", ActionText.name(cause));
-        tree.put("advice", ActionText.advice(cause));
+        tree.put("advice", names.advice(cause));
         tree.put("since", first.since().toString());
         tree.put("lastSeen", latest(group).toString());
         tree.put(

@@ -24,6 +24,9 @@ public final class ProcessNames {
 
     /** Returns the name of a process with these facts. */
     public static String text(int pid, ProcessFacts facts) {
+        if (facts.owner() instanceof Owner.Unknown unknown) {
+            return program(pid, facts) + ", whose owner is unknown: " + unknown.cause();
+        }
         boolean pod = facts.owner() instanceof Owner.Pod named
                 && named.name().asOptional().isPresent();
         return program(pid, facts) + " of " + (pod ? "pod " : "") + OwnerView.text(facts.owner());

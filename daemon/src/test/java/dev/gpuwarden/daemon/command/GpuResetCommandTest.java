@@ -81,11 +81,13 @@ class GpuResetCommandTest {
         Ended plan = runs.reset("2");
         assertThat(plan.code()).as(plan.err()).isZero();
         assertThat(plan.report()).containsEntry("outcome", "dry-run");
-        assertThat(plan.step("unused"))
-                .contains("held by process " + daemon.process().pid());
+        assertThat(plan.step("unused")).endsWith("free, but for gpuwarden itself (it lets go first)");
         assertThat(node.control().gpus().get(2).fit()).isFalse();
 
-        Ended ended = runs.reset("2", "--arm");
+        // The instruction of the status, word for word.
+        List<String> printed = runs.instruction("GPU 2");
+        assertThat(printed).containsExactly("2", "--arm");
+        Ended ended = runs.reset(printed.toArray(new String[0]));
         assertThat(ended.code()).as(ended.report() + ended.err()).isZero();
         assertThat(ended.report()).containsEntry("outcome", "reset").containsEntry("success", true);
         assertThat(ended.steps())
@@ -247,7 +249,8 @@ class GpuResetCommandTest {
             assertThat(part.code()).isEqualTo(2);
             assertThat(part.err())
                     .contains("expected all GPUs that can only be reset together, GPU 0 (0000:00:08.0), GPU 1"
-                            + " (0000:00:09.0), seen GPU 0 (0000:00:08.0); name all of them");
+                            + " (0000:00:09.0), seen GPU 0 (0000:00:08.0); name all of them: sudo gpuwarden gpu-reset " + runs.uuid(0) + " "
+                            + runs.uuid(1) + " --arm");
 
             Ended both = runs.reset("1", "0", "--arm");
             assertThat(both.code()).as(both.report() + both.err()).isZero();

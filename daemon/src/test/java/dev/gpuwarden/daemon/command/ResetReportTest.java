@@ -26,7 +26,7 @@ class ResetReportTest {
 
     @Test
     void dryRunNamesWhatAnEarlierResetHasLeftOff() {
-        Reading<List<String>> unused = Reading.of(List.of());
+        Reading<ResetNode.Before> unused = Reading.of(new ResetNode.Before(false, List.of()));
         assertThat(text(ResetReport.plan(NONE, "nvidia-smi", unused, Reading.of(Set.of()))))
                 .doesNotContain(GpuReset.EARLIER);
         assertThat(text(ResetReport.plan(NONE, "nvidia-smi", unused, Reading.of(Set.of("GPU-b", "GPU-a")))))
@@ -34,6 +34,20 @@ class ResetReportTest {
         assertThat(text(ResetReport.restorePlan(Reading.absent(Absence.FAILED, 0, "record: seen no JSON object"))))
                 .contains("the reset fails: record: seen no JSON object", "Nothing was changed");
         assertThat(text(ResetReport.restorePlan(Reading.of(Set.of())))).contains("no reset has left it off");
+    }
+
+    @Test
+    void dryRunNamesWhatMustEndBeforeTheReset() {
+        assertThat(planned(true)).contains("free, but for gpuwarden itself (it lets go first)");
+        assertThat(planned(false)).contains("no process holds the GPUs now");
+        assertThat(planned(true, "process 7 (job)")).contains("  the reset fails while held by process 7 (job)");
+        assertThat(planned(false, "process 7 (job)"))
+                .contains("the daemon excepted, the reset fails while held by process 7 (job)");
+    }
+
+    private static String planned(boolean daemon, String... others) {
+        Reading<ResetNode.Before> holders = Reading.of(new ResetNode.Before(daemon, List.of(others)));
+        return text(ResetReport.plan(NONE, "nvidia-smi", holders, Reading.of(Set.of())));
     }
 
     @Test

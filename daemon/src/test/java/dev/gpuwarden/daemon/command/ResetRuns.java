@@ -12,6 +12,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Runs of {@code gpuwarden gpu-reset} as a process, on a simulated node.
@@ -41,6 +43,21 @@ record ResetRuns(SimulatedNode node, Path folder) {
         RunningDaemon daemon = RunningDaemon.start(node, "--path.devices=" + node.devices(), "--check.only=gpu-state");
         daemon.awaitReady();
         return daemon;
+    }
+
+    /** Returns the arguments of the command that `gpuwarden status` prints for a reset of the GPU. */
+    List<String> instruction(String gpu) throws IOException, InterruptedException {
+        Process status = ChildJvm.gpuwarden(
+                        List.of("status", "--grpc.socket=" + node.root().resolve("gpuwarden.sock")))
+                .redirectError(folder.resolve("err").toFile())
+                .start();
+        String out = new String(status.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        status.waitFor();
+        Matcher command = Pattern.compile("reset " + gpu + ": sudo gpuwarden gpu-reset ([^(]+) \\(").matcher(out);
+        if (!command.find()) {
+            throw new AssertionError("no instruction in: " + out);
+        }
+        return List.of(command.group(1).split(" "));
     }
 
     Ended reset(String... arguments) throws IOException, InterruptedException {

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.GpuAnswers;
 import dev.gpuwarden.core.health.GpuAnswers.Earlier;
+import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.check.LastingState;
@@ -32,8 +33,9 @@ public final class GpuStateCheck implements HealthCheck {
 
     @Override
     public List<Finding> run(CheckContext context) {
+        PartNames names = PartNames.of(context.node());
         return context.node().gpus().stream()
-                .map(gpu -> GpuAnswers.judge(gpu, earlier(gpu, context)))
+                .map(gpu -> GpuAnswers.judge(gpu, earlier(gpu, context), names))
                 .toList();
     }
 
