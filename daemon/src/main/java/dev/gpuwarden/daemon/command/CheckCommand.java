@@ -9,10 +9,9 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.StaticHandler;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
-import dev.gpuwarden.core.check.NodeVerdict;
-import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.check.MeasuredGpus;
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
@@ -22,6 +21,7 @@ import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.settings.CheckOptions;
 import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.ReportPage;
 import java.io.IOException;
@@ -53,7 +53,7 @@ import picocli.CommandLine.Parameters;
             "Run checks now and show their findings. If a daemon runs, it runs them, since it has their history;"
                     + " otherwise, or with a setting on this command line, this process does."
         },
-        exitCodeList = {"0:passed", "1:a fault was found", "2:wrong usage or configuration", "3:could not decide"})
+        exitCodeList = {"0:passed", "1:a fault was found", "2:wrong usage or configuration", "3:could not decide, or a GPU was in use and not measured"})
 public final class CheckCommand extends CheckingCommand {
 
     private static final String ALL = "all";
@@ -73,6 +73,12 @@ public final class CheckCommand extends CheckingCommand {
             description =
                     "Also write the result to this file: a page to keep if its name ends with .html, JSON otherwise.")
     @Nullable Path report;
+
+    @Option(
+            names = "--allow-partial",
+            description = "Take the result of the GPUs that checks with a load could measure. Without this option a GPU in"
+                    + " use leaves the result undecided.")
+    boolean partial;
 
     @Option(names = "--local", description = "Run them in this process, even if a daemon runs.")
     boolean local;
@@ -103,9 +109,12 @@ public final class CheckCommand extends CheckingCommand {
     @Override
     public Integer call() {
         if (!list && !names.isEmpty()) {
-            Optional<List<CheckResult>> results = byDaemon();
-            if (results.isPresent()) {
-                return report(completed(results.get()), () -> sample(NodeSampler::snapshot));
+            Optional<DaemonChecks.Ran> ran = byDaemon();
+            if (ran.isPresent()) {
+                List<CheckResult> results =
+                        names.contains(ALL) ? completed(ran.get().results()) : ran.get().results();
+                return report(
+                        new Report(summary(results, true, ran.get().faults())), () -> sample(NodeSampler::snapshot));
             }
         }
         CheckPlan all = checks.all(node.get());
@@ -115,14 +124,11 @@ public final class CheckCommand extends CheckingCommand {
             return ExitCode.OK;
         }
         Run run = runChecks(wanted(all));
-        return report(Report.of(run.results()), run::node);
+        return report(new Report(summary(run.results(), false, List.of())), run::node);
     }
 
     /** Adds the checks with a load on GPUs that the daemon does not run by itself, run by this process. */
-    private Report completed(List<CheckResult> byDaemon) {
-        if (!names.contains(ALL)) {
-            return Report.byDaemon(byDaemon);
-        }
+    private List<CheckResult> completed(List<CheckResult> byDaemon) {
         Set<String> ran = byDaemon.stream().map(result -> result.check().id()).collect(Collectors.toSet());
         CheckPlan rest = checks.plan(checks.all(node.get())).withLoad().only(id -> !ran.contains(id));
         List<CheckResult> all = new ArrayList<>(byDaemon);
@@ -130,7 +136,13 @@ public final class CheckCommand extends CheckingCommand {
             all.addAll(runChecks(rest).results());
             all.sort(Comparator.comparing(result -> result.check().id()));
         }
-        return Report.byDaemon(all);
+        return all;
+    }
+
+    private CheckSummary summary(List<CheckResult> results, boolean byDaemon, List<Fault> faults) {
+        Set<String> withLoad = Set.copyOf(checks.all(node.get()).withLoad().ids());
+        return new CheckSummary(
+                results, names.contains(ALL), byDaemon, faults, MeasuredGpus.of(results, withLoad), partial);
     }
 
     private int report(Report seen, Supplier<NodeSnapshot> snapshot) {
@@ -139,11 +151,11 @@ public final class CheckCommand extends CheckingCommand {
             write(report, page ? page(seen, snapshot.get()) : Output.json(seen.tree()));
         }
         show(seen.tree(), out -> seen.print(out, !names.contains(ALL)));
-        return ScanCommand.exitCode(seen.verdict());
+        return ScanCommand.exitCode(seen.summary().verdict());
     }
 
     /** Returns the daemon's results; empty if the command line has settings, because the daemon has its own. */
-    private Optional<List<CheckResult>> byDaemon() {
+    private Optional<DaemonChecks.Ran> byDaemon() {
         boolean given = spec.commandLine().getParseResult().matchedOptions().stream()
                 .map(option -> option.longestName())
                 .anyMatch(name -> name.indexOf('.') > 0 && !name.equals("--grpc.socket"));
@@ -169,7 +181,7 @@ public final class CheckCommand extends CheckingCommand {
     }
 
     private String page(Report seen, NodeSnapshot snapshot) {
-        return new ReportPage(node.get(), Instant.now(), snapshot, seen.results(), StaticHandler.style()).html();
+        return new ReportPage(node.get(), Instant.now(), snapshot, seen.summary(), StaticHandler.style()).html();
     }
 
     private static void write(Path file, String json) {
@@ -181,68 +193,56 @@ public final class CheckCommand extends CheckingCommand {
     }
 
     /** Check results as a tree for JSON and YAML, see docs/reference/check-json.md. Pure. */
-    record Report(List<CheckResult> results, Verdict verdict, boolean byDaemon) {
+    record Report(CheckSummary summary) {
 
         static final String SCHEMA = "gpuwarden.check/v1";
 
         static final String LIST_SCHEMA = "gpuwarden.checks/v1";
 
-        private static final List<Outcome> ORDER =
-                List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN, Outcome.PASS, Outcome.SKIPPED);
-
-        static Report of(List<CheckResult> results) {
-            return new Report(results, NodeVerdict.of(results), false);
-        }
-
-        static Report byDaemon(List<CheckResult> results) {
-            return new Report(results, NodeVerdict.of(results), true);
+        private List<CheckResult> results() {
+            return summary.results();
         }
 
         Map<String, Object> tree() {
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("schema", SCHEMA);
-            tree.put("verdict", verdict.label());
-            tree.put("ranBy", byDaemon ? "daemon" : "process");
-            tree.put("checks", results.stream().map(CheckView::tree).toList());
+            tree.put("verdict", summary.verdict().label());
+            tree.put("scope", summary.all() ? "node" : "checks");
+            tree.put("ranBy", summary.byDaemon() ? "daemon" : "process");
+            if (summary.measured().gpus() > 0) {
+                tree.put("measured", measured());
+            }
+            tree.put("checks", results().stream().map(CheckView::tree).toList());
+            return tree;
+        }
+
+        private Map<String, Object> measured() {
+            MeasuredGpus gpus = summary.measured();
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("complete", gpus.complete());
+            tree.put("gpus", gpus.gpus());
+            tree.put("notMeasured", gpus.missing());
             return tree;
         }
 
         /** @param skipped whether to print the skipped findings too */
         void print(PrintWriter out, boolean skipped) {
             Table table = new Table("CHECK", "OUTCOME", "PARTS", "TOOK");
-            for (CheckResult result : results) {
+            for (CheckResult result : results()) {
                 table.row(
                         result.check().id(),
                         Table.styled(style(result.outcome()), result.outcome()),
-                        parts(result.findings()),
+                        CheckSummary.parts(result.findings()),
                         millis(result));
             }
             table.print(out);
             out.println();
             if (skipped) {
-                FindingLines.printWithSkipped(results, out);
+                FindingLines.printWithSkipped(results(), out);
             } else {
-                FindingLines.print(results, out);
+                FindingLines.print(results(), out);
             }
-            long passed = results.stream()
-                    .filter(result -> result.outcome() == Outcome.PASS || result.outcome() == Outcome.WARN)
-                    .count();
-            String all = FindingLines.count(passed, "check") + " passed" + (byDaemon ? ", run by the daemon" : "");
-            out.println(FindingLines.verdict(results, verdict, all));
-        }
-
-        /** Returns the counts by outcome: "7 pass, 1 fail". */
-        private static String parts(List<Finding> findings) {
-            String parts = ORDER.stream()
-                    .map(outcome -> count(findings, outcome))
-                    .filter(text -> !text.isEmpty())
-                    .collect(Collectors.joining(", "));
-            return parts.isEmpty() ? "does not apply" : parts;
-        }
-
-        private static String count(List<Finding> findings, Outcome outcome) {
-            long count = findings.stream().filter(f -> f.outcome() == outcome).count();
-            return count == 0 ? "" : count + " " + outcome.name().toLowerCase(Locale.ROOT);
+            summary.lines().forEach(line -> out.println(Table.escape(line)));
         }
 
         private static String millis(CheckResult result) {

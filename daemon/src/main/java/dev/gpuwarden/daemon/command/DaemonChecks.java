@@ -1,14 +1,17 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.CheckCodec;
+import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.v1.Check;
 import dev.gpuwarden.api.v1.ListChecksRequest;
+import dev.gpuwarden.api.v1.ListFaultsRequest;
 import dev.gpuwarden.api.v1.NodeServiceGrpc;
 import dev.gpuwarden.api.v1.RunChecksRequest;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.RunListener;
+import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Files;
@@ -32,6 +35,9 @@ final class DaemonChecks {
 
     private DaemonChecks() {}
 
+    /** @param faults the current faults after the run; checks do not have those of the kernel log and of other reporters */
+    record Ran(List<CheckResult> results, List<Fault> faults) {}
+
     /**
      * Returns the results of these checks, sorted by ID. Empty if no daemon answers, or it does not run all of them; if a daemon
      * answers, a note gives the reason.
@@ -39,7 +45,7 @@ final class DaemonChecks {
      * @param names empty for all
      * @param listener for the number of checks
      */
-    static Optional<List<CheckResult>> run(
+    static Optional<Ran> run(
             Path socket, List<String> names, IntFunction<RunListener> listener, Consumer<String> note) {
         if (!Files.exists(socket)) {
             return Optional.empty();
@@ -55,14 +61,22 @@ final class DaemonChecks {
             if (!known.keySet().containsAll(names)) {
                 return Optional.empty();
             }
-            return Optional.of(run(
+            List<CheckResult> results = run(
                     node,
                     names,
                     known,
                     listener.apply(
                             names.isEmpty()
                                     ? known.size()
-                                    : (int) names.stream().distinct().count())));
+                                    : (int) names.stream().distinct().count()));
+            List<Fault> faults =
+                    ClientCommand.queries(node)
+                            .listFaults(ListFaultsRequest.getDefaultInstance())
+                            .getFaultsList()
+                            .stream()
+                            .map(FaultCodec::fromWire)
+                            .toList();
+            return Optional.of(new Ran(results, faults));
         } catch (StatusRuntimeException e) {
             note.accept(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
             return Optional.empty();

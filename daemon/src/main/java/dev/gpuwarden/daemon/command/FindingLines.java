@@ -6,6 +6,7 @@ import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Verdict;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -57,24 +58,22 @@ final class FindingLines {
     /** @param passed text for the verdict FIT */
     static String verdict(List<CheckResult> results, Verdict verdict, String passed) {
         List<Finding> findings = NodeVerdict.findings(results);
-        String why = switch (verdict) {
-            case FIT -> passed;
-            case NOT_FIT ->
-                count(findings.stream().filter(f -> f.outcome() == Outcome.FAIL).count(), "fault");
-            case UNDECIDED -> {
-                String unknown = findings.stream()
-                        .filter(f -> f.outcome() == Outcome.UNKNOWN)
-                        .map(Finding::code)
-                        .distinct()
-                        .collect(Collectors.joining(", "));
-                yield unknown.isEmpty() ? "nothing was checked" : unknown;
-            }
-        };
-        String word = verdict == Verdict.UNDECIDED ? "could not decide" : verdict.text();
-        return "verdict: " + word + " (" + why + ")";
+        return "verdict: "
+                + switch (verdict) {
+                    case FIT -> "fit" + CheckSummary.warnings(findings) + " (" + passed + ")";
+                    case NOT_FIT ->
+                        "not fit ("
+                                + count(
+                                        findings.stream()
+                                                .filter(f -> f.outcome() == Outcome.FAIL)
+                                                .count(),
+                                        "fault")
+                                + ")";
+                    case UNDECIDED -> "could not decide (" + CheckSummary.undecided(findings) + ")";
+                };
     }
 
     static String count(long count, String what) {
-        return count + " " + what + (count == 1 ? "" : "s");
+        return CheckSummary.count(count, what);
     }
 }

@@ -12,13 +12,17 @@ import dev.gpuwarden.api.v1.Unreached;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
+import dev.gpuwarden.core.check.FindingEvents;
+import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverInfo;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.FaultView;
@@ -314,9 +318,23 @@ record StatusReport(
         return parts.isEmpty() ? "none" : String.join(", ", parts);
     }
 
+    /** Returns the number of faults of other sources than checks, whose findings are the warnings. */
+    private String notFatal() {
+        long others = faults.stream()
+                .map(Fault::cause)
+                .filter(cause -> cause.strategy().actedOn() && !cause.metadata().containsKey(FindingEvents.CHECK))
+                .map(HealthEvent::id)
+                .distinct()
+                .count();
+        return others == 0 ? "" : ", with " + (others == 1 ? "1 fault that is" : others + " faults that are") + " not fatal";
+    }
+
     private String verdictLine() {
+        List<Finding> findings = NodeVerdict.findings(results);
         return switch (verdict()) {
-            case FIT -> "verdict: fit (" + FindingLines.count(count(Outcome.PASS), "check") + " passed)";
+            case FIT ->
+                "verdict: fit" + CheckSummary.warnings(findings) + notFatal() + " ("
+                        + FindingLines.count(count(Outcome.PASS), "check") + " passed)";
             case NOT_FIT ->
                 "verdict: not fit (" + FindingLines.count(fatal(), "fatal fault") + ", "
                         + FindingLines.count(count(Outcome.FAIL), "failing check") + ")";

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  * @param at time of the report
  * @param style the style sheet, which becomes a part of the page
  */
-public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<CheckResult> results, String style) {
+public record ReportPage(String node, Instant at, NodeSnapshot snapshot, CheckSummary summary, String style) {
 
     private static final Map<Outcome, String> CLASSES = Map.of(
             Outcome.PASS,
@@ -44,8 +44,7 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<Ch
 
     /** Returns the page. */
     public String html() {
-        Verdict verdict = NodeVerdict.of(results);
-        String title = "Node " + node + ": " + verdict.label().replace('_', ' ');
+        String title = summary.all() ? "Node " + node + ": " + word() : "Some checks of node " + node + ": " + word();
         String head = """
                 <!doctype html>
                 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -54,12 +53,44 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<Ch
         return head + "<title>" + Html.escape(title) + "</title><style>" + style + Html.CHART_STYLE
                 + "</style></head><body>\n<header><h1>" + Html.escape(title) + "</h1><p class=\"quiet\">gpuwarden, "
                 + at.truncatedTo(ChronoUnit.SECONDS) + "</p></header>\n"
+                + section("Result", result())
                 + section("Driver", driver())
                 + section("GPUs", gpus())
                 + section("Complaints", complaints())
                 + measurements()
                 + section("Checks", checks())
                 + "</body></html>\n";
+    }
+
+    /** Returns "fit", or "incomplete" where a GPU was not measured. */
+    private String word() {
+        boolean incomplete = summary.verdict() == Verdict.UNDECIDED
+                && !summary.measured().complete()
+                && NodeVerdict.of(results()) == Verdict.FIT;
+        if (incomplete) {
+            return "incomplete, measured " + summary.measured().text();
+        }
+        String partial = summary.measured().complete()
+                ? ""
+                : ", measured " + summary.measured().text();
+        return (summary.all()
+                        ? summary.verdict().text()
+                        : switch (summary.verdict()) {
+                            case FIT -> "passed";
+                            case NOT_FIT -> "failed";
+                            case UNDECIDED -> "undecided";
+                        })
+                + partial;
+    }
+
+    private String result() {
+        return summary.lines().stream()
+                .map(line -> "<p>" + Html.escape(line.strip()) + "</p>")
+                .collect(Collectors.joining());
+    }
+
+    private List<CheckResult> results() {
+        return summary.results();
     }
 
     private static String section(String title, String content) {
@@ -107,13 +138,13 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<Ch
     }
 
     private String complaints() {
-        List<List<String>> rows = results.stream()
+        List<List<String>> rows = results().stream()
                 .flatMap(result -> result.findings().stream()
                         .filter(finding -> finding.outcome() != Outcome.PASS && finding.outcome() != Outcome.SKIPPED)
                         .map(finding -> row(result, finding)))
                 .toList();
         return rows.isEmpty()
-                ? "<p>None.</p>"
+                ? "<p>" + (summary.measured().complete() ? "None." : "None of what was measured.") + "</p>"
                 : Html.table(List.of("Outcome", "Check", "Finding", "Remedy", "Action"), rows.stream());
     }
 
@@ -133,7 +164,7 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<Ch
     /** Returns a chart for each measured value of a check, with the parts in the order of the findings. */
     private String measurements() {
         StringBuilder all = new StringBuilder();
-        for (CheckResult result : results) {
+        for (CheckResult result : results()) {
             List<String> names = result.findings().stream()
                     .flatMap(finding -> finding.evidence().stream())
                     .map(measured -> measured.name())
@@ -155,11 +186,11 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, List<Ch
     private String checks() {
         return Html.table(
                 List.of("Check", "Outcome", "Parts", "Took", "Question"),
-                results.stream()
+                results().stream()
                         .map(result -> List.of(
                                 Html.escape(result.check().id()),
                                 outcome(result.outcome()),
-                                Integer.toString(result.findings().size()),
+                                Html.escape(CheckSummary.parts(result.findings())),
                                 String.format(
                                         Locale.ROOT, "%.1f ms", result.took().toNanos() / 1e6),
                                 Html.escape(

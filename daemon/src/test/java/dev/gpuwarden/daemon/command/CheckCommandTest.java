@@ -37,6 +37,35 @@ class CheckCommandTest {
         }
     }
 
+    /** Seven of eight GPUs have tenants, so nothing was computed on them. */
+    @Test
+    void aNodeOfWhichGpusAreInUseIsNotCalledFit(@TempDir Path folder) throws IOException {
+        try (SimulatedNode node = SimulatedNode.start("h100x8")) {
+            Path page = folder.resolve("node.html");
+            Program check = Program.run(node, "check", "all", "--report=" + page);
+            assertThat(check.exitCode()).as(check.out()).isEqualTo(3);
+            assertThat(check.out())
+                    .contains(
+                            "measured: 1 of 8 GPUs",
+                            "  not measured: GPU 0, 1, 2, 3: the GPU is not free, held by process ",
+                            "verdict: INCOMPLETE (measured: 1 of 8 GPUs); free the GPUs and run it again, or --allow-partial")
+                    .doesNotContain("verdict: fit");
+            assertThat(page).content().contains(": incomplete, measured 1 of 8 GPUs</title>", "not measured: GPU 5: ");
+            Program partial = Program.run(node, "check", "gpumem", "--allow-partial", "-o", "json");
+            assertThat(partial.exitCode()).isZero();
+            assertThat(partial.out())
+                    .contains("\"verdict\": \"fit\"", "\"scope\": \"checks\"", "\"complete\": false");
+        }
+    }
+
+    @Test
+    void aCheckIsNoVerdictOnTheNode() {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            assertThat(Program.run(node, "check", "gpu-state").out())
+                    .endsWith("gpu-state: passed (this is not the verdict of the node: gpuwarden scan)\n");
+        }
+    }
+
     @Test
     void showsResultsAndComplaints() throws IOException {
         try (SimulatedNode node = SimulatedNode.start("gpu-lost")) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
+import dev.gpuwarden.core.check.MeasuredGpus;
+import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
@@ -17,6 +19,7 @@ import java.io.StringReader;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
@@ -41,7 +44,23 @@ class ReportPageTest {
         NodeSnapshot snapshot = Snapshots.running(1, GPU);
         CheckInfo check = CheckInfo.of("pciebw", "GPU", "Copies & links.");
         CheckResult result = CheckResult.of(check, Instant.EPOCH, Duration.ofMillis(12), List.of(findings));
-        return new ReportPage(node, Instant.EPOCH, snapshot, List.of(result), "td { color: red }").html();
+        CheckSummary summary = new CheckSummary(
+                List.of(result), true, false, List.of(), MeasuredGpus.of(List.of(result), Set.of("pciebw")), false);
+        return new ReportPage(node, Instant.EPOCH, snapshot, summary, "td { color: red }").html();
+    }
+
+    /** The page is kept: nothing on it may call a GPU fit that was in use. */
+    @Test
+    void aGpuThatWasNotMeasuredIsNamedWithItsReason() {
+        Finding other = Finding.pass("good", new Subject("GPU 1", List.of(Entity.gpu("GPU-1"))), "good");
+        Finding held = finding(Outcome.SKIPPED, GPU.identity().label() + ": held by <job> 7");
+        assertThat(page("n", held, other))
+                .contains(
+                        "<title>Node n: incomplete, measured 1 of 2 GPUs</title>",
+                        "<p>not measured: GPU 0: held by &lt;job&gt; 7</p>",
+                        "<p>None of what was measured.</p>",
+                        "1 pass, 1 skipped");
+        assertThat(page("n", other)).contains("<title>Node n: fit</title>", "<p>None.</p>");
     }
 
     @Test
