@@ -15,6 +15,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.controller.StepModes;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
@@ -69,6 +70,7 @@ public final class Controllers implements AutoCloseable {
     private final NodeCache cache;
     private final PoolCounts pools;
     private final QuarantineSettings settings;
+    private final StepModes steps;
     private final CircuitBreaker breaker;
     private final RuleSetStore rules;
     private final QuarantineReconciler quarantine;
@@ -89,6 +91,9 @@ public final class Controllers implements AutoCloseable {
             Optional<Draining> draining,
             Optional<Repairing> repairing) {
         this.settings = settings;
+        this.steps = StepModes.of(
+                draining.map(set -> set.settings().armed()),
+                repairing.map(set -> set.settings().armed()));
         this.manager = new Manager(api);
         BreakerPolicy policy = new BreakerPolicy(settings.pools());
         this.pools = new PoolCounts(policy);
@@ -114,7 +119,7 @@ public final class Controllers implements AutoCloseable {
         this.breaker = new CircuitBreaker(policy, pools, clock, () -> Controllers.this.chore(BREAKER));
         BreakerConfigMap store = new BreakerConfigMap(
                 settings.namespace(),
-                new BreakerSettingsAnnotation(settings.mode(), settings.pools()),
+                new BreakerSettingsAnnotation(settings.mode(), settings.pools(), Optional.of(steps)),
                 api,
                 breaker,
                 clock,
@@ -274,7 +279,8 @@ public final class Controllers implements AutoCloseable {
                 rules::book,
                 breaker,
                 pools,
-                repairs.map(RepairController::maintenance).orElse(MaintenanceView.OFF));
+                repairs.map(RepairController::maintenance).orElse(MaintenanceView.OFF),
+                steps);
     }
 
     /** Returns the cache of all Nodes and NodeHealths of this replica. */

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.controller.StepModes;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -145,10 +146,16 @@ public final class BreakerConfigMap {
         }
     }
 
-    /** The settings of the leader, for the commands of operators. No other object of the cluster contains them. */
-    public record BreakerSettingsAnnotation(ActionMode mode, List<Pool> pools) {
+    /**
+     * The settings of the leader, for the commands of operators. No other object of the cluster contains them.
+     *
+     * @param steps the modes of drains and repairs; empty if a leader of an earlier version wrote none
+     */
+    public record BreakerSettingsAnnotation(ActionMode mode, List<Pool> pools, Optional<StepModes> steps) {
 
         static final String MODE = "gpuwarden.dev/quarantine-mode";
+        static final String DRAIN = "gpuwarden.dev/drain-mode";
+        static final String REPAIR = "gpuwarden.dev/repair-mode";
         static final String POOLS = "gpuwarden.dev/breaker-pools";
 
         public BreakerSettingsAnnotation {
@@ -156,7 +163,14 @@ public final class BreakerConfigMap {
         }
 
         public Map<String, String> annotations() {
-            return Map.of(MODE, label(mode), POOLS, Pool.Parser.write(pools));
+            Map<String, String> annotations = new LinkedHashMap<>();
+            annotations.put(MODE, label(mode));
+            annotations.put(POOLS, Pool.Parser.write(pools));
+            steps.ifPresent(modes -> {
+                annotations.put(DRAIN, StepModes.label(modes.drain()));
+                annotations.put(REPAIR, StepModes.label(modes.repair()));
+            });
+            return annotations;
         }
 
         /** Returns the mode in the form of `--quarantine.mode`. */
@@ -173,10 +187,26 @@ public final class BreakerConfigMap {
                     .findFirst()
                     .orElseThrow(() -> new IllegalArgumentException(
                             "annotation " + MODE + ": expected armed or dry-run, found \"" + mode + "\""));
+            Optional<StepModes> steps = steps(annotations);
             try {
-                return new BreakerSettingsAnnotation(one, Pool.Parser.parseAll(List.of(pools.split(","))));
+                return new BreakerSettingsAnnotation(one, Pool.Parser.parseAll(List.of(pools.split(","))), steps);
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException("annotation " + POOLS + ": " + e.getMessage(), e);
+            }
+        }
+
+        private static Optional<StepModes> steps(Map<String, String> annotations) {
+            if (!annotations.containsKey(DRAIN) || !annotations.containsKey(REPAIR)) {
+                return Optional.empty();
+            }
+            return Optional.of(new StepModes(mode(annotations, DRAIN), mode(annotations, REPAIR)));
+        }
+
+        private static Optional<ActionMode> mode(Map<String, String> annotations, String name) {
+            try {
+                return StepModes.parse(text(annotations, name));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("annotation " + name + ": " + e.getMessage(), e);
             }
         }
 

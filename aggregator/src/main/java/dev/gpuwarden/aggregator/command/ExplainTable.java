@@ -45,7 +45,9 @@ final class ExplainTable {
         });
         node.repair().ifPresent(repair -> {
             line(out, "repair", repair.text());
-            line(out, "", repair.next());
+            if (!repair.next().equals(node.next())) {
+                line(out, "", repair.next());
+            }
         });
         line(
                 out,
@@ -66,6 +68,7 @@ final class ExplainTable {
         line(out, "reported", node.reported().map(report::ago).orElse("never"));
         line(out, "breaker", breaker(report));
         line(out, "aggregator", report.aggregator());
+        line(out, "modes", report.story().around().breaker().modes().orElse(""));
         report.notes().forEach(note -> line(out, "note", note));
         faults(node, report, out);
         pipeline(report, out);

@@ -23,6 +23,7 @@ final class FleetTable {
     private FleetTable() {}
 
     static void print(FleetReport report, PrintWriter out) {
+        report.around().breaker().modes().ifPresent(modes -> out.println(Table.escape(modes)));
         Table states = new Table("STATE", "NODES", "");
         report.counts().forEach((state, count) -> {
             if (count > 0) {

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.controller.StepModes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,8 +25,10 @@ import java.util.TreeSet;
  * @param kept the stored state; unknown if nothing is stored, which differs from closed
  * @param limits the caller's own limits if given, else the published ones
  * @param mode the mode; in a dry run no node is taken out of service
+ * @param steps the modes of drains and repairs
  */
-public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits, Seen<ActionMode> mode) {
+public record BreakerStatus(
+        Seen<BreakerState> kept, Seen<BreakerPolicy> limits, Seen<ActionMode> mode, Seen<StepModes> steps) {
 
     /** @param given the caller's limits; empty for those of the aggregator */
     static BreakerStatus of(Seen<Map<String, Object>> map, Optional<List<Pool>> given, Instant now) {
@@ -42,7 +45,10 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
                 map.then(tree -> Seen.of(BreakerState.of(JsonTrees.texts(tree, "data"), now))),
                 own.map(Seen::of)
                         .orElseGet(() -> published.then(settings -> Seen.of(new BreakerPolicy(settings.pools())))),
-                published.then(settings -> Seen.of(settings.mode())));
+                published.then(settings -> Seen.of(settings.mode())),
+                published.then(settings -> settings.steps()
+                        .map(Seen::of)
+                        .orElseGet(() -> Seen.unknown("the leader is of a version that does not publish it"))));
     }
 
     /** Returns the pools with limits; empty if the limits are unknown. */
@@ -70,6 +76,15 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
                 : BreakerView.label(state(pool).map(PoolState::status).orElse(PoolState.Status.CLOSED));
     }
 
+    /** Returns the modes in one line; empty if the mode of quarantine is unknown. */
+    public Optional<String> modes() {
+        return mode.value()
+                .map(quarantine -> steps.value()
+                        .map(modes -> modes.text(quarantine))
+                        .orElse("quarantine " + BreakerSettingsAnnotation.label(quarantine) + " · drain and repair unknown: "
+                                + steps.why()));
+    }
+
     boolean dryRun() {
         return mode.value().equals(Optional.of(ActionMode.DRY_RUN));
     }
@@ -92,6 +107,8 @@ public record BreakerStatus(Seen<BreakerState> kept, Seen<BreakerPolicy> limits,
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("known", breaker.kept().value().isPresent());
             tree.put("mode", breaker.mode().value().map(BreakerSettingsAnnotation::label));
+            tree.put("drainMode", breaker.steps().value().map(modes -> StepModes.label(modes.drain())));
+            tree.put("repairMode", breaker.steps().value().map(modes -> StepModes.label(modes.repair())));
             List<Map<String, Object>> pools = new ArrayList<>();
             for (String name : breaker.pools()) {
                 Optional<PoolState> state = breaker.state(name);

@@ -18,7 +18,6 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.remediation.RepairSummary;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
 import java.io.IOException;
 import java.time.Instant;
@@ -136,6 +135,9 @@ public final class NodeAssessor {
             String why,
             String next,
             Optional<QuarantineSummary> inspection) {
+        boolean out = state == FleetState.QUARANTINED;
+        Optional<DrainAnnotation> drain = out ? drain() : Optional.empty();
+        Optional<RepairSummary> repair = out ? repair(inspection, drain) : Optional.empty();
         return new NodeAssessment(
                 node.name(),
                 state,
@@ -148,15 +150,19 @@ public final class NodeAssessor {
                 names(),
                 reported(),
                 inspection,
-                state == FleetState.QUARANTINED ? drain() : Optional.empty(),
-                state == FleetState.QUARANTINED ? repair(inspection) : Optional.empty());
+                drain,
+                repair);
     }
 
-    private Optional<RepairSummary> repair(Optional<QuarantineSummary> inspection) {
-        List<FaultKey> holding = inspection.map(QuarantineSummary::holding).orElse(List.of()).stream()
-                .map(Fault::key)
-                .toList();
-        return RepairSummary.of(node, report.faults(), holding, report.gpus());
+    private Optional<RepairSummary> repair(Optional<QuarantineSummary> inspection, Optional<DrainAnnotation> drain) {
+        List<Fault> holding = inspection.map(QuarantineSummary::holding).orElse(List.of());
+        return RepairSummary.of(
+                        node, report.faults(), holding.stream().map(Fault::key).toList(), report.gpus())
+                .map(repair -> operator().repair(repair, holding, drain));
+    }
+
+    private OperatorSteps operator() {
+        return new OperatorSteps(node.name(), names(), around.breaker().steps().value());
     }
 
     /** Returns the drain on the Node; empty if it cannot be read. The aggregator leaves such a node alone and logs it. */
@@ -229,7 +235,11 @@ public final class NodeAssessor {
         }
         String stays =
                 inspection.cordonPreExisting() ? "leaves quarantine, still cordoned as it was before, " : "returns ";
-        return stays + "when this is over: " + named(inspection.holding());
+        return repair(Optional.of(inspection), drain())
+                .filter(RepairSummary::isOperators)
+                .map(RepairSummary::next)
+                .orElseGet(() ->
+                        operator().returns(stays + "when this is over: " + named(inspection.holding()), drain()));
     }
 
     /** Returns the text, with a note if no aggregator acts or if the aggregator makes a dry run. */
@@ -268,7 +278,8 @@ public final class NodeAssessor {
             case PENDING -> wanted(inspection) + ": is being taken out of service";
             case UNKNOWN, MARKS -> unknown(decision, inspection);
         };
-        return assessment(FleetState.FAULTY, Optional.of(cause), since(), why, next(cause), Optional.of(inspection));
+        String next = operator().inService(cause, faults, around.open(node));
+        return assessment(FleetState.FAULTY, Optional.of(cause), since(), why, next, Optional.of(inspection));
     }
 
     private Cause cause(Decision decision, QuarantineSummary inspection) {
@@ -309,10 +320,11 @@ public final class NodeAssessor {
         return String.join(", ", inspection.rules()) + " asks to take it out of service";
     }
 
-    private static String overridden(QuarantineSummary inspection) {
+    private String overridden(QuarantineSummary inspection) {
         return inspection.cancelled().isEmpty()
                 ? "the reporter of the fault requests that the node stay in service (quarantineOverrides.skip)"
-                : "an operator uncordoned or untainted it: these faults do not bring it back, others do";
+                : "an operator uncordoned or untainted it: " + named(inspection.cancelled())
+                        + " does not bring it back, other faults do";
     }
 
     private String unknown(Decision decision, QuarantineSummary inspection) {
@@ -323,23 +335,5 @@ public final class NodeAssessor {
             return decision.reason();
         }
         return wanted(inspection) + "; " + around.unknown().orElseThrow();
-    }
-
-    private String next(Cause cause) {
-        return switch (cause) {
-            case DRY_RUN -> "cordon it, or run the aggregator with --quarantine.mode=armed";
-            case BREAKER ->
-                around.open(node)
-                        ? "inspect the nodes that are out, then gpuwarden breaker close or half-open"
-                        : "cordon it, repair the nodes that are out, or change the breaker's limit";
-            case OPTED_OUT -> "cordon it, or take the label away";
-            case NO_RULE -> "cordon it, or write a QuarantineRuleSet";
-            case REPORT -> "check its daemon and the network from there; cordon it";
-            case OVERRIDDEN -> "leave it, or cordon it";
-            case NO_LEADER -> "check the aggregator; cordon it";
-            case PENDING -> "check again in a minute";
-            case UNKNOWN -> "retry with the rights to read the missing objects; cordon it";
-            case MARKS -> "repair or remove them";
-        };
     }
 }

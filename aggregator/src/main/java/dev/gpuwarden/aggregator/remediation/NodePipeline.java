@@ -38,6 +38,7 @@ public record NodePipeline(boolean over, List<Stage> stages) {
      * @param why the reason of the node's state
      * @param next the next action or event; empty if none is needed
      * @param requested the action that the faults request; empty without one
+     * @param operator the step of an operator who must carry it out; empty if a program does
      */
     public record Standing(
             boolean quarantined,
@@ -49,6 +50,7 @@ public record NodePipeline(boolean over, List<Stage> stages) {
             String why,
             String next,
             String requested,
+            Optional<String> operator,
             Optional<DrainAnnotation> drain) {}
 
     /**

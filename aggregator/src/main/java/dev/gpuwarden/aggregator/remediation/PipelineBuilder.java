@@ -191,6 +191,9 @@ public final class PipelineBuilder {
                 add(Stage.of(REPAIR, State.UNKNOWN, "could not be read: " + resources.unread()));
             } else if (standing.requested().isEmpty()) {
                 add(Stage.of(REPAIR, State.NOT_NEEDED, "no fault requests an automatic action"));
+            } else if (standing.operator().isPresent()) {
+                add(Stage.of("operator", State.WAITING, standing.operator().get())
+                        .from(standing.quarantine()));
             } else {
                 ahead(REPAIR, standing.requested());
             }

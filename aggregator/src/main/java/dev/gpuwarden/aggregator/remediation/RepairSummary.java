@@ -21,6 +21,9 @@ import java.util.stream.Collectors;
  */
 public record RepairSummary(String text, String next, Map<String, Object> tree) {
 
+    /** The stage of a repair that no program carries out. */
+    private static final String WAITS = "waits-for-you";
+
     /** Returns the repair; empty if the node has none and its faults request none, or if it cannot be read. */
     public static Optional<RepairSummary> of(
             CachedNode node, List<Fault> faults, Collection<FaultKey> holding, ReportedGpus there) {
@@ -64,6 +67,24 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
                 .distinct()
                 .collect(Collectors.joining("; "));
         return requested.isEmpty() ? Optional.empty() : summary(record, "requested", requested, "");
+    }
+
+    /** Returns whether the faults request a repair, and none has begun. */
+    public boolean requested() {
+        return "requested".equals(tree.get("stage"));
+    }
+
+    /** Returns whether an operator must carry out the repair, because no program does. */
+    public boolean isOperators() {
+        return WAITS.equals(tree.get("stage"));
+    }
+
+    /** Returns the same repair, which an operator must carry out. */
+    public RepairSummary waitsForOperator(String step) {
+        Map<String, Object> changed = new LinkedHashMap<>(tree);
+        changed.put("stage", WAITS);
+        changed.put("next", step);
+        return new RepairSummary("waits for you: " + text, step, changed);
     }
 
     private static Optional<RepairSummary> summary(RepairRecord record, String stage, String text, String next) {

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.StepModes;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
@@ -150,6 +151,7 @@ public final class FleetView {
         tree.put("at", now.toString());
         tree.put("states", states(rows));
         tree.put("breaker", BreakerView.tree(around));
+        tree.put("modes", around.breaker().modes());
         tree.put("notes", around.notes(now));
         tree.put("replica", view.settings().identity());
         tree.put("leader", leader.value().filter(lease -> lease.leads(now)).map(Leader::holder));
@@ -179,7 +181,8 @@ public final class FleetView {
         BreakerStatus status = new BreakerStatus(
                 Seen.of(view.breaker().state()),
                 Seen.of(breaker),
-                Seen.of(view.settings().mode()));
+                Seen.of(view.settings().mode()),
+                Seen.of(view.steps()));
         return new ClusterContext(
                 Seen.of(view.rules().get()), status, Seen.of(view.pools().copy()), leader);
     }
@@ -307,5 +310,6 @@ public final class FleetView {
             Supplier<RuleEvaluator> rules,
             CircuitBreaker breaker,
             PoolCounts pools,
-            MaintenanceView maintenance) {}
+            MaintenanceView maintenance,
+            StepModes steps) {}
 }

@@ -16,7 +16,7 @@ export function showAround(fleet) {
   byId('summary').replaceChildren(...(bad.length
     ? bad.flatMap((state, i) => [i ? ', ' : '', element('span', {class: kindOf(state)}, `${fleet.states[state]} ${state}`)])
     : [wellness(fleet)]));
-  byId('leader').textContent = (fleet.breaker.mode === 'dry-run' ? 'dry run · ' : '') + (fleet.leader ? `${fleet.leader} acts` : 'no aggregator acts');
+  byId('leader').textContent = (fleet.modes ? fleet.modes + ' · ' : '') + (fleet.leader ? `${fleet.leader} acts` : 'no aggregator acts');
   byId('notes').replaceChildren(...fleet.notes.map(note => element('li', {}, note)));
   rows(byId('breaker').tBodies[0], fleet.breaker.pools.map(pool => element('tr', {'data-key': pool.name},
     cell(pool.name), cell(pool.status, STATUS[pool.status] ?? 'unknown'), cell(pool.nodes ?? '–', 'number'), cell(pool.outOfService ?? '–', 'number'),

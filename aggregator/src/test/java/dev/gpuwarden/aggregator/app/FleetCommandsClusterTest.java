@@ -150,7 +150,10 @@ class FleetCommandsClusterTest {
             assertThat(answer.node(bad))
                     .containsEntry("state", "quarantined")
                     .containsEntry("rules", List.of("syslog-fatal"))
-                    .containsEntry("next", "returns when this is over: SysLogsXIDError 79 on PCI 0000:3b:00");
+                    .containsEntry(
+                            "next",
+                            "returns when this is over: SysLogsXIDError 79 on PCI 0000:3b:00; its pods stay (automatic"
+                                    + " drain is off: --drain.mode=off): gpuwarden drain " + bad);
             assertThat(answer.node(good)).containsEntry("state", "healthy");
             assertThat(answer.node(minor)).containsEntry("state", "degraded");
             assertThat(answer.node(mute)).containsEntry("state", "silent");
@@ -164,6 +167,7 @@ class FleetCommandsClusterTest {
 
             String table = run("fleet").out();
             assertThat(table)
+                    .startsWith("quarantine armed · drain OFF · repair OFF\n")
                     .containsPattern("quarantined +1 ")
                     .containsPattern(bad
                             + " +quarantined .* SysLogsXIDError 79 on PCI 0000:3b:00 .* for syslog-fatal; returns when")
@@ -324,7 +328,11 @@ class FleetCommandsClusterTest {
             assertThat(fleet.cordoned(good)).isFalse();
             until(() -> fleet.get(bad, ".metadata.annotations").contains("UncordonedManually"), "it is cancelled");
             assertThat(fleet.cordoned(bad)).isFalse();
-            assertThat(fleet().node(bad)).containsEntry("state", "faulty").containsEntry("cause", "overridden");
+            Map<String, Object> released = fleet().node(bad);
+            assertThat(released).containsEntry("state", "faulty").containsEntry("cause", "overridden");
+            assertThat(String.valueOf(released.get("why")))
+                    .contains("uncordoned or untainted it: SysLogsXIDError 79 on PCI 0000:3b:00 does not bring it back");
+            assertThat(String.valueOf(released.get("next"))).startsWith("you: ").endsWith("; or cordon it");
             assertThat(run("release", "Bad").code()).isEqualTo(2);
             assertThat(run("clean-nodes", "--all", "--yes"))
                     .satisfies(explained -> assertThat(explained.code()).isEqualTo(2))

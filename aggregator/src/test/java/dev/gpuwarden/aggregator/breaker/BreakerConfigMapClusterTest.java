@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.controller.StepModes;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import io.fabric8.kubernetes.client.Config;
@@ -67,10 +68,12 @@ class BreakerConfigMapClusterTest {
     @Test
     void leaderPublishesItsSettingsBeforeAnyPoolTrips() throws Exception {
         BreakerConfigMap first =
-                store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {});
+                store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES), Optional.of(StepModes.OFF)), () -> {}, () -> {});
         first.save();
         assertThat(JsonTrees.texts(metadata(), "annotations"))
                 .containsEntry("gpuwarden.dev/quarantine-mode", "dry-run")
+                .containsEntry("gpuwarden.dev/drain-mode", "off")
+                .containsEntry("gpuwarden.dev/repair-mode", "off")
                 .containsEntry(
                         "gpuwarden.dev/breaker-pools", "gpu-nodes;nvidia.com/gpu.present=true;rate=50%/5m;level=50%");
         Object version = metadata().get("resourceVersion");
@@ -80,14 +83,14 @@ class BreakerConfigMapClusterTest {
 
     @Test
     void nextLeaderPublishesItsSettingsAndKeepsEntriesOfOtherWriters() throws Exception {
-        store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES)), () -> {}, () -> {})
+        store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES), Optional.of(StepModes.OFF)), () -> {}, () -> {})
                 .save();
         plane.client().patch(CONFIG_MAP, """
                 {"metadata": {"annotations": {"theirs": "yes"}, "labels": {"theirs": "yes"}}}""");
         AtomicInteger changes = new AtomicInteger();
         AtomicInteger outdated = new AtomicInteger();
         BreakerConfigMap later = store(
-                new BreakerSettingsAnnotation(ActionMode.ARMED, OTHERS),
+                new BreakerSettingsAnnotation(ActionMode.ARMED, OTHERS, Optional.of(StepModes.OFF)),
                 changes::incrementAndGet,
                 outdated::incrementAndGet);
         try (ResourceInformer mirror = api.informer(later.kind(), later.listener())) {

@@ -5,24 +5,43 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.breaker.BreakerConfigMap.BreakerSettingsAnnotation;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.controller.StepModes;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class BreakerSettingsAnnotationTest {
 
     private static final String POOLS = "h100;gpu=h100,!spare;rate=50%,20/5m;level=50%";
 
+    private static final StepModes STEPS = StepModes.of(Optional.of(true), Optional.empty());
+
+    @Test
+    void aLeaderOfAnEarlierVersionPublishesNoModesOfDrainsAndRepairs() {
+        Map<String, String> earlier =
+                Map.of(BreakerSettingsAnnotation.MODE, "armed", BreakerSettingsAnnotation.POOLS, POOLS);
+        assertThat(BreakerSettingsAnnotation.of(earlier).steps()).isEmpty();
+        Map<String, String> wrong = new HashMap<>(earlier);
+        wrong.putAll(Map.of(BreakerSettingsAnnotation.DRAIN, "armed", BreakerSettingsAnnotation.REPAIR, "yes"));
+        assertThatThrownBy(() -> BreakerSettingsAnnotation.of(wrong))
+                .hasMessage("annotation gpuwarden.dev/repair-mode: expected off, dry-run or armed, found \"yes\"");
+    }
+
     @Test
     void publishedSettingsAreReadUnchanged() {
         for (ActionMode mode : ActionMode.values()) {
             BreakerSettingsAnnotation settings =
-                    new BreakerSettingsAnnotation(mode, Pool.Parser.parseAll(List.of(POOLS)));
+                    new BreakerSettingsAnnotation(mode, Pool.Parser.parseAll(List.of(POOLS)), Optional.of(STEPS));
             BreakerSettingsAnnotation read = BreakerSettingsAnnotation.of(settings.annotations());
             assertThat(read.mode()).isEqualTo(mode);
             assertThat(read.annotations())
                     .isEqualTo(settings.annotations())
-                    .containsEntry(BreakerSettingsAnnotation.POOLS, POOLS);
+                    .containsEntry(BreakerSettingsAnnotation.POOLS, POOLS)
+                    .containsEntry(BreakerSettingsAnnotation.DRAIN, "armed")
+                    .containsEntry(BreakerSettingsAnnotation.REPAIR, "off");
+            assertThat(read.steps()).contains(STEPS);
         }
     }
 

@@ -66,7 +66,8 @@ class FleetReportTest {
                                                 + "\", \"reason\": \"3 of 4\", \"since\": \"2026-11-22T05:00:00Z\"}"),
                                 NodeAssessorTest.NOW)),
                         Seen.of(NodeAssessorTest.LIMITS),
-                        Seen.of(ActionMode.ARMED)),
+                        Seen.of(ActionMode.ARMED),
+                        NodeAssessorTest.ARMED),
                 Seen.of(Map.of("all", new PoolCount(2, Set.of(), Map.of(), Map.of()))),
                 Seen.of(new Leader("one", NodeAssessorTest.NOW.plusSeconds(10))));
     }

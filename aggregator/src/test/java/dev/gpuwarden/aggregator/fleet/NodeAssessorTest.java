@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.breaker.Pool;
 import dev.gpuwarden.aggregator.breaker.PoolCounts.PoolCount;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.controller.StepModes;
 import dev.gpuwarden.aggregator.drain.DrainEvents.DrainText;
 import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
 import dev.gpuwarden.aggregator.fleet.NodeAssessment.Cause;
@@ -47,6 +48,9 @@ public class NodeAssessorTest {
     private Seen<Leader> leader = Seen.of(new Leader("one", NOW.plusSeconds(10)));
     private Seen<BreakerPolicy> limits = Seen.of(LIMITS);
     private Seen<ActionMode> mode = Seen.of(ActionMode.ARMED);
+    public static final Seen<StepModes> ARMED = Seen.of(StepModes.of(Optional.of(true), Optional.of(true)));
+
+    private Seen<StepModes> steps = ARMED;
     private Set<String> out = Set.of();
 
     public static Map<String, Object> tree(String json) {
@@ -85,7 +89,7 @@ public class NodeAssessorTest {
                 facts,
                 health,
                 new ClusterContext(
-                        rules, new BreakerStatus(breaker, limits, mode), Seen.of(Map.of("all", census)), leader),
+                        rules, new BreakerStatus(breaker, limits, mode, steps), Seen.of(Map.of("all", census)), leader),
                 NOW);
     }
 
@@ -135,7 +139,11 @@ public class NodeAssessorTest {
                 "ManagedByNVSentinel");
         faulty(assess(fresh(fault(true, ", \"quarantineOverride\": \"Skip\""))), Cause.OVERRIDDEN, "skip");
         mode = Seen.of(ActionMode.DRY_RUN);
-        faulty(assess(fresh(FATAL)), Cause.DRY_RUN, "dry run: fatal asks");
+        NodeAssessment dry = assess(fresh(FATAL));
+        faulty(dry, Cause.DRY_RUN, "dry run: fatal asks");
+        assertThat(dry.next())
+                .isEqualTo("you: drain the node and reboot it; or cordon it, or run the aggregator with"
+                        + " --quarantine.mode=armed");
         leader = Seen.of(new Leader("one", NOW.minusSeconds(60)));
         faulty(assess(fresh(FATAL)), Cause.NO_LEADER, "no aggregator acts");
         out = Set.of("another");
@@ -198,6 +206,35 @@ public class NodeAssessorTest {
         NodeAssessment broken = assess(", \"annotations\": {\"quarantineHealthEvent\": \"{\"}", cordoned, fresh(FATAL));
         assertThat(broken.state()).isEqualTo(FleetState.QUARANTINED);
         assertThat(broken.next()).isEqualTo("repair or remove them");
+    }
+
+    /** Without an operator the node would wait for ever. */
+    @Test
+    void aRepairThatNoProgramMakesIsTheOperators() {
+        String annotations = """
+                , "annotations": {"quarantineHealthEvent": "[]", "quarantineHealthEventIsCordoned": "True",
+                "gpuwarden.dev/quarantine-rules": "fatal", "gpuwarden.dev/quarantine-reason": "because",
+                "gpuwarden.dev/quarantined-at": "2026-11-22T05:01:00Z"}""";
+        String cordoned = "\"unschedulable\": true";
+        String reboot = "drain the node and reboot it";
+        steps = Seen.of(StepModes.of(Optional.of(true), Optional.of(false)));
+        NodeAssessment waits = assess(annotations, cordoned, fresh(FATAL));
+        assertThat(waits.next())
+                .isEqualTo("you (automatic repair is off: --remediation.mode=dry-run): " + reboot);
+        assertThat(waits.repair().orElseThrow().text()).isEqualTo("waits for you: reboot for Xid 79");
+        assertThat(waits.repair().orElseThrow().tree()).containsEntry("stage", "waits-for-you");
+        steps = Seen.of(StepModes.of(Optional.of(false), Optional.empty()));
+        assertThat(assess(annotations, cordoned, fresh(FATAL)).next())
+                .isEqualTo("you (automatic drain and repair are off: --drain.mode=dry-run, --remediation.mode=off): "
+                        + reboot);
+        String none = FATAL.replace("RESTART_BM", "NONE");
+        assertThat(assess(annotations, cordoned, fresh(none)).next())
+                .isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00; its pods stay (automatic drain is off:"
+                        + " --drain.mode=dry-run): gpuwarden drain n");
+        assertThat(assess(annotations, cordoned, fresh()).next()).startsWith("returns now");
+        steps = Seen.unknown("the leader is older");
+        assertThat(assess(annotations, cordoned, fresh(FATAL)).next())
+                .isEqualTo("returns when this is over: Xid 79 on PCI 0000:3b:00");
     }
 
     @Test
