@@ -67,7 +67,8 @@ class PrintedCommandsTest {
 
     @Test
     void instructionsForEachAction() {
-        PartNames names = new PartNames(List.of(new PartNames.Gpu("GPU 2 (0000:11:00.0)", Set.of(Entity.gpu("GPU-b")))));
+        PartNames names =
+                new PartNames(List.of(new PartNames.Gpu("GPU 2 (0000:11:00.0)", Set.of(Entity.gpu("GPU-b")))));
         Map<String, String> wrong = new TreeMap<>();
         int commands = 0;
         for (RecommendedAction action : RecommendedAction.values()) {
@@ -97,7 +98,8 @@ class PrintedCommandsTest {
         for (Path file : all) {
             boolean code = false;
             // A line of a shell that ends with a backslash continues.
-            for (String line : Files.readString(file).replace("\\\n", " ").lines().toList()) {
+            for (String line :
+                    Files.readString(file).replace("\\\n", " ").lines().toList()) {
                 boolean fence = line.stripLeading().startsWith("```");
                 code ^= fence;
                 for (String span : code ? List.of(line.replaceFirst("(^|\\s)#.*", "")) : spans(line)) {
@@ -192,7 +194,9 @@ class PrintedCommandsTest {
 
     private static List<Path> files(Path folder, String suffix) throws IOException {
         try (Stream<Path> walk = Files.walk(folder)) {
-            return walk.filter(file -> file.toString().endsWith(suffix)).sorted().toList();
+            return walk.filter(file -> file.toString().endsWith(suffix))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -200,7 +204,8 @@ class PrintedCommandsTest {
     private static List<String> literals(String source) {
         String literal = "\"((?:[^\"\\\\\\n]|\\\\.)*)\"";
         List<String> texts = new ArrayList<>();
-        Matcher matcher = Pattern.compile(literal + "(?:\\s*\\+\\s*(?:" + literal + "|[\\w.()]+))*").matcher(source);
+        Matcher matcher = Pattern.compile(literal + "(?:\\s*\\+\\s*(?:" + literal + "|[\\w.()]+))*")
+                .matcher(source);
         while (matcher.find()) {
             String sum = matcher.group();
             StringBuilder text = new StringBuilder();

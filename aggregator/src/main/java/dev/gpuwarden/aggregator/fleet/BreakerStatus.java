@@ -81,8 +81,8 @@ public record BreakerStatus(
         return mode.value()
                 .map(quarantine -> steps.value()
                         .map(modes -> modes.text(quarantine))
-                        .orElse("quarantine " + BreakerSettingsAnnotation.label(quarantine) + " · drain and repair unknown: "
-                                + steps.why()));
+                        .orElse("quarantine " + BreakerSettingsAnnotation.label(quarantine)
+                                + " · drain and repair unknown: " + steps.why()));
     }
 
     boolean dryRun() {

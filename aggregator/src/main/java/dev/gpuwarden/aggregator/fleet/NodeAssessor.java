@@ -238,8 +238,8 @@ public final class NodeAssessor {
         return repair(Optional.of(inspection), drain())
                 .filter(RepairSummary::isOperators)
                 .map(RepairSummary::next)
-                .orElseGet(() ->
-                        operator().returns(stays + "when this is over: " + named(inspection.holding()), drain()));
+                .orElseGet(
+                        () -> operator().returns(stays + "when this is over: " + named(inspection.holding()), drain()));
     }
 
     /** Returns the text, with a note if no aggregator acts or if the aggregator makes a dry run. */

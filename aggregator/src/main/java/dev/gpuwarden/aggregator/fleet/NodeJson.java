@@ -36,9 +36,7 @@ public final class NodeJson {
         tree.put("drain", node.drain().map(DrainAnnotation::tree));
         tree.put("repair", node.repair().map(RepairSummary::tree));
         FaultSummary summary = node.summary();
-        tree.put(
-                "worst",
-                summary.lines().stream().map(line -> tree(line, node)).toList());
+        tree.put("worst", summary.lines().stream().map(line -> tree(line, node)).toList());
         tree.put("moreFatalParts", summary.moreParts());
         tree.put("moreFaults", summary.moreFaults());
         tree.put(

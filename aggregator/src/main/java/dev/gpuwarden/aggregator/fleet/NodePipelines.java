@@ -58,10 +58,7 @@ public final class NodePipelines {
                         assessment.why(),
                         assessment.next(),
                         assessment.repair().map(RepairSummary::text).orElse(""),
-                        assessment
-                                .repair()
-                                .filter(RepairSummary::isOperators)
-                                .map(RepairSummary::next),
+                        assessment.repair().filter(RepairSummary::isOperators).map(RepairSummary::next),
                         assessment.drain()),
                 resources);
     }

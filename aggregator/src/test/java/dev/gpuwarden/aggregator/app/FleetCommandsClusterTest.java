@@ -331,7 +331,8 @@ class FleetCommandsClusterTest {
             Map<String, Object> released = fleet().node(bad);
             assertThat(released).containsEntry("state", "faulty").containsEntry("cause", "overridden");
             assertThat(String.valueOf(released.get("why")))
-                    .contains("uncordoned or untainted it: SysLogsXIDError 79 on PCI 0000:3b:00 does not bring it back");
+                    .contains(
+                            "uncordoned or untainted it: SysLogsXIDError 79 on PCI 0000:3b:00 does not bring it back");
             assertThat(String.valueOf(released.get("next"))).startsWith("you: ").endsWith("; or cordon it");
             assertThat(run("release", "Bad").code()).isEqualTo(2);
             assertThat(run("clean-nodes", "--all", "--yes"))

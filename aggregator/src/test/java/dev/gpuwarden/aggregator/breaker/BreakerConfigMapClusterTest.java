@@ -67,8 +67,10 @@ class BreakerConfigMapClusterTest {
 
     @Test
     void leaderPublishesItsSettingsBeforeAnyPoolTrips() throws Exception {
-        BreakerConfigMap first =
-                store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES), Optional.of(StepModes.OFF)), () -> {}, () -> {});
+        BreakerConfigMap first = store(
+                new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES), Optional.of(StepModes.OFF)),
+                () -> {},
+                () -> {});
         first.save();
         assertThat(JsonTrees.texts(metadata(), "annotations"))
                 .containsEntry("gpuwarden.dev/quarantine-mode", "dry-run")
@@ -83,7 +85,11 @@ class BreakerConfigMapClusterTest {
 
     @Test
     void nextLeaderPublishesItsSettingsAndKeepsEntriesOfOtherWriters() throws Exception {
-        store(new BreakerSettingsAnnotation(ActionMode.DRY_RUN, List.of(Pool.GPU_NODES), Optional.of(StepModes.OFF)), () -> {}, () -> {})
+        store(
+                        new BreakerSettingsAnnotation(
+                                ActionMode.DRY_RUN, List.of(Pool.GPU_NODES), Optional.of(StepModes.OFF)),
+                        () -> {},
+                        () -> {})
                 .save();
         plane.client().patch(CONFIG_MAP, """
                 {"metadata": {"annotations": {"theirs": "yes"}, "labels": {"theirs": "yes"}}}""");

@@ -62,8 +62,7 @@ class PodStatusGpuHoldersTest {
                         "\"state\":",
                         "\"allocatedResourcesStatus\": [{\"name\": \"nvidia.com/gpu\", \"resources\":"
                                 + " [{\"resourceID\": \"GPU-1\"}]}], \"state\":"));
-        assertThat(ask(hami))
-                .isEqualTo(new GpuHolderSource.Answer.Known(Map.of("team/hami", Set.of("GPU-1")), NOW));
+        assertThat(ask(hami)).isEqualTo(new GpuHolderSource.Answer.Known(Map.of("team/hami", Set.of("GPU-1")), NOW));
     }
 
     @Test

@@ -219,8 +219,7 @@ public class NodeAssessorTest {
         String reboot = "drain the node and reboot it";
         steps = Seen.of(StepModes.of(Optional.of(true), Optional.of(false)));
         NodeAssessment waits = assess(annotations, cordoned, fresh(FATAL));
-        assertThat(waits.next())
-                .isEqualTo("you (automatic repair is off: --remediation.mode=dry-run): " + reboot);
+        assertThat(waits.next()).isEqualTo("you (automatic repair is off: --remediation.mode=dry-run): " + reboot);
         assertThat(waits.repair().orElseThrow().text()).isEqualTo("waits for you: reboot for Xid 79");
         assertThat(waits.repair().orElseThrow().tree()).containsEntry("stage", "waits-for-you");
         steps = Seen.of(StepModes.of(Optional.of(false), Optional.empty()));

@@ -136,7 +136,9 @@ class NodePipelinesTest {
         ClusterContext around = new ClusterContext(
                 Seen.of(RuleEvaluator.EMPTY),
                 new BreakerStatus(
-                        Seen.of(BreakerState.NEW), Seen.of(NodeAssessorTest.LIMITS), Seen.of(ActionMode.ARMED),
+                        Seen.of(BreakerState.NEW),
+                        Seen.of(NodeAssessorTest.LIMITS),
+                        Seen.of(ActionMode.ARMED),
                         NodeAssessorTest.ARMED),
                 Seen.of(Map.of("all", new PoolCount(2, Set.of(), Map.of(), Map.of()))),
                 Seen.of(new Leader("one", NodeAssessorTest.NOW.plusSeconds(10))));

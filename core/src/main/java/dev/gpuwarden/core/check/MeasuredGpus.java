@@ -73,8 +73,8 @@ public record MeasuredGpus(int gpus, Map<String, Set<String>> missing) {
     /** Returns a line for each reason: "GPU 0, 1, 2: the GPU is not free, held by process 7 (job)". */
     public List<String> reasons() {
         Map<Set<String>, List<String>> byReason = new LinkedHashMap<>();
-        missing.forEach(
-                (label, why) -> byReason.computeIfAbsent(why, any -> new ArrayList<>()).add(label));
+        missing.forEach((label, why) ->
+                byReason.computeIfAbsent(why, any -> new ArrayList<>()).add(label));
         return byReason.entrySet().stream()
                 .map(each -> "GPU "
                         + each.getValue().stream()

@@ -33,9 +33,7 @@ public final class GpuAnswers {
     /** Returns the findings of a single run. */
     public static List<Finding> judge(NodeSnapshot node) {
         PartNames names = PartNames.of(node);
-        return node.gpus().stream()
-                .map(gpu -> judge(gpu, Earlier.NONE, names))
-                .toList();
+        return node.gpus().stream().map(gpu -> judge(gpu, Earlier.NONE, names)).toList();
     }
 
     /**

@@ -84,8 +84,7 @@ public record PartNames(List<Gpu> gpus) {
     }
 
     public static PartNames of(NodeSnapshot node) {
-        List<GpuIdentity> all =
-                node.gpus().stream().map(GpuSnapshot::identity).toList();
+        List<GpuIdentity> all = node.gpus().stream().map(GpuSnapshot::identity).toList();
         boolean stable = node.gpus().stream().map(GpuSnapshot::state).noneMatch(UNSTABLE::contains);
         ResetUnits units = ResetUnitRule.units(all);
         return new PartNames(all.stream()
@@ -113,7 +112,8 @@ public record PartNames(List<Gpu> gpus) {
 
     /** Returns the instruction for an event on this node. */
     public String advice(HealthEvent event) {
-        return named(event).map(gpu -> ActionText.advice(event, Optional.of(gpu.reset())))
+        return named(event)
+                .map(gpu -> ActionText.advice(event, Optional.of(gpu.reset())))
                 .orElseGet(() -> ActionText.advice(event));
     }
 
@@ -124,7 +124,8 @@ public record PartNames(List<Gpu> gpus) {
         if (!reset || event.entities().stream().noneMatch(Entity::namesGpu)) {
             return advice(event);
         }
-        String gpu = Stream.concat(event.entities().stream(), named(event).stream().flatMap(g -> g.names().stream()))
+        String gpu = Stream.concat(
+                        event.entities().stream(), named(event).stream().flatMap(g -> g.names().stream()))
                 .filter(entity -> entity.type().equals(Entity.GPU_UUID))
                 .map(entity -> " --gpu " + entity.value())
                 .findFirst()
@@ -133,9 +134,7 @@ public record PartNames(List<Gpu> gpus) {
     }
 
     private Optional<Gpu> named(HealthEvent event) {
-        return event.entities().stream()
-                .flatMap(entity -> gpu(entity).stream())
-                .findFirst();
+        return event.entities().stream().flatMap(entity -> gpu(entity).stream()).findFirst();
     }
 
     /**

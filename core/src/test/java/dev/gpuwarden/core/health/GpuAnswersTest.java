@@ -65,7 +65,8 @@ class GpuAnswersTest {
     @Test
     void gpuOfWhichEveryCallFailsIsAFaultIfThatLasts() {
         GpuSnapshot unreadable = silent(GpuState.UNREADABLE, Absence.FAILED);
-        assertThat(GpuAnswers.judge(unreadable, Earlier.NONE, PartNames.NONE).outcome()).isEqualTo(Outcome.UNKNOWN);
+        assertThat(GpuAnswers.judge(unreadable, Earlier.NONE, PartNames.NONE).outcome())
+                .isEqualTo(Outcome.UNKNOWN);
         Finding lasting = GpuAnswers.judge(unreadable, new Earlier(GpuState.STARTING, true), PartNames.NONE);
         assertThat(lasting.outcome()).isEqualTo(Outcome.FAIL);
         assertThat(lasting.code()).isEqualTo("gpu-unreadable");

@@ -43,12 +43,13 @@ class PartNamesTest {
 
     @Test
     void inAClusterThePodsLeaveFirst() {
-        PartNames names = new PartNames(List.of(
-                new PartNames.Gpu("GPU 1 (0000:11:00.0)", Set.of(new Entity(Entity.PCI, "0000:11:00"), Entity.gpu("GPU-b")))));
+        PartNames names = new PartNames(List.of(new PartNames.Gpu(
+                "GPU 1 (0000:11:00.0)", Set.of(new Entity(Entity.PCI, "0000:11:00"), Entity.gpu("GPU-b")))));
         for (Entity entity : List.of(Entity.gpu("GPU-b"), new Entity(Entity.PCI, "0000:11:00"))) {
             assertThat(names.adviceOn("node-2", event(entity)))
-                    .isEqualTo("gpuwarden drain node-2 --gpu GPU-b, then on node-2: reset GPU 1: sudo gpuwarden gpu-reset"
-                            + " GPU-b --arm (without --arm it shows the steps and who holds it)");
+                    .isEqualTo(
+                            "gpuwarden drain node-2 --gpu GPU-b, then on node-2: reset GPU 1: sudo gpuwarden gpu-reset"
+                                    + " GPU-b --arm (without --arm it shows the steps and who holds it)");
         }
         assertThat(PartNames.NONE.adviceOn("node-2", event(new Entity(Entity.PCI, "0000:11:00"))))
                 .startsWith("gpuwarden drain node-2, then on node-2: reset GPU 0000:11:00: sudo gpuwarden");

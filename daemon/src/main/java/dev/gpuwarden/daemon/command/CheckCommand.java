@@ -53,7 +53,12 @@ import picocli.CommandLine.Parameters;
             "Run checks now and show their findings. If a daemon runs, it runs them, since it has their history;"
                     + " otherwise, or with a setting on this command line, this process does."
         },
-        exitCodeList = {"0:passed", "1:a fault was found", "2:wrong usage or configuration", "3:could not decide, or a GPU was in use and not measured"})
+        exitCodeList = {
+            "0:passed",
+            "1:a fault was found",
+            "2:wrong usage or configuration",
+            "3:could not decide, or a GPU was in use and not measured"
+        })
 public final class CheckCommand extends CheckingCommand {
 
     private static final String ALL = "all";
@@ -76,8 +81,9 @@ public final class CheckCommand extends CheckingCommand {
 
     @Option(
             names = "--allow-partial",
-            description = "Take the result of the GPUs that checks with a load could measure. Without this option a GPU in"
-                    + " use leaves the result undecided.")
+            description =
+                    "Take the result of the GPUs that checks with a load could measure. Without this option a GPU in"
+                            + " use leaves the result undecided.")
     boolean partial;
 
     @Option(names = "--local", description = "Run them in this process, even if a daemon runs.")
@@ -111,8 +117,9 @@ public final class CheckCommand extends CheckingCommand {
         if (!list && !names.isEmpty()) {
             Optional<DaemonChecks.Ran> ran = byDaemon();
             if (ran.isPresent()) {
-                List<CheckResult> results =
-                        names.contains(ALL) ? completed(ran.get().results()) : ran.get().results();
+                List<CheckResult> results = names.contains(ALL)
+                        ? completed(ran.get().results())
+                        : ran.get().results();
                 return report(
                         new Report(summary(results, true, ran.get().faults())), () -> sample(NodeSampler::snapshot));
             }

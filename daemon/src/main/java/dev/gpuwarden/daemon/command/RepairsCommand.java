@@ -64,7 +64,8 @@ public final class RepairsCommand extends FileCommand {
 
     private void print(Path file, List<Repair> repairs, PrintWriter out) {
         if (repairs.isEmpty()) {
-            out.println("no repair has begun on this server (" + file + ")");
+            out.println("no repair has begun on this server (" + file
+                    + "); with --repair.mode=dry-run none begins, and the log of the daemon has what it would do");
             return;
         }
         Table table = new Table("BEGAN", "REPAIR", "FOR", "OUTCOME", "TOOK", "DETAIL");

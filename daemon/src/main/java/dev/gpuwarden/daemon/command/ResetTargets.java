@@ -37,7 +37,8 @@ record ResetTargets(List<GpuIdentity> gpus) {
         Set<String> whole = ResetUnitRule.units(all).widened(uuids());
         if (!uuids().containsAll(whole)) {
             ResetTargets unit = new ResetTargets(all.stream()
-                    .filter(gpu -> gpu.uuid().asOptional().filter(whole::contains).isPresent())
+                    .filter(gpu ->
+                            gpu.uuid().asOptional().filter(whole::contains).isPresent())
                     .toList());
             throw new UserError("expected all GPUs that can only be reset together, " + unit.text() + ", seen " + text()
                     + "; name all of them: sudo gpuwarden gpu-reset " + String.join(" ", unit.uuids()) + " --arm");

@@ -326,7 +326,9 @@ record StatusReport(
                 .map(HealthEvent::id)
                 .distinct()
                 .count();
-        return others == 0 ? "" : ", with " + (others == 1 ? "1 fault that is" : others + " faults that are") + " not fatal";
+        return others == 0
+                ? ""
+                : ", with " + (others == 1 ? "1 fault that is" : others + " faults that are") + " not fatal";
     }
 
     private String verdictLine() {

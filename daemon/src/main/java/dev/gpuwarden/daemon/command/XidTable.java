@@ -133,7 +133,8 @@ final class XidTable {
                 severity == Severity.INFO
                         ? "Nothing to do."
                         : "No immediate action for the GPU: check the affected program, and whether the error repeats.";
-            case COMPONENT_RESET -> "Move the work off this GPU, then reset it: where gpuwarden's daemon runs, 'sudo gpuwarden gpu-reset GPU --arm'; elsewhere, 'sudo nvidia-smi --gpu-reset -i GPU'.";
+            case COMPONENT_RESET ->
+                "Move the work off this GPU, then reset it: where gpuwarden's daemon runs, 'sudo gpuwarden gpu-reset GPU --arm'; elsewhere, 'sudo nvidia-smi --gpu-reset -i GPU'.";
             case RESTART_VM -> "Drain the node, then restart the virtual machine; on bare metal, the node.";
             case RESTART_BM -> "Drain the node, then reboot it. If the error returns, the hardware needs service.";
             case CONTACT_SUPPORT ->

@@ -63,17 +63,18 @@ public record CheckSummary(
     /** Returns for example "fit (23 checks passed)" or "passed". */
     public String conclusion() {
         if (incomplete()) {
-            return "INCOMPLETE (measured: " + measured.text()
-                    + "); free the GPUs and run it again, or --allow-partial";
+            return "INCOMPLETE (measured: " + measured.text() + "); free the GPUs and run it again, or --allow-partial";
         }
         String part = measured.complete() ? "" : ", as far as measured (" + measured.text() + ")";
         List<Finding> findings = NodeVerdict.findings(results);
         return switch (checked()) {
             case FIT ->
-                (all ? "fit" : "passed") + part + warnings(findings)
+                (all ? "fit" : "passed")
+                        + part
+                        + warnings(findings)
                         + (all
-                                ? " (" + count(passed(), "check") + " passed"
-                                        + (byDaemon ? ", run by the daemon" : "") + ")"
+                                ? " (" + count(passed(), "check") + " passed" + (byDaemon ? ", run by the daemon" : "")
+                                        + ")"
                                 : byDaemon ? ", run by the daemon" : "");
             case NOT_FIT -> (all ? "not fit (" : "failed, ") + wrong(findings) + (all ? ")" : "") + part;
             case UNDECIDED -> "could not decide (" + undecided(findings) + ")";
@@ -81,8 +82,7 @@ public record CheckSummary(
     }
 
     private String wrong(List<Finding> findings) {
-        long failed =
-                findings.stream().filter(f -> f.outcome() == Outcome.FAIL).count();
+        long failed = findings.stream().filter(f -> f.outcome() == Outcome.FAIL).count();
         if (!all || fatal() == 0) {
             return count(failed, "fault");
         }
@@ -90,10 +90,7 @@ public record CheckSummary(
     }
 
     private String names() {
-        return results.stream()
-                .map(result -> result.check().id())
-                .distinct()
-                .collect(Collectors.joining(", "));
+        return results.stream().map(result -> result.check().id()).distinct().collect(Collectors.joining(", "));
     }
 
     private String ofNode() {
@@ -142,7 +139,8 @@ public record CheckSummary(
         return ", with " + count(all, "warning") + ": "
                 + byPart.entrySet().stream()
                         .limit(MOST_PARTS)
-                        .map(part -> part.getKey() + ": " + part.getValue().stream().distinct().collect(Collectors.joining(", ")))
+                        .map(part -> part.getKey() + ": "
+                                + part.getValue().stream().distinct().collect(Collectors.joining(", ")))
                         .collect(Collectors.joining("; "))
                 + (byPart.size() > MOST_PARTS ? "; " + count(byPart.size() - MOST_PARTS, "more part") : "");
     }

@@ -53,8 +53,7 @@ class CheckCommandTest {
             assertThat(page).content().contains(": incomplete, measured 1 of 8 GPUs</title>", "not measured: GPU 5: ");
             Program partial = Program.run(node, "check", "gpumem", "--allow-partial", "-o", "json");
             assertThat(partial.exitCode()).isZero();
-            assertThat(partial.out())
-                    .contains("\"verdict\": \"fit\"", "\"scope\": \"checks\"", "\"complete\": false");
+            assertThat(partial.out()).contains("\"verdict\": \"fit\"", "\"scope\": \"checks\"", "\"complete\": false");
         }
     }
 

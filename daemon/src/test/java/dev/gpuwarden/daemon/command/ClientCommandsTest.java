@@ -280,7 +280,8 @@ class ClientCommandsTest {
     void checksRunInTheDaemonUnlessASettingIsGiven() {
         Program check = Program.run("check", "gpu-state", "driver", socket);
         assertThat(check.exitCode()).isZero();
-        assertThat(check.out()).contains("driver, gpu-state: passed, run by the daemon (this is not the verdict of the node: ")
+        assertThat(check.out())
+                .contains("driver, gpu-state: passed, run by the daemon (this is not the verdict of the node: ")
                 .doesNotContain("fit");
         assertThat(Program.run("check", "all", "-o", "json", socket).out())
                 .contains("\"ranBy\": \"daemon\"", "\"check\": \"gpu-count\"");

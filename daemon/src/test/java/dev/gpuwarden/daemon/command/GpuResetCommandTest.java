@@ -249,7 +249,8 @@ class GpuResetCommandTest {
             assertThat(part.code()).isEqualTo(2);
             assertThat(part.err())
                     .contains("expected all GPUs that can only be reset together, GPU 0 (0000:00:08.0), GPU 1"
-                            + " (0000:00:09.0), seen GPU 0 (0000:00:08.0); name all of them: sudo gpuwarden gpu-reset " + runs.uuid(0) + " "
+                            + " (0000:00:09.0), seen GPU 0 (0000:00:08.0); name all of them: sudo gpuwarden gpu-reset "
+                            + runs.uuid(0) + " "
                             + runs.uuid(1) + " --arm");
 
             Ended both = runs.reset("1", "0", "--arm");

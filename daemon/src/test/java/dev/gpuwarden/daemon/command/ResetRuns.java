@@ -53,7 +53,8 @@ record ResetRuns(SimulatedNode node, Path folder) {
                 .start();
         String out = new String(status.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         status.waitFor();
-        Matcher command = Pattern.compile("reset " + gpu + ": sudo gpuwarden gpu-reset ([^(]+) \\(").matcher(out);
+        Matcher command = Pattern.compile("reset " + gpu + ": sudo gpuwarden gpu-reset ([^(]+) \\(")
+                .matcher(out);
         if (!command.find()) {
             throw new AssertionError("no instruction in: " + out);
         }

@@ -28,8 +28,8 @@ class CheckSummaryTest {
     private static final Finding HELD = Finding.skipped("gpu-held", GPU, "GPU 6 (0000:c0:00.0): held by job 7");
 
     private static CheckSummary summary(boolean all, List<Fault> faults, boolean partial, Finding... findings) {
-        List<CheckResult> results = List.of(CheckResult.of(
-                CheckInfo.of("gpumem", "GPU", "s."), Instant.EPOCH, Duration.ZERO, List.of(findings)));
+        List<CheckResult> results = List.of(
+                CheckResult.of(CheckInfo.of("gpumem", "GPU", "s."), Instant.EPOCH, Duration.ZERO, List.of(findings)));
         return new CheckSummary(results, all, true, faults, MeasuredGpus.of(results, Set.of("gpumem")), partial);
     }
 
@@ -59,8 +59,9 @@ class CheckSummaryTest {
         CheckSummary one = summary(false, fatal(), false, GOOD);
         assertThat(one.verdict()).isEqualTo(Verdict.FIT);
         assertThat(one.lines())
-                .containsExactly("gpumem: passed, run by the daemon (this is not the verdict of the node: it has 1 fatal"
-                        + " fault, gpuwarden status)");
+                .containsExactly(
+                        "gpumem: passed, run by the daemon (this is not the verdict of the node: it has 1 fatal"
+                                + " fault, gpuwarden status)");
     }
 
     /** Faults of the kernel log are no findings of the daemon's checks. */
@@ -68,7 +69,8 @@ class CheckSummaryTest {
     void allChecksBesideAFatalFaultAreNotFit() {
         CheckSummary all = summary(true, fatal(), false, GOOD);
         assertThat(all.verdict()).isEqualTo(Verdict.NOT_FIT);
-        assertThat(all.lines()).containsExactly("verdict: not fit (0 failing findings, 1 fatal fault: gpuwarden status)");
+        assertThat(all.lines())
+                .containsExactly("verdict: not fit (0 failing findings, 1 fatal fault: gpuwarden status)");
     }
 
     @Test
@@ -82,6 +84,9 @@ class CheckSummaryTest {
                 .startsWith("gpumem: INCOMPLETE (measured: 0 of 1 GPU); free the GPUs and run it again");
         CheckSummary taken = summary(true, List.of(), true, GOOD, HELD);
         assertThat(taken.verdict()).isEqualTo(Verdict.FIT);
-        assertThat(taken.lines()).last().asString().startsWith("verdict: fit, as far as measured (0 of 1 GPU) (1 check");
+        assertThat(taken.lines())
+                .last()
+                .asString()
+                .startsWith("verdict: fit, as far as measured (0 of 1 GPU) (1 check");
     }
 }
