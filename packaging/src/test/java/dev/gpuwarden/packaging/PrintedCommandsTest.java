@@ -35,7 +35,7 @@ class PrintedCommandsTest {
     /** A call, up to a comment; `-n gpuwarden` is a namespace. */
     private static final Pattern CALL = Pattern.compile("(?<![\\w./-])(?<!-n )(?<!--namespace )gpuwarden ([^#]*)");
 
-    /** What stands for a value: `NODE`, `<node>`, `$id`, `…`. */
+    /** A placeholder for a value: `NODE`, `<node>`, `$id`, `…`. */
     private static final Pattern PLACEHOLDER = Pattern.compile("[A-Z][A-Z_]*|<[^>]+>|\\$\\{?\\w+}?|…|\\.\\.\\.");
 
     /** An argument has a character that words of a sentence lack. */

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The modes of what follows a quarantine. Without them an operator cannot know whether a node waits for a program or for a person.
+ * The modes of what follows a quarantine. They decide whether a node waits for a program or for a person.
  *
  * @param drain the mode of drains; empty if they are off, as while the quarantine makes a dry run
  * @param repair the mode of repairs; empty if they are off

@@ -208,7 +208,7 @@ public class NodeAssessorTest {
         assertThat(broken.next()).isEqualTo("repair or remove them");
     }
 
-    /** Without an operator the node would wait for ever. */
+    /** Without an operator the node would wait without limit. */
     @Test
     void aRepairThatNoProgramMakesIsTheOperators() {
         String annotations = """

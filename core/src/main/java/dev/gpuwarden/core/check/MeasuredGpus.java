@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  */
 public record MeasuredGpus(int gpus, Map<String, Set<String>> missing) {
 
-    /** Codes of checks that cannot measure anything here, whoever uses the GPU. Such a check is listed as skipped. */
+    /** Codes of checks that cannot measure anything here, also on a free GPU. Such a check is listed as skipped. */
     private static final Set<String> DO_NOT_APPLY = Set.of("one-gpu", "no-nccl");
 
     public MeasuredGpus {
