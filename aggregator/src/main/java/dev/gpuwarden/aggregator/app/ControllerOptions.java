@@ -107,7 +107,9 @@ final class ControllerOptions {
 
     /** Returns the settings of the janitor; empty if it does not act. Throws {@link UserError} for invalid options. */
     Optional<JanitorSettings> janitor() {
-        return remediation.mode == Mode.armed ? janitor.settings(breaker.namespace()) : Optional.empty();
+        return remediation.mode == Mode.armed
+                ? janitor.settings(breaker.namespace(), drain.policies().system())
+                : Optional.empty();
     }
 
     /**

@@ -178,8 +178,9 @@ public final class DeployedSettings {
             Optional<RepairTemplates> templates,
             Optional<String> unread) {
         JanitorSettings assumed = assumed(options, namespace);
-        Optional<JanitorSettings> janitor =
-                unread.isPresent() ? Optional.of(assumed) : options.janitor.settings(namespace);
+        Optional<JanitorSettings> janitor = unread.isPresent()
+                ? Optional.of(assumed)
+                : options.janitor.settings(namespace, options.drain.policies().system());
         RepairReconciler.Settings repairs = new RepairReconciler.Settings(
                 true,
                 options.remediation.approval == RemediationOptions.Approval.manual,
@@ -204,11 +205,15 @@ public final class DeployedSettings {
     private static JanitorSettings assumed(ControllerOptions options, String namespace) {
         if (options.janitor.image == null) {
             options.janitor.image = ASSUMED_IMAGE;
-            JanitorSettings settings = options.janitor.settings(namespace).orElseThrow();
+            JanitorSettings settings = options.janitor
+                    .settings(namespace, options.drain.policies().system())
+                    .orElseThrow();
             options.janitor.image = null;
             return settings;
         }
-        return options.janitor.settings(namespace).orElseThrow();
+        return options.janitor
+                .settings(namespace, options.drain.policies().system())
+                .orElseThrow();
     }
 
     private static PipelineSettings.Mode mode(ControllerOptions.Mode mode, Optional<String> unread) {

@@ -5,13 +5,13 @@ import dev.gpuwarden.aggregator.app.ControllerOptions.Mode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -47,10 +47,10 @@ final class DrainOptions {
 
     @Option(
             names = "--drain.system-namespaces",
-            defaultValue = DrainPolicies.SYSTEM,
+            defaultValue = SystemNamespaces.USUAL,
             paramLabel = "PATTERN",
             description = "Namespaces whose pods stay: a regular expression (default: ${DEFAULT-VALUE}).")
-    String system = DrainPolicies.SYSTEM;
+    String system = SystemNamespaces.USUAL;
 
     @Option(
             names = "--drain.grace",
@@ -149,7 +149,7 @@ final class DrainOptions {
                                 .map(String::strip)
                                 .map(DrainPolicies.Parser::namespace)
                                 .toList()),
-                read("--drain.system-namespaces", () -> pattern(system)),
+                read("--drain.system-namespaces", () -> namespaces(system)),
                 Optional.ofNullable(grace),
                 timeout,
                 notReady,
@@ -158,9 +158,9 @@ final class DrainOptions {
                 unmanaged);
     }
 
-    private static Pattern pattern(String text) {
+    private static SystemNamespaces namespaces(String text) {
         try {
-            return Pattern.compile(text);
+            return SystemNamespaces.of(text);
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException("expected a regular expression: " + e.getMessage(), e);
         }

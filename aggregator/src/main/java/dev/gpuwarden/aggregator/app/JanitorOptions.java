@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
@@ -9,7 +9,6 @@ import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -69,8 +68,9 @@ final class JanitorOptions {
      * Returns the settings; empty without an image. Throws {@link UserError} for invalid options.
      *
      * @param namespace namespace of the aggregator, in which the Jobs run
+     * @param system namespaces whose pods the drain leaves
      */
-    Optional<JanitorSettings> settings(String namespace) {
+    Optional<JanitorSettings> settings(String namespace, SystemNamespaces system) {
         if (image == null || image.isBlank()) {
             return Optional.empty();
         }
@@ -84,7 +84,7 @@ final class JanitorOptions {
                 image,
                 RebootProvider.valueOf(reboot.name().toUpperCase(Locale.ROOT)),
                 command.command(reboot == Reboot.command),
-                Pattern.compile(DrainPolicies.SYSTEM),
+                system,
                 times.times(keep)));
     }
 

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.command;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.ManualDrain;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Identifiers;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import picocli.CommandLine.Option;
 final class ManualDrainOptions {
 
     private static final Pattern UUID = Pattern.compile("(?i)GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}");
-    private static final Pattern NONE = Pattern.compile("(?!)");
+    private static final SystemNamespaces NONE = SystemNamespaces.of("(?!)");
     /** The age from which a pod that is not ready stays: never, because the operator can handle those that never answer. */
     private static final Duration NEVER = Duration.ofDays(36_500);
 
@@ -78,8 +79,8 @@ final class ManualDrainOptions {
     @Option(
             names = "--system-namespaces",
             paramLabel = "PATTERN",
-            description = "Namespaces whose pods stay (default: " + DrainPolicies.SYSTEM + ").")
-    String system = DrainPolicies.SYSTEM;
+            description = "Namespaces whose pods stay (default: " + SystemNamespaces.USUAL + ").")
+    String system = SystemNamespaces.USUAL;
 
     /** Returns the UUIDs in the driver's notation. Throws {@link UserError} if one is no UUID. */
     Set<String> gpus(String node) {
@@ -123,9 +124,9 @@ final class ManualDrainOptions {
                 List.of(), List.of(all), systems(), grace, Duration.ZERO, NEVER, notice, emptyDir, unmanaged);
     }
 
-    private Pattern systems() {
+    private SystemNamespaces systems() {
         try {
-            return system.isEmpty() ? NONE : Pattern.compile(system);
+            return system.isEmpty() ? NONE : SystemNamespaces.of(system);
         } catch (PatternSyntaxException e) {
             throw new UserError("--system-namespaces: " + e.getMessage());
         }

@@ -87,7 +87,7 @@ public final class DrainPlan {
         if (pod.owner().equals("DaemonSet")) {
             return unasked(pod, "its DaemonSet would start it again there", began);
         }
-        if (policies.isSystem(pod.namespace())) {
+        if (policies.system().has(pod.namespace())) {
             return unasked(pod, "it is in a namespace of the system", began);
         }
         if (asked.isEmpty()) {
@@ -150,14 +150,13 @@ public final class DrainPlan {
     }
 
     /**
-     * Returns true if a pod holds a GPU of the drain. Services that NVIDIA's operator runs on GPU nodes do not count: the reset
-     * itself stops them.
+     * Returns true if a pod holds a GPU of the drain. The services that the reset itself stops do not count.
      */
     static boolean holds(DrainAnnotation drain, Map<String, Set<String>> holders, PodView pod) {
         boolean holder = drain.full().isPresent()
                 ? pod.wantsGpu()
                 : holders.getOrDefault(pod.path(), Set.of()).stream().anyMatch(drain.gpus()::containsKey);
-        return holder && !pod.gpuService();
+        return holder && pod.services().isEmpty();
     }
 
     private PodPlan left(PodView pod, String why) {

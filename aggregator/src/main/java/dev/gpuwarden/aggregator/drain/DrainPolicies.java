@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * @param pods rules by labels, evaluated first; the first rule that matches a pod decides
  * @param namespaces rules by namespace; of the rules that match, the mode that comes first in {@link DrainMode} decides. Pods
  *     that match none stay
- * @param system pattern of namespaces whose pods stay
+ * @param system namespaces whose pods stay
  * @param grace time from the request to end until the containers are killed; empty for each pod's own grace period
  * @param timeout time after which {@link DrainMode#DELETE_AFTER_TIMEOUT} deletes
  * @param notReady time after which pods that are not ready stay: they do no work, and their kubelet may not answer
@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 public record DrainPolicies(
         List<PodRule> pods,
         List<NamespaceRule> namespaces,
-        Pattern system,
+        SystemNamespaces system,
         Optional<Duration> grace,
         Duration timeout,
         Duration notReady,
@@ -35,13 +35,10 @@ public record DrainPolicies(
         boolean emptyDir,
         boolean unmanaged) {
 
-    public static final String SYSTEM =
-            "^(nvsentinel|gpuwarden|kube-system|gpu-operator|gmp-system|network-operator|skyhook)$";
-
     public static final DrainPolicies DEFAULT = new DrainPolicies(
             List.of(),
             List.of(new NamespaceRule(new Glob("*"), DrainMode.ALLOW_COMPLETION)),
-            Pattern.compile(SYSTEM),
+            SystemNamespaces.of(SystemNamespaces.USUAL),
             Optional.empty(),
             Duration.ofMinutes(60),
             Duration.ofMinutes(5),
@@ -74,10 +71,6 @@ public record DrainPolicies(
     public boolean uses(DrainMode mode) {
         return pods.stream().anyMatch(rule -> rule.mode() == mode)
                 || namespaces.stream().anyMatch(rule -> rule.mode() == mode);
-    }
-
-    boolean isSystem(String namespace) {
-        return system.matcher(namespace).find();
     }
 
     /** Returns the mode of a pod; empty if no rule matches. */

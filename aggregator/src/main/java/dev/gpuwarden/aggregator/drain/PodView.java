@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.maintenance.OperatorServices;
 import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuResource;
@@ -28,7 +29,7 @@ import java.util.stream.Stream;
  * @param ended true if none of its containers runs any more, and none will
  * @param notReadySince start of the time in which the pod is not ready; empty if it is ready, or the status has no such time
  * @param wantsGpu true if the pod requests a GPU in any way that Kubernetes supports
- * @param gpuService true for a GPU service that NVIDIA's operator runs on nodes, and stops itself for a reset
+ * @param services labels whose removal ends the pod, because it is a service that a reset stops; empty for others
  * @param devices names of the pod's devices, as the device plugin names them; empty if the status is not complete
  * @param checkpoint way to save the pod's work before its end; empty if the pod requests no signal
  * @param exited end of the last of its containers, also if they were started again; empty if one has not ended yet
@@ -49,14 +50,11 @@ public record PodView(
         Optional<Instant> notReadySince,
         List<String> finalizers,
         boolean wantsGpu,
-        boolean gpuService,
+        Set<String> services,
         Optional<Set<String>> devices,
         Optional<Checkpoint> checkpoint,
         Optional<Instant> exited,
         Optional<Instant> taken) {
-
-    /** The prefix of the labels by which the GPU operator selects nodes for its DaemonSets. It removes them before a reset. */
-    private static final String SERVICES = "nvidia.com/gpu.deploy.";
 
     /** Returns `NAMESPACE/NAME`. */
     public String path() {
@@ -85,7 +83,7 @@ public record PodView(
                 notReady(status),
                 JsonTrees.textList(metadata, "finalizers"),
                 !asking.isEmpty(),
-                JsonTrees.object(spec, "nodeSelector").keySet().stream().anyMatch(key -> key.startsWith(SERVICES)),
+                OperatorServices.of(facts.owner(), !asking.isEmpty(), JsonTrees.texts(spec, "nodeSelector")),
                 devices(asking, status),
                 Checkpoint.of(annotations),
                 exited(status),
@@ -93,7 +91,7 @@ public record PodView(
     }
 
     /** Returns false for a pod of a DaemonSet or of the node itself, which would come again. */
-    boolean canLeave() {
+    public boolean canLeave() {
         return !owner.equals("DaemonSet") && !mirror;
     }
 

@@ -159,12 +159,12 @@ final class Acceptance {
         return stays(pod, scene) && (resource.kind() != MaintenanceKind.GPU_RESET || mayHold(pod, resource.uuids()));
     }
 
-    /** Returns true if a drain would end the pod. */
+    /** Returns true if a drain would end the pod, or wait for an operator who moves it because it holds a GPU. */
     private static boolean stays(NodePod pod, Scene scene) {
         return !pod.pod().ended()
-                && !pod.pod().mirror()
-                && !pod.pod().owner().equals("DaemonSet")
-                && !scene.settings().system().matcher(pod.pod().namespace()).matches();
+                && (pod.pod().wantsGpu()
+                        || pod.pod().canLeave()
+                                && !scene.settings().system().has(pod.pod().namespace()));
     }
 
     private static boolean mayHold(NodePod pod, List<String> gpus) {

@@ -92,7 +92,7 @@ final class ActGate {
      * @param gpus empty for all
      */
     private static boolean holds(PodView pod, List<String> gpus, NodeFacts node) {
-        if (!pod.wantsGpu() || pod.gpuService() || pod.ended()) {
+        if (!pod.wantsGpu() || pod.ended()) {
             return false;
         }
         boolean named = pod.devices().stream()

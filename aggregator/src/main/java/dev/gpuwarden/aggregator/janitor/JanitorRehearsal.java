@@ -154,8 +154,8 @@ public final class JanitorRehearsal {
                 || node.drained(resource.uuids()) && !resource.uuids().isEmpty();
         return podTrees.stream()
                 .map(NodePod::of)
-                .filter(pod -> !drained || !pod.pod().wantsGpu() || pod.pod().gpuService())
-                .filter(pod -> pod.selects().stream()
+                .filter(pod -> !drained || !pod.pod().wantsGpu())
+                .filter(pod -> pod.pod().services().stream()
                         .noneMatch(
                                 label -> ResetSteps.PAUSED.equals(node.labels().get(label))))
                 .toList();

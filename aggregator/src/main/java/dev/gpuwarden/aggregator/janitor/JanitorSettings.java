@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /**
  * The settings of the janitor.
@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * @param image image of the Jobs
  * @param reboot the way in which nodes are rebooted
  * @param command the operator's program; empty if another way reboots the nodes
- * @param system namespaces whose pods may stay on a drained node
+ * @param system namespaces whose pods may stay on a drained node: those of the drain
  */
 public record JanitorSettings(
         String namespace,
@@ -21,7 +21,7 @@ public record JanitorSettings(
         String image,
         RebootProvider reboot,
         Optional<NodeCommand> command,
-        Pattern system,
+        SystemNamespaces system,
         JanitorTimes times) {
 
     /** The ServiceAccount of the Jobs, in their namespace: with it their programs test again just before they act. */
@@ -33,7 +33,7 @@ public record JanitorSettings(
             String lockNamespace,
             String image,
             RebootProvider reboot,
-            Pattern system,
+            SystemNamespaces system,
             JanitorTimes times) {
         this(namespace, lockNamespace, image, reboot, Optional.empty(), system, times);
     }

@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.aggregator.maintenance.OperatorServices;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,14 +24,7 @@ final class ResetSteps {
 
     static final String PAUSED = MaintenanceKind.PAUSED;
 
-    /** The labels of the services of the GPU Operator that hold GPUs. */
-    static final List<String> SERVICES = List.of(
-            "nvidia.com/gpu.deploy.device-plugin",
-            "nvidia.com/gpu.deploy.dcgm",
-            "nvidia.com/gpu.deploy.dcgm-exporter",
-            "nvidia.com/gpu.deploy.gpu-feature-discovery");
-
-    private static final String DEPLOYED = "true";
+    private static final String DEPLOYED = OperatorServices.DEPLOYED;
     private static final String TORN_DOWN = "ServicesTornDown";
     private static final String CREATED = "ResetJobCreated";
     private static final String COMPLETED = "ResetJobCompleted";
@@ -62,7 +56,7 @@ final class ResetSteps {
      */
     private static List<Service> services(Scene scene) {
         NodeFacts node = scene.node().orElseThrow();
-        return SERVICES.stream()
+        return OperatorServices.LABELS.stream()
                 .filter(label ->
                         List.of(DEPLOYED, PAUSED).contains(node.labels().getOrDefault(label, "")))
                 .map(label -> new Service(label, DEPLOYED, pods(scene, label)))
@@ -71,7 +65,7 @@ final class ResetSteps {
 
     private static int pods(Scene scene, String label) {
         return (int) scene.pods().orElse(List.of()).stream()
-                .filter(pod -> pod.selects().contains(label) && pod.ready())
+                .filter(pod -> pod.pod().services().contains(label) && pod.ready())
                 .count();
     }
 
@@ -153,7 +147,8 @@ final class ResetSteps {
     }
 
     private static boolean serves(NodePod pod, Progress progress) {
-        return progress.services().stream().anyMatch(each -> pod.selects().contains(each.label()));
+        return progress.services().stream()
+                .anyMatch(each -> pod.pod().services().contains(each.label()));
     }
 
     // ---- the Job ----
@@ -286,7 +281,7 @@ final class ResetSteps {
                 .filter(each -> each.value().equals(node.labels().get(each.label())))
                 .map(Service::label)
                 .filter(label -> scene.pods().get().stream()
-                        .noneMatch(pod -> pod.selects().contains(label) && pod.ready()))
+                        .noneMatch(pod -> pod.pod().services().contains(label) && pod.ready()))
                 .toList();
         Progress.Change change = scene.change();
         if (missing.isEmpty()) {

@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The facts for the next step of a resource.
@@ -156,16 +155,13 @@ record Scene(
     /**
      * A pod of the node.
      *
-     * @param selects the labels by which it selects its node
      * @param begun true once one of its containers was started
      */
-    record NodePod(PodView pod, Set<String> selects, boolean ready, boolean begun) {
+    record NodePod(PodView pod, boolean ready, boolean begun) {
 
         static NodePod of(Map<String, Object> tree) {
             return new NodePod(
                     PodView.of(tree),
-                    Set.copyOf(JsonTrees.object(JsonTrees.object(tree, "spec"), "nodeSelector")
-                            .keySet()),
                     JsonTrees.objects(JsonTrees.object(tree, "status"), "conditions").stream()
                             .anyMatch(each -> JsonTrees.text(each, "type").equals("Ready")
                                     && JsonTrees.text(each, "status").equals("True")),

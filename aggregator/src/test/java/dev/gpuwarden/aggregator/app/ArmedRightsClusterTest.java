@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
@@ -13,7 +14,6 @@ import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -148,7 +148,7 @@ class ArmedRightsClusterTest {
                 lockNamespace,
                 "gpuwarden:test",
                 RebootProvider.JOB,
-                Pattern.compile(""),
+                SystemNamespaces.of(""),
                 JanitorTimes.DEFAULT);
     }
 }

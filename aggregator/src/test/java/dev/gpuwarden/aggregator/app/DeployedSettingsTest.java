@@ -23,7 +23,8 @@ class DeployedSettingsTest {
     @Test
     void variablesAndArgumentsGiveTheSettings() throws IOException {
         PipelineSettings armed = of("""
-                "args": ["aggregator", "--drain.namespaces=*=Immediate", "--remediation.attempts", "1", "--other=x"],
+                "args": ["aggregator", "--drain.namespaces=*=Immediate", "--remediation.attempts", "1",
+                "--drain.system-namespaces=mine", "--other=x"],
                 "env": [{"name": "GPUWARDEN_QUARANTINE_MODE", "value": "armed"}, {"name": "GPUWARDEN_DRAIN_MODE", "value": "armed"},
                 {"name": "GPUWARDEN_REMEDIATION_MODE", "value": "armed"}, {"name": "GPUWARDEN_REMEDIATION_APPROVAL", "value": "manual"},
                 {"name": "GPUWARDEN_JANITOR_IMAGE", "value": "i:1"}, {"name": "GPUWARDEN_DRAIN_GRACE", "value": "20s"},
@@ -38,6 +39,9 @@ class DeployedSettingsTest {
         assertThat(armed.repairs().attempts()).isEqualTo(1);
         assertThat(armed.janitor().orElseThrow().image()).isEqualTo("i:1");
         assertThat(armed.janitor().orElseThrow().lockNamespace()).isEqualTo("ns");
+        assertThat(armed.janitor().orElseThrow().system().has("of-mine-2"))
+                .isEqualTo(armed.policies().system().has("of-mine-2"))
+                .isTrue();
         assertThat(armed.needs())
                 .extracting(Need::source)
                 .containsExactly(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -42,7 +43,7 @@ class DrainOptionsTest {
                 .contains(Duration.ofSeconds(90));
         assertThat(settings.policies().timeout()).isEqualTo(Duration.ofMinutes(60));
         assertThat(settings.policies().notReady()).isEqualTo(Duration.ofMinutes(5));
-        assertThat(settings.policies().system().pattern()).isEqualTo(DrainPolicies.SYSTEM);
+        assertThat(settings.policies().system().pattern().pattern()).isEqualTo(SystemNamespaces.USUAL);
         assertThat(options().settings(false))
                 .as("no node is in quarantine then")
                 .isEmpty();

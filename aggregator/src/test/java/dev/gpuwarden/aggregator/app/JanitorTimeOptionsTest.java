@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.cli.Durations;
@@ -30,7 +31,10 @@ class JanitorTimeOptionsTest {
         line.registerConverter(Duration.class, Durations::parse);
         var unused = line.parseArgs(
                 Stream.concat(Stream.of("--janitor.image=i"), Stream.of(words)).toArray(String[]::new));
-        return holder.janitor.settings("gpuwarden").map(JanitorSettings::times).orElseThrow();
+        return holder.janitor
+                .settings("gpuwarden", SystemNamespaces.of("none"))
+                .map(JanitorSettings::times)
+                .orElseThrow();
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
@@ -40,14 +41,15 @@ class ProviderOptionsTest {
     void addressAndFilesAreThoseOfTheOptions() {
         JanitorOptions options = parsed(
                 "--janitor.reboot=provider --janitor.provider=[::1]:50051 --janitor.provider-ca=ca --janitor.provider-token-file=t");
-        assertThat(options.settings("gpuwarden").map(JanitorSettings::reboot)).contains(RebootProvider.PROVIDER);
+        assertThat(options.settings("gpuwarden", SystemNamespaces.of("none")).map(JanitorSettings::reboot))
+                .contains(RebootProvider.PROVIDER);
         assertThat(options.provider.address(true))
                 .contains(new ProviderAddress(
                         "::1", 50051, false, Optional.of(Path.of("ca")), Optional.of(Path.of("t"))));
         assertThatThrownBy(options::provider)
                 .isInstanceOf(UserError.class)
                 .hasMessage("--janitor.provider-ca: expected a file, seen none that can be read: ca");
-        assertThat(parsed("").settings("gpuwarden").map(JanitorSettings::reboot))
+        assertThat(parsed("").settings("gpuwarden", SystemNamespaces.of("none")).map(JanitorSettings::reboot))
                 .contains(RebootProvider.JOB);
     }
 
@@ -55,7 +57,7 @@ class ProviderOptionsTest {
     void commandHasItsImageWordsAndSecret() {
         assertThat(parsed("--janitor.reboot=command --janitor.command=/bin/power,--cycle --janitor.command-image=p"
                                 + " --janitor.command-secret=bmc")
-                        .settings("gpuwarden")
+                        .settings("gpuwarden", SystemNamespaces.of("none"))
                         .flatMap(JanitorSettings::command))
                 .contains(new NodeCommand("p", List.of("/bin/power", "--cycle"), Optional.of("bmc")));
     }
@@ -75,7 +77,7 @@ class ProviderOptionsTest {
                 "--janitor.reboot=provider --janitor.provider=a:1 --janitor.provider-plaintext --janitor.provider-token-file=t | a token without TLS is readable on the network",
             })
     void contradictionsAreNamed(String words, String expected) {
-        assertThatThrownBy(() -> parsed(words).settings("gpuwarden"))
+        assertThatThrownBy(() -> parsed(words).settings("gpuwarden", SystemNamespaces.of("none")))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(expected);
     }

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
@@ -26,7 +27,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 
 /**
  * Nodes with maintenance on a real API server. It does the part of kubelet, Job controller and GPU Operator, and checks that
@@ -95,7 +95,7 @@ final class Workshop {
                 reboot == RebootProvider.COMMAND
                         ? Optional.of(new NodeCommand("power:test", List.of("power", "--cycle"), Optional.of("bmc")))
                         : Optional.empty(),
-                Pattern.compile("kube-system|gpu-operator"),
+                SystemNamespaces.of("kube-system|gpu-operator"),
                 times);
     }
 
@@ -263,7 +263,8 @@ final class Workshop {
             boolean there = client.find("pod/gpu-operator/" + pod).isPresent();
             if (wanted && !there) {
                 client.apply("""
-                        {apiVersion: v1, kind: Pod, metadata: {name: "%s", namespace: gpu-operator},
+                        {apiVersion: v1, kind: Pod, metadata: {name: "%s", namespace: gpu-operator,
+                        ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: d, controller: true}]},
                         spec: {nodeName: "%s", nodeSelector: {%s: "true"}, containers: [{name: main, image: none}]}}
                         """.formatted(pod, node, label));
                 client.patch("pod/gpu-operator/" + pod + "/status", """

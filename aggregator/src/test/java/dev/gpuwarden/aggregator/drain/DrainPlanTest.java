@@ -118,10 +118,24 @@ class DrainPlanTest {
 
     @Test
     void servicesThatStopForAResetDoNotKeepTheDrainOpen() {
-        String service = ofDaemonSet(withGpu(Some.pod("p")))
-                .replace("\"spec\": {", "\"spec\": {\"nodeSelector\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}, ");
+        Map<String, Set<String>> open = Map.of("team/p", Set.of("GPU-1"));
+        String service = selecting("nvidia.com/gpu.deploy.dcgm", ofDaemonSet(Some.pod("p")));
         assertThat(plan(service).step()).isEqualTo(Step.LEFT);
-        assertThat(partial(service, Map.of("team/p", Set.of("GPU-1"))).step()).isEqualTo(Step.LEFT);
+        assertThat(partial(service, open).step()).isEqualTo(Step.LEFT);
+        String tenant = ofDaemonSet(Some.pod("p"));
+        for (String label : List.of("nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.mig-manager")) {
+            PodPlan plan = partial(selecting(label, tenant), open);
+            assertThat(plan.step()).as(label).isEqualTo(Step.STAYS);
+            assertThat(plan.holds()).isTrue();
+        }
+        assertThat(plan(selecting("nvidia.com/gpu.deploy.dcgm", withGpu(tenant)))
+                        .step())
+                .as("it requests a GPU")
+                .isEqualTo(Step.STAYS);
+    }
+
+    private static String selecting(String label, String pod) {
+        return pod.replace("\"spec\": {", "\"spec\": {\"nodeSelector\": {\"" + label + "\": \"true\"}, ");
     }
 
     private static PodPlan partial(String pod, Map<String, Set<String>> holders) {

@@ -225,13 +225,15 @@ class AcceptanceTest {
         "GPU_RESET, gpu.nvidia.com/node/%, Job, team, Running, true",
         "GPU_RESET, MIG-7, Job, team, Running, true",
         "GPU_RESET, GPU-other, Job, team, Running, false",
-        "GPU_RESET, %, DaemonSet, team, Running, false",
-        "GPU_RESET, %, Job, kube-system, Running, false",
+        "GPU_RESET, %, DaemonSet, team, Running, true",
+        "GPU_RESET, GPU-other, DaemonSet, team, Running, false",
+        "GPU_RESET, %, Job, kube-system, Running, true",
+        "GPU_RESET, %, Node, kube-system, Running, true",
         "GPU_RESET, %, Job, team, Succeeded, false",
         "REBOOT_NODE, GPU-other, Job, team, Running, true",
-        "REBOOT_NODE, GPU-other, DaemonSet, team, Running, false",
+        "REBOOT_NODE, GPU-other, DaemonSet, team, Running, true",
     })
-    void podThatADrainWouldEndIsNamed(
+    void podThatADrainWouldEndOrThatHoldsAGpuIsNamed(
             MaintenanceKind kind, String device, String owner, String namespace, String phase, boolean blocks)
             throws Exception {
         // The world gives its first resource the GPU of this name.

@@ -64,7 +64,8 @@ class ActGateTest {
         "GPU_RESET, true, '', 1, false, false, ''",
         "REBOOT_NODE, true, GPU-other, 1, true, false, NodeNotDrained",
         "REBOOT_NODE, true, '', 30, false, false, ''",
-        "REBOOT_NODE, true, '', 30, true, true, ''",
+        "REBOOT_NODE, true, '', 30, true, true, NodeNotDrained",
+        "REBOOT_NODE, true, '', 30, false, true, ''",
         "REBOOT_NODE, false, '', 1, false, false, NodeNotDrained",
     })
     void podThatHoldsAGpuWithholdsTheStart(

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
@@ -19,7 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 
 /** One node, its lock, and resources with their Jobs, with the preconditions of an API server: a late write finds what is there then. */
 final class JanitorWorld {
@@ -36,7 +36,7 @@ final class JanitorWorld {
                 reboot == RebootProvider.COMMAND
                         ? Optional.of(new NodeCommand("power", List.of("cycle"), Optional.of("bmc")))
                         : Optional.empty(),
-                Pattern.compile("kube-system"),
+                SystemNamespaces.of("kube-system"),
                 new JanitorTimes(
                         Duration.ofMinutes(5),
                         Duration.ofMinutes(10),

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.OperatorServices;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ final class OtherActors {
         rareness = 16 << random.nextInt(6);
         RebootProvider way = WAYS[random.nextInt(WAYS.length)];
         world = way == RebootProvider.PROVIDER ? new JanitorWorld(this::asked) : new JanitorWorld(way);
-        for (String service : ResetSteps.SERVICES) {
+        for (String service : OperatorServices.LABELS) {
             if (random.nextInt(3) > 0) {
                 world.labels.put(service, "true");
                 world.podReady.put(service, true);
@@ -206,7 +207,7 @@ final class OtherActors {
 
     /** The GPU Operator follows the labels, one service at a time. */
     void operate() {
-        for (String service : ResetSteps.SERVICES) {
+        for (String service : OperatorServices.LABELS) {
             if ("true".equals(world.labels.get(service))) {
                 world.podReady.put(service, true);
             } else {

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.OperatorServices;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import java.time.Duration;
 import java.util.Optional;
@@ -16,7 +17,7 @@ final class StepBench {
 
     StepBench(MaintenanceKind kind, RebootProvider way) {
         world = new JanitorWorld(way);
-        for (String service : ResetSteps.SERVICES) {
+        for (String service : OperatorServices.LABELS) {
             world.labels.put(service, "true");
             world.podReady.put(service, true);
         }
@@ -42,7 +43,7 @@ final class StepBench {
 
     /** Lets the GPU Operator follow the labels. */
     void operate() {
-        for (String service : ResetSteps.SERVICES) {
+        for (String service : OperatorServices.LABELS) {
             if (operates && "true".equals(world.labels.get(service))) {
                 world.podReady.put(service, true);
             } else if (operates) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.drain.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
@@ -22,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,7 +116,7 @@ class StepWriterClusterTest {
         try (FaultyApi plain = new FaultyApi(plane);
                 KubeClient api = KubeClient.connect(config(plain))) {
             JanitorSettings there = new JanitorSettings(
-                    "default", "default", "image", RebootProvider.JOB, Pattern.compile(""), JanitorTimes.DEFAULT);
+                    "default", "default", "image", RebootProvider.JOB, SystemNamespaces.of(""), JanitorTimes.DEFAULT);
             JobReader jobs = new JobReader(api, "default");
             StepWriter writer = new StepWriter(api, new NodeLock(api, "default"), jobs, there, provider, clock, clock);
             Maintenance resource = read(api, "started-once");
