@@ -59,7 +59,19 @@ static bool used_in_scenario(const sim_table_t *table, int slot)
     return false;
 }
 
+/* The kernel's own client, which no process has (NVIDIA/mig-parted#181). That modeset alone makes it one is inferred. */
+static bool used_by_modeset(void)
+{
+    char path[PATH_MAX];
+    FILE *file = sim_beside_table("../sys/module/nvidia_drm/parameters/modeset", path, sizeof path) ? fopen(path, "r") : NULL;
+    bool on = file && fgetc(file) == 'Y';
+    if (file) {
+        fclose(file);
+    }
+    return on;
+}
+
 bool smi_in_use(const sim_table_t *table, int slot)
 {
-    return held(&table->gpu[slot]) || used_in_scenario(table, slot);
+    return held(&table->gpu[slot]) || used_in_scenario(table, slot) || used_by_modeset();
 }

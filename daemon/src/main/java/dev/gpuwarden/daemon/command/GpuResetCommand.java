@@ -169,6 +169,7 @@ public final class GpuResetCommand extends CheckingCommand {
         ResetNode node = new ResetNode(
                 socket,
                 seen,
+                targets.addresses(),
                 targets.files(paths.devices()),
                 paths,
                 acknowledgements,
@@ -178,7 +179,8 @@ public final class GpuResetCommand extends CheckingCommand {
         if (!arm) {
             ResetReport plan = restore
                     ? ResetReport.restorePlan(left())
-                    : ResetReport.plan(targets, smi.resetText(targets.uuids()), node.before(), left());
+                    : ResetReport.plan(targets, smi.resetText(targets.uuids()), node.before(), left())
+                            .expecting(node.kernelClients());
             show(plan.tree(), plan::print);
             return ExitCode.OK;
         }
@@ -199,15 +201,24 @@ public final class GpuResetCommand extends CheckingCommand {
             }
             show(report.tree(), report::print);
             note(report.text());
-            Optional<String> withheld = outcome.failure()
-                    .filter(step -> step.name().equals(GpuReset.GATE))
-                    .map(GpuReset.Step::detail);
+            Optional<String> withheld = withheld(outcome, report);
             if (withheld.isPresent()) {
                 note(MaintenanceGateCommand.WITHHELD + withheld.get());
                 return ExitCode.WITHHELD;
             }
             return outcome.success() ? ExitCode.OK : ExitCode.NOT_FIT;
         }
+    }
+
+    /**
+     * Returns why nothing was tried, for the janitor, which then takes no stronger action; empty if the GPU was judged. Without a
+     * janitor only its gate counts.
+     */
+    private Optional<String> withheld(GpuReset.Outcome outcome, ResetReport report) {
+        boolean ofJob = gate.given();
+        return outcome.failure()
+                .filter(step -> step.name().equals(GpuReset.GATE) || ofJob && outcome.isBefore())
+                .map(step -> step.name().equals(GpuReset.GATE) ? step.detail() : report.text());
     }
 
     /** Returns what a reset that was killed has left off, for a dry run. */

@@ -14,16 +14,20 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.process.GpuFileHolders;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
+import dev.gpuwarden.daemon.reset.KernelClients;
 import dev.gpuwarden.daemon.reset.ResettableNode;
 import dev.gpuwarden.daemon.view.ProcessNames;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,11 +40,16 @@ import java.util.stream.Collectors;
 final class ResetNode implements ResettableNode {
 
     private static final long HOLD_SECONDS = 3600;
+    /** Closes a GPU when `nvidia-smi -pm 0` asks it, so it is no reason to begin no reset (NVIDIA/NVSentinel#1690). */
+    private static final String PERSISTENCE = "nvidia-persistenced";
+
     private static final String ERROR_LEVEL = "<3>";
 
     private final Optional<Path> socket;
     private final NodeSnapshot seen;
+    private final List<PciAddress> targets;
     private final Set<Path> files;
+    private final NodePaths paths;
     private final ProcessOwners owners;
     private final GpuFileHolders holders;
     private final Path kernelLog;
@@ -50,6 +59,7 @@ final class ResetNode implements ResettableNode {
     /**
      * @param socket the daemon's; empty if it has none
      * @param seen the node before the reset
+     * @param targets addresses of the GPUs
      * @param files of the GPUs
      * @param kernelLog takes the acknowledgement, /dev/kmsg
      * @param checks returns the verdict on these GPUs
@@ -58,6 +68,7 @@ final class ResetNode implements ResettableNode {
     ResetNode(
             Optional<Path> socket,
             NodeSnapshot seen,
+            List<PciAddress> targets,
             Set<Path> files,
             NodePaths paths,
             Path kernelLog,
@@ -65,7 +76,9 @@ final class ResetNode implements ResettableNode {
             GateOptions gate) {
         this.socket = socket;
         this.seen = seen;
+        this.targets = List.copyOf(targets);
         this.files = Set.copyOf(files);
+        this.paths = paths;
         this.owners = new ProcessOwners(paths);
         this.holders = new GpuFileHolders(paths, owners);
         this.kernelLog = kernelLog;
@@ -123,12 +136,12 @@ final class ResetNode implements ResettableNode {
     }
 
     @Override
-    public Reading<List<String>> holders() {
+    public Reading<List<String>> holders(boolean all) {
         Reading<Set<Integer>> pids = holders.of(files);
         if (pids instanceof Reading.Absent<Set<Integer>> absent) {
             return Reading.absent(absent.cause(), absent.code(), absent.detail());
         }
-        return Reading.of(names(pids.asOptional().orElseThrow()));
+        return Reading.of(withThisCommand(names(pids.asOptional().orElseThrow(), all)));
     }
 
     /**
@@ -146,7 +159,7 @@ final class ResetNode implements ResettableNode {
             Set<Integer> others = pids.stream()
                     .filter(pid -> daemon.isEmpty() || !isOf(daemon.getAsInt(), pid))
                     .collect(Collectors.toSet());
-            return new Before(others.size() < pids.size(), names(others));
+            return new Before(others.size() < pids.size(), withThisCommand(names(others, false)));
         });
     }
 
@@ -159,14 +172,44 @@ final class ResetNode implements ResettableNode {
                         .isPresent();
     }
 
-    private List<String> names(Set<Integer> pids) {
-        Map<Integer, Long> found = new HashMap<>();
-        pids.forEach(pid -> found.put(pid, 0L));
-        List<String> names = new ArrayList<>();
-        owners.lookUp(found).forEach((pid, facts) -> names.add(ProcessNames.text(pid, facts)));
+    private List<String> withThisCommand(List<String> names) {
         if (!OpenFiles.ofThisProcess(files).isEmpty()) {
             names.add("this command, whose call into the driver has not returned");
         }
+        names.sort(null);
+        return names;
+    }
+
+    @Override
+    public Reading<KernelClients> kernelClients() {
+        return KernelClients.read(paths.sysfs()).map(modules -> new KernelClients(modules, drmHolders()));
+    }
+
+    /** Returns the processes that have a DRM device of these GPUs open, as far as they can be found. */
+    private List<String> drmHolders() {
+        Set<Path> devices = new HashSet<>();
+        for (PciAddress gpu : targets) {
+            Path drm = paths.sysfs().resolve("bus/pci/devices/" + gpu + "/drm");
+            try (DirectoryStream<Path> names = Files.newDirectoryStream(drm, "{card,renderD}*")) {
+                names.forEach(name -> devices.add(paths.devices().resolve("dri").resolve(name.getFileName())));
+            } catch (IOException | DirectoryIteratorException e) {
+                // A GPU without nvidia_drm has none.
+            }
+        }
+        devices.removeIf(file -> !Files.exists(file));
+        return names(
+                OpenFiles.filesByHolder(devices).asOptional().orElse(Map.of()).keySet(), true);
+    }
+
+    private List<String> names(Collection<Integer> pids, boolean all) {
+        Map<Integer, Long> found = new HashMap<>();
+        pids.forEach(pid -> found.put(pid, 0L));
+        List<String> names = new ArrayList<>();
+        owners.lookUp(found).forEach((pid, facts) -> {
+            if (all || !ProcessNames.isProgram(pid, facts, PERSISTENCE)) {
+                names.add(ProcessNames.text(pid, facts));
+            }
+        });
         names.sort(null);
         return names;
     }

@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.reset.GpuReset;
+import dev.gpuwarden.daemon.reset.KernelClients;
 import dev.gpuwarden.daemon.reset.ResetEvidence.Kept;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -46,6 +47,23 @@ record ResetReport(ResetTargets targets, String outcome, List<GpuReset.Step> ste
             steps.add(planned(GpuReset.EARLIER, leaving(left)));
         }
         return new ResetReport(targets, PLANNED, steps, Optional.empty());
+    }
+
+    /** Returns the plan with the clients of the driver in the kernel, for which nvidia-smi may refuse the reset. */
+    ResetReport expecting(Reading<KernelClients> kernel) {
+        Optional<String> why = kernel instanceof Reading.Present<KernelClients> present
+                ? present.value().expected().map(clients -> "; nvidia-smi may refuse it: " + clients)
+                : Optional.of("; which kernel modules use the driver is not known: "
+                        + ((Reading.Absent<KernelClients>) kernel).text());
+        return new ResetReport(
+                targets,
+                outcome,
+                steps.stream()
+                        .map(step -> step.name().equals("reset")
+                                ? planned(step.name(), step.detail() + why.orElse(""))
+                                : step)
+                        .toList(),
+                evidence);
     }
 
     /** Returns the plan of a command that resets no GPU. */

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.ResetUnitRule;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
@@ -68,6 +69,10 @@ record ResetTargets(List<GpuIdentity> gpus) {
 
     List<String> uuids() {
         return gpus.stream().flatMap(gpu -> gpu.uuid().asOptional().stream()).toList();
+    }
+
+    List<PciAddress> addresses() {
+        return gpus.stream().flatMap(gpu -> gpu.pci().asOptional().stream()).toList();
     }
 
     /** Returns the device files, with the node's /dev. */

@@ -51,8 +51,12 @@ public final class GpuReset {
     public record Outcome(boolean success, List<Step> steps) {
         /** Returns true if the reset failed after the GPU was free, so that its hardware or driver may be the cause. */
         public boolean isEvidence() {
-            return !success
-                    && failure().filter(step -> !BEFORE.contains(step.name())).isPresent();
+            return !success && failure().isPresent() && !isBefore();
+        }
+
+        /** Returns true if it failed before it could say anything about the GPU. */
+        public boolean isBefore() {
+            return failure().filter(step -> BEFORE.contains(step.name())).isPresent();
         }
 
         /** Returns the first failure; empty after success. */
@@ -206,7 +210,7 @@ public final class GpuReset {
         progress.accept("no process may hold the GPU");
         long start = System.nanoTime();
         while (true) {
-            Reading<List<String>> holders = node.holders();
+            Reading<List<String>> holders = node.holders(false);
             if (holders instanceof Reading.Absent<List<String>> absent) {
                 return record("unused", start, Optional.of("it is not known who holds the GPU: " + absent.text()), "");
             }
@@ -274,7 +278,7 @@ public final class GpuReset {
             ended = Optional.of(clock.instant());
             if (reset.failure().isPresent() && !reset.judged()) {
                 ended = Optional.empty();
-                return record(REFUSED, start, reset.failure(), "");
+                return record(REFUSED, start, reset.refusal(node), "");
             }
             Optional<String> unproven = reset.unproven(node.addresses(uuids), uuids.size());
             if (reset.failure().isPresent() || unproven.isEmpty()) {

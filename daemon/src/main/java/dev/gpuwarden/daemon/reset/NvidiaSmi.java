@@ -26,10 +26,14 @@ public final class NvidiaSmi {
      */
     private static final Set<Integer> ABOUT_GPU = Set.of(8, 10, 14, 15, 255);
 
+    /** The texts about another client of a GPU (nvidia-smi 535.309, 580.159.04). */
+    private static final List<String> IN_USE =
+            List.of("In use by another client", "being used by one or more other processes");
+
     /** Texts of other errors that are refusals before a reset (nvidia-smi 535.309, 580.159.04). */
     private static final List<String> REFUSALS = List.of(
-            "In use by another client",
-            "being used by one or more other processes",
+            IN_USE.get(0),
+            IN_USE.get(1),
             "do not meet the reset criterion",
             "Insufficient Permissions",
             "Not Supported");
@@ -79,6 +83,13 @@ public final class NvidiaSmi {
                     ? Optional.empty()
                     : Optional.of("no proof of a reset: expected nvidia-smi to report '... was successfully reset' for "
                             + gpus + ", seen exit code 0 and '" + text + "'");
+        }
+
+        /** Returns the failure; after a refusal for another client with what holds the GPU now, because nvidia-smi names none. */
+        Optional<String> refusal(ResettableNode node) {
+            return failure.map(why -> IN_USE.stream().anyMatch(text::contains)
+                    ? KernelClients.found(node.holders(true), node.kernelClients()) + why
+                    : why);
         }
 
         private static boolean judged(int code, String output) {

@@ -18,8 +18,15 @@ public interface ResettableNode {
      */
     Reading<Release> release(List<String> uuids) throws InterruptedException;
 
-    /** Returns descriptions of the processes that hold the GPUs open; absent if that cannot be found out. */
-    Reading<List<String>> holders();
+    /**
+     * Returns descriptions of the processes that hold the GPUs open; absent if that cannot be found out.
+     *
+     * @param all with nvidia-persistenced too, which closes a GPU when its persistence mode is turned off
+     */
+    Reading<List<String>> holders(boolean all);
+
+    /** Returns the clients of the driver in the kernel, which have no open file; absent if they cannot be read. */
+    Reading<KernelClients> kernelClients();
 
     /** Returns the addresses of these GPUs, which nvidia-smi reports. */
     Set<PciAddress> addresses(Collection<String> uuids);

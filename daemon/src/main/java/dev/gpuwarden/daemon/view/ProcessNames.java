@@ -11,6 +11,9 @@ import java.util.function.IntFunction;
 /** The names of processes for operators: the number, the program, and the pod, container, unit or job. */
 public final class ProcessNames {
 
+    /** The kernel keeps fewer letters than 16 of a name (TASK_COMM_LEN). */
+    private static final int KERNEL_KEEPS = 15;
+
     private ProcessNames() {}
 
     /** Returns a reader of the names of running processes. A name lacks what cannot be read. The reader is thread-safe. */
@@ -30,6 +33,13 @@ public final class ProcessNames {
         boolean pod = facts.owner() instanceof Owner.Pod named
                 && named.name().asOptional().isPresent();
         return program(pid, facts) + " of " + (pod ? "pod " : "") + OwnerView.text(facts.owner());
+    }
+
+    /** Returns true if a process runs a program of this name, which the process itself may have chosen. */
+    public static boolean isProgram(int pid, ProcessFacts facts, String name) {
+        String command = facts.command().asOptional().or(() -> command(pid)).orElse("");
+        String file = command.substring(command.lastIndexOf('/') + 1);
+        return file.equals(name) || file.length() == KERNEL_KEEPS && name.startsWith(file);
     }
 
     private static String program(int pid, ProcessFacts facts) {

@@ -32,6 +32,16 @@ import org.junit.jupiter.api.io.TempDir;
 class GpuResetCommandTest {
 
     private static final String PENDING_ROWS = "check=\"GpuRemappedRows\"";
+    /** The options with which a Job of the janitor names its resource. */
+    private static final String[] RESOURCE = {
+        "--maintenance.resource=gpuresets/reset-1",
+        "--maintenance.uid=r-uid",
+        "--maintenance.generation=1",
+        "--maintenance.node=node-1",
+        "--maintenance.node-uid=n-uid",
+        "--maintenance.lock-namespace=gpuwarden"
+    };
+
     private static final String UNVERIFIED = "check=\"RepairVerification\"";
 
     @TempDir
@@ -142,24 +152,68 @@ class GpuResetCommandTest {
             assertThat(ended.step("persistence-off")).isEqualTo("missing");
             assertThat(node.control().table().number("gpu[1].persistence")).isEqualTo(1);
             assertThat(ended.err()).contains("the reset failed at the step unused");
+            List<String> ofJob = new ArrayList<>(List.of("1", "--arm", "--patience=0s"));
+            ofJob.addAll(List.of(RESOURCE));
+            Ended withheld = runs.reset(ofJob.toArray(String[]::new));
+            assertThat(withheld.code()).as("no failed attempt of the janitor").isEqualTo(4);
+            assertThat(withheld.err())
+                    .contains("gpuwarden: withheld: GPU 1", "at the step unused", "process " + holder.pid());
         } finally {
             holder.destroy();
         }
     }
 
     @Test
+    void persistenceDaemonIsLeftToTheStepThatLetsItGo() throws Exception {
+        Path program = Files.copy(Path.of("/bin/sleep"), folder.resolve("nvidia-persistenced"));
+        Process daemon = new ProcessBuilder(program.toString(), "600")
+                .redirectInput(node.devices().resolve("nvidia1").toFile())
+                .start();
+        try {
+            assertThat(runs.reset("1").step("unused")).endsWith("no process holds the GPUs now");
+            Ended ended = runs.reset("1", "--arm", "--patience=0s");
+            assertThat(ended.step("unused")).startsWith("done: ");
+            assertThat(ended.step("persistence-off")).startsWith("done: ");
+            assertThat(ended.step("refused"))
+                    .as("this one keeps the file open")
+                    .containsSubsequence(
+                            "open by process " + daemon.pid(), "nvidia-persistenced", "In use by another client");
+        } finally {
+            daemon.destroy();
+        }
+    }
+
+    @Test
+    void planNamesTheClientInTheKernelAndWhatHasItsDeviceOpen() throws Exception {
+        assertThat(runs.reset("1").step("reset")).as("as most servers have it").endsWith(" --gpu-reset");
+        node.set("node.drm-modeset", "yes");
+        String address = String.format(
+                "0000:%02x:%02x.0",
+                node.control().table().number("gpu[1].pci_bus"),
+                node.control().table().number("gpu[1].pci_device"));
+        Files.createDirectories(node.sysfs().resolve("bus/pci/devices/" + address + "/drm/renderD129"));
+        Path device = Files.createFile(
+                Files.createDirectory(node.devices().resolve("dri")).resolve("renderD129"));
+        Process display = new ProcessBuilder("sleep", "600")
+                .redirectInput(device.toFile())
+                .start();
+        try {
+            assertThat(runs.reset("1").step("reset"))
+                    .containsSubsequence(
+                            "nvidia-smi may refuse it: kernel module nvidia_drm (modeset=Y, use count 1)",
+                            "its DRM devices are open by process " + display.pid(),
+                            "modprobe -r nvidia_drm");
+        } finally {
+            display.destroy();
+        }
+    }
+
+    @Test
     void resetOfAJobWithoutATokenIsWithheld() throws Exception {
         Path records = folder.resolve("records");
-        Ended ended = runs.reset(
-                "1",
-                "--arm",
-                "--maintenance.resource=gpuresets/reset-1",
-                "--maintenance.uid=r-uid",
-                "--maintenance.generation=1",
-                "--maintenance.node=node-1",
-                "--maintenance.node-uid=n-uid",
-                "--maintenance.lock-namespace=gpuwarden",
-                "--maintenance.record=" + records);
+        List<String> ofJob = new ArrayList<>(List.of("1", "--arm", "--maintenance.record=" + records));
+        ofJob.addAll(List.of(RESOURCE));
+        Ended ended = runs.reset(ofJob.toArray(String[]::new));
         assertThat(ended.code()).isEqualTo(4);
         assertThat(ended.step("gate")).startsWith("failed: expected the token of a ServiceAccount");
         assertThat(ended.step("reset")).isEqualTo("missing");

@@ -78,7 +78,7 @@ class GpuResetTest {
         }
 
         @Override
-        public Reading<List<String>> holders() {
+        public Reading<List<String>> holders(boolean all) {
             NodePaths paths = NodePaths.of(node.procfs(), node.sysfs(), node.podLogs());
             Reading<Set<Integer>> pids = new GpuFileHolders(paths, new ProcessOwners(paths))
                     .of(List.of(node.devices().resolve("nvidia3")));
@@ -87,6 +87,11 @@ class GpuResetTest {
                             .map(pid -> "process " + pid)
                             .toList())
                     : Reading.absent(Absence.NO_DATA, 0, ((Reading.Absent<?>) pids).text());
+        }
+
+        @Override
+        public Reading<KernelClients> kernelClients() {
+            return KernelClients.read(node.sysfs()).map(modules -> new KernelClients(modules, List.of()));
         }
 
         @Override
@@ -239,6 +244,25 @@ class GpuResetTest {
         assertThat(around.log).containsOnly("released", "taken again");
         assertThat(persistent()).isTrue();
         assertThat(node.control().gpus().get(3).fit()).isFalse();
+    }
+
+    @Test
+    void clientInTheKernelIsNamedWithItsRemedyOnceNvidiaSmiHasRefused() throws Exception {
+        node.set("node.drm-modeset", "yes");
+        Outcome refused = reset();
+        assertThat(failure(refused))
+                .startsWith(
+                        "refused: probable cause: kernel module nvidia_drm (modeset=Y, use count 1) can hold the GPU")
+                .contains(
+                        "then run modprobe -r nvidia_drm. nvidia-smi ended with code 255: ",
+                        "In use by another client");
+        assertThat(refused.isBefore()).isTrue();
+        assertThat(around.log).as("no line").containsOnly("released", "taken again");
+        assertThat(persistent()).isTrue();
+        node.set("node.drm-modeset", "no");
+        assertThat(reset().success())
+                .as("with nvidia_drm as most servers have it")
+                .isTrue();
     }
 
     @Test

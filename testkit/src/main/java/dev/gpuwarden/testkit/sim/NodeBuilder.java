@@ -64,6 +64,7 @@ final class NodeBuilder {
         SimTable table = SimTable.create(folder.table, files.layout());
         NodeBuilder builder = new NodeBuilder(scenario, folder, table);
         installDriver(scenario.driver(), folder, files, table);
+        new ModuleFiles(folder).write();
         table.change(t -> builder.writeDriverAndGpus());
         NodeControl control = new NodeControl(folder, table, clock);
         control.boot(ProcFiles.UPTIME);

@@ -217,6 +217,7 @@ public final class NodeControl {
                 }
             }
             case "nccl-library" -> folder.showNccl(number == 1);
+            case "drm-modeset" -> new ModuleFiles(folder).modeset(number == 1);
             default -> writer.node(setting);
         }
     }
