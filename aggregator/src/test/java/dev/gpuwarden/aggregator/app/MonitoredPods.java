@@ -97,6 +97,7 @@ final class MonitoredPods implements AutoCloseable {
                 metadata:
                   name: %s
                   namespace: gpu-operator
+                  labels: {app.kubernetes.io/managed-by: gpu-operator}
                   ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: validator, uid: u-1, controller: true}]
                 spec:
                   nodeName: %s

@@ -25,7 +25,8 @@ class PolicyTestCommandTest {
     private static final String POD = """
             apiVersion: v1
             kind: Pod
-            metadata: {name: %s, namespace: gpu-operator, ownerReferences: [{kind: DaemonSet, name: d}]}
+            metadata: {name: %s, namespace: gpu-operator, labels: {app.kubernetes.io/managed-by: gpu-operator},
+              ownerReferences: [{kind: DaemonSet, name: d}]}
             spec: {nodeName: n1, containers: [{name: a}]}
             status: {phase: %s, startTime: "2026-11-22T10:00:00Z", containerStatuses: [{name: a, ready: %s, state: {}}]}
             """;

@@ -80,10 +80,43 @@ class ShippedPoliciesTest {
         assertThat(matches(pod, LATE)).isFalse();
     }
 
-    @Test
-    void otherNamespacesAreNotMonitored() {
-        assertThat(matches(TestPolicies.pod("default", "validator", "n1", "Failed", "[]"), LATE))
-                .isFalse();
+    private static Map<String, Object> daemonPod(String namespace, String name, String labels, String selector) {
+        return TestPolicies.yaml("""
+                apiVersion: v1
+                kind: Pod
+                metadata: {namespace: %s, name: %s, labels: {%s}, ownerReferences: [{kind: DaemonSet, name: d}]}
+                spec: {nodeName: n1, nodeSelector: {%s}, containers: [{name: a, image: x}]}
+                status: {phase: Pending, startTime: "2026-11-22T10:00:00Z"}
+                """.formatted(namespace, name, labels, selector));
+    }
+
+    @ParameterizedTest(name = "{0}/{1} with {2} and {3}")
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            gpu-operator           | nvidia-driver-daemonset-1  |                                            |                                      | 0
+            nvidia-gpu-operator    | nvidia-driver-daemonset-1  |                                            |                                      | 0
+            gpu-operator-resources | gpu-feature-discovery-x1   |                                            |                                      | 0
+            my-gpus                | nvidia-dcgm-x1             |                                            | nvidia.com/gpu.deploy.dcgm: "true"   | 0
+            my-gpus                | anything                   | app.kubernetes.io/managed-by: gpu-operator |                                      | 0
+            my-gpus                | nvidia-dcgm-x1             |                                            |                                      | -
+            gpu-operator           | log-shipper-1              |                                            |                                      | -
+            nvidia-gpu-operator    | log-shipper-1              | app.kubernetes.io/managed-by: Helm         |                                      | -
+            team                   | trainer-1                  |                                            | nvidia.com/gpu.deploy.operands: "true" | -
+            network-operator       | mofed-ubuntu24.04-ds-x1    |                                            |                                      | 1
+            nvidia-network-operator | rdma-shared-dp-ds-x1      |                                            |                                      | 1
+            my-nics                | anything                   | ds-owner: NicClusterPolicy                 |                                      | 1
+            nvidia-network-operator | log-shipper-1             |                                            |                                      | -
+            my-nics                | mofed-ubuntu24.04-ds-x1    |                                            |                                      | -
+            default                | validator                  |                                            |                                      | -
+            """)
+    void podsOfAnOperatorAreKnownByItsLabelsInAnyNamespace(
+            String namespace, String name, String labels, String selector, String policy) {
+        Map<String, Object> pod =
+                daemonPod(namespace, name, labels == null ? "" : labels, selector == null ? "" : selector);
+        for (int i = 0; i < 2; i++) {
+            assertThat(POLICIES.get(i).evaluate(pod, LATE).matches())
+                    .as(POLICIES.get(i).source().name())
+                    .isEqualTo(policy.equals(String.valueOf(i)));
+        }
     }
 
     @Test
@@ -110,8 +143,14 @@ class ShippedPoliciesTest {
         assertThat(TestPolicies.shipped())
                 .extracting(MonitorPolicy::name)
                 .containsExactly(
-                        "gpu-operator-pods-health", "network-operator-pod-health", "gpu-pods-rejected", "node-silent");
-        assertThat(TestPolicies.shipped()).extracting(MonitorPolicy::enabled).containsExactly(true, true, true, false);
+                        "gpu-operator-pods-health",
+                        "network-operator-pod-health",
+                        "gpu-pods-rejected",
+                        "mig-pods-rejected",
+                        "node-silent");
+        assertThat(TestPolicies.shipped())
+                .extracting(MonitorPolicy::enabled)
+                .containsExactly(true, true, true, true, false);
         assertThat(TestPolicies.shipped().get(0).event())
                 .isEqualTo(new EventTemplate(
                         "Software",
@@ -125,6 +164,10 @@ class ShippedPoliciesTest {
     }
 
     private static Map<String, Object> rejected(String limits) {
+        return rejected(limits, "UnexpectedAdmissionError");
+    }
+
+    private static Map<String, Object> rejected(String limits, String reason) {
         return TestPolicies.yaml("""
                 apiVersion: v1
                 kind: Pod
@@ -132,19 +175,28 @@ class ShippedPoliciesTest {
                 spec: {nodeName: n1, containers: [{name: side, image: x}, {name: a, image: x, resources: {limits: %s}}]}
                 status:
                   phase: Failed
-                  reason: UnexpectedAdmissionError
+                  reason: %s
                   message: "Pod was rejected: Allocate failed due to rpc error: code = Unknown, which is unexpected"
                   startTime: "2026-11-22T10:00:00Z"
-                """.formatted(limits));
+                """.formatted(limits, reason));
     }
 
     @Test
     void rejectedGpuPodsAreCountedForTenMinutes() {
         assertThat(TestPolicies.shipped().get(2).minMatches()).isEqualTo(3);
         assertThat(TestPolicies.shipped().get(2).event().message()).contains("10 minutes");
-        for (String limits : List.of("{nvidia.com/gpu: 1}", "{cpu: 1, nvidia.com/mig-1g.5gb: 2}")) {
+        assertThat(TestPolicies.shipped().get(3).minMatches())
+                .as("a race of changing partitions rejects a few")
+                .isEqualTo(10);
+        String mig = "{cpu: 1, nvidia.com/mig-1g.5gb: 2}";
+        for (String limits : List.of("{nvidia.com/gpu: 1}", mig)) {
             assertThat(matches(rejected(limits), STARTED.plusSeconds(599))).isTrue();
-            Outcome outcome = POLICIES.get(2).evaluate(rejected(limits), STARTED);
+            assertThat(POLICIES.get(limits.equals(mig) ? 2 : 3)
+                            .evaluate(rejected(limits), STARTED)
+                            .matches())
+                    .as("counted once")
+                    .isFalse();
+            Outcome outcome = POLICIES.get(limits.equals(mig) ? 3 : 2).evaluate(rejected(limits), STARTED);
             assertThat(outcome.node()).isEqualTo("n1");
             assertThat(outcome.changes().orElseThrow())
                     .isBetween(
@@ -152,6 +204,13 @@ class ShippedPoliciesTest {
         }
         assertThat(matches(rejected("{cpu: 1, example.com/nic: 1}"), STARTED)).isFalse();
         assertThat(matches(rejected("{nvidia.com/hostdev: 1}"), STARTED)).isFalse();
+        assertThat(matches(rejected("{nvidia.com/gpu: 1}", "OutOfnvidia.com/gpu"), STARTED))
+                .isTrue();
+        assertThat(matches(rejected("{nvidia.com/mig-1g.5gb: 1}", "OutOfnvidia.com/mig-1g.5gb"), STARTED))
+                .isTrue();
+        assertThat(matches(rejected("{nvidia.com/gpu: 1}", "OutOfcpu"), STARTED))
+                .as("no matter of the GPUs")
+                .isFalse();
         Map<String, Object> other = rejected("{nvidia.com/gpu: 1}");
         Map<String, Object> status = JsonTrees.copy(JsonTrees.object(other, "status"));
         status.put("reason", "Evicted");
@@ -161,7 +220,7 @@ class ShippedPoliciesTest {
 
     @Test
     void silentNodeIsFoundWhenItsPolicyIsEnabled() {
-        CompiledPolicy silent = POLICIES.get(3);
+        CompiledPolicy silent = POLICIES.get(4);
         String health = "{metadata: {name: n1}, status: {monitors: [{reported: '2026-11-22T09:00:00Z'}]%s}}";
         Map<String, Object> resource = TestPolicies.yaml(health.formatted(", reported: '2026-11-22T10:00:00Z'"));
         assertThat(silent.evaluate(resource, STARTED.plus(Duration.ofMinutes(20)))

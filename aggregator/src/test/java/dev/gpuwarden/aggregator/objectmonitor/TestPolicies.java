@@ -95,6 +95,15 @@ final class TestPolicies {
         return pod("gpu-operator", "validator", "n1", phase, containers);
     }
 
+    /** Returns the label that an operator gives its pods, in a namespace of its name. */
+    private static String label(String namespace) {
+        return switch (namespace) {
+            case "gpu-operator" -> "app.kubernetes.io/managed-by: gpu-operator";
+            case "network-operator" -> "ds-owner: NicClusterPolicy";
+            default -> "";
+        };
+    }
+
     static Map<String, Object> pod(String namespace, String name, String node, String phase, String containers) {
         return yaml("""
                 apiVersion: v1
@@ -103,6 +112,7 @@ final class TestPolicies {
                   namespace: %s
                   name: %s
                   uid: u-%s
+                  labels: {%s}
                   ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: validator, controller: true}]
                 spec:
                   containers: [{name: a, image: x}]
@@ -111,6 +121,7 @@ final class TestPolicies {
                   phase: %s
                   startTime: "2026-11-22T10:00:00Z"
                   containerStatuses: %s
-                """.formatted(namespace, name, name, node.isEmpty() ? "" : "nodeName: " + node, phase, containers));
+                """.formatted(
+                namespace, name, name, label(namespace), node.isEmpty() ? "" : "nodeName: " + node, phase, containers));
     }
 }
