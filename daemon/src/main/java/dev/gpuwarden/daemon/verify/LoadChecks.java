@@ -12,6 +12,7 @@ import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -30,13 +31,14 @@ public record LoadChecks(CheckPlan plan, CheckEnvironment around, Supplier<Optio
         return plan.planned().stream().map(CheckPlan.Planned::info).toList();
     }
 
-    /** Runs each check once, on these GPUs alone. Blocks, up to some minutes. */
-    List<CheckResult> run(Predicate<GpuSnapshot> gpus) {
+    /** Runs each of these checks once, on these GPUs alone. Blocks, up to some minutes. */
+    List<CheckResult> run(Set<String> ids, Predicate<GpuSnapshot> gpus) {
         GpuAccess usual = refusal.get()
                 .<GpuAccess>map(why -> (check, load, asked) ->
                         asked.stream().<GpuAccess.Answer>map(gpu -> why).toList())
                 .orElse(around.work().access());
         GpuAccess limited = new LimitedAccess(usual, gpus, OTHERS);
-        return CheckRunner.once(plan, around.withWork(around.work().withAccess(limited)), RunListener.NONE);
+        return CheckRunner.once(
+                plan.only(ids::contains), around.withWork(around.work().withAccess(limited)), RunListener.NONE);
     }
 }

@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 
 /**
  * The thread that runs all checks while a part waits for its verification, and ends the fault of each part that is verified. A
@@ -34,9 +34,6 @@ public final class RepairVerifier implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(RepairVerifier.class.getName());
     private static final long CLOSE_MILLIS = 500;
 
-    /** The time until a GPU gets work again that did not pass with it: the shortest interval of these checks. */
-    private static final Duration AFTER_WORK = Duration.ofMinutes(10);
-
     private final CheckRegistry checks;
     private final LoadChecks work;
     private final EventReader faults;
@@ -45,17 +42,10 @@ public final class RepairVerifier implements AutoCloseable {
     private final Duration pause;
     private final Semaphore wake = new Semaphore(1);
     private final Map<List<?>, List<String>> logged = new HashMap<>();
-    private final Map<List<?>, Attempt> attempts = new HashMap<>();
+    private final Map<List<?>, LoadAttempts> attempts = new HashMap<>();
     private final EventReader.Subscription subscription;
     private final Thread thread;
     private volatile boolean stopped;
-
-    /**
-     * The last run of the checks with a load on one part.
-     *
-     * @param next time of the next run, in {@code System.nanoTime}
-     */
-    private record Attempt(List<CheckResult> results, long next) {}
 
     /**
      * @param checks those that the daemon runs
@@ -142,38 +132,38 @@ public final class RepairVerifier implements AutoCloseable {
     private void runWork(List<CheckResult> results) {
         List<HealthEvent> ready = pending().stream()
                 .filter(this::mustCompute)
-                .filter(cause -> isDue(attempts.get(cause.entities())))
                 .filter(cause -> Verification.verdict(cause, checks.checks(), results)
                         .open()
                         .isEmpty())
                 .toList();
-        if (ready.isEmpty()) {
-            return;
-        }
-        List<CheckResult> worked = work.run(gpu -> ready.stream()
-                .anyMatch(cause ->
-                        Verification.concerns(Subject.of(gpu.identity()).entities(), cause)));
         long now = System.nanoTime();
-        for (HealthEvent cause : ready) {
-            long rest = Verification.hadWork(cause, worked) ? AFTER_WORK.toNanos() : 0;
-            attempts.put(cause.entities(), new Attempt(worked, now + rest));
-        }
+        Map<Set<String>, List<HealthEvent>> due = ready.stream()
+                .collect(Collectors.groupingBy(cause -> attempts(cause).due(work.checks(), now)));
+        due.forEach((checks, causes) -> {
+            if (!checks.isEmpty()) {
+                List<CheckResult> worked = work.run(
+                        checks,
+                        gpu -> causes.stream()
+                                .anyMatch(cause -> Verification.concerns(
+                                        Subject.of(gpu.identity()).entities(), cause)));
+                causes.forEach(cause -> attempts(cause).ended(cause, worked, System.nanoTime()));
+            }
+        });
+    }
+
+    private LoadAttempts attempts(HealthEvent cause) {
+        return attempts.computeIfAbsent(cause.entities(), part -> new LoadAttempts());
     }
 
     private boolean mustCompute(HealthEvent cause) {
         return !work.checks().isEmpty() && Verification.mustCompute(cause);
     }
 
-    private static boolean isDue(@Nullable Attempt last) {
-        return last == null || System.nanoTime() - last.next() >= 0;
-    }
-
     private void decide(HealthEvent cause, List<CheckResult> results) {
         List<CheckInfo> all = new ArrayList<>(checks.checks());
         List<CheckResult> ended = new ArrayList<>(results);
         if (mustCompute(cause)) {
-            Attempt last = attempts.get(cause.entities());
-            List<CheckResult> worked = last == null ? List.of() : last.results();
+            List<CheckResult> worked = attempts(cause).results();
             all.addAll(work.checks());
             ended.addAll(worked);
             store(OpenChecks.changes(cause, faults.faults(), worked, clock.instant()));

@@ -193,14 +193,6 @@ public final class Verification {
                 };
     }
 
-    /** Returns whether the part got work and has not passed, so that a repetition would be work again. */
-    static boolean hadWork(HealthEvent pending, List<CheckResult> results) {
-        return results.stream()
-                .flatMap(result -> result.findings().stream())
-                .filter(finding -> concerns(finding, pending))
-                .anyMatch(finding -> finding.outcome() != Outcome.SKIPPED && isOpen(finding));
-    }
-
     /** Returns the event that ends a pending fault, and those that name the open checks of its part. */
     static HealthEvent verified(HealthEvent pending, String text, Instant now) {
         return end(pending, text, now).toBuilder().errorCodes(List.of()).build();

@@ -22,6 +22,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class LoadChecksTest {
@@ -61,7 +62,9 @@ class LoadChecksTest {
                 NodePaths.of(Path.of("/none"), Path.of("/none"), Path.of("/none")));
         LoadChecks checks = new LoadChecks(CheckPlan.of(List.of(new Worker())), around, () -> refusal);
         String second = NodeFixture.identity(1).selector();
-        List<CheckResult> results = checks.run(gpu -> gpu.identity().selector().equals(second));
+        List<CheckResult> results = checks.run(
+                Set.of(new Worker().info().id()),
+                gpu -> gpu.identity().selector().equals(second));
         return results.get(0).findings().stream().map(Finding::code).toList();
     }
 

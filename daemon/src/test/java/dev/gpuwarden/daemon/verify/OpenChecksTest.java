@@ -116,23 +116,4 @@ class OpenChecksTest {
                         pending.toBuilder().entities(List.of()).build()))
                 .isFalse();
     }
-
-    @Test
-    void onlyWorkThatWasDoneDelaysTheNext() {
-        for (Finding done : List.of(
-                Finding.fail("wrong-result", AT_FAULT, "", "", RecommendedAction.RUN_FIELDDIAG),
-                Finding.unknown("child-crashed", AT_FAULT, "", ""))) {
-            assertThat(hadWork(done)).as(done.code()).isTrue();
-        }
-        for (Finding refused : List.of(
-                Finding.skipped("gpu-held", AT_FAULT, ""),
-                Finding.skipped("crashed-before", AT_FAULT, ""),
-                Finding.fail("wrong-result", OTHER, "", "", RecommendedAction.RUN_FIELDDIAG))) {
-            assertThat(hadWork(refused)).as(refused.code()).isFalse();
-        }
-    }
-
-    private boolean hadWork(Finding finding) {
-        return Verification.hadWork(pending, List.of(CheckResult.of(RESULTS, NOW, Duration.ZERO, List.of(finding))));
-    }
 }
