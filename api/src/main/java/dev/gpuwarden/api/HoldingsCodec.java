@@ -74,6 +74,7 @@ public final class HoldingsCodec {
                 .forEach(holdings::addProcesses);
         holdings.setUnlistedProcesses(
                 seen.unlistedProcesses().orElse(0) + seen.processes().size() - holdings.getProcessesCount());
+        seen.unsearched().map(HoldingsCodec::shown).ifPresent(holdings::setProcessesError);
         holdings.setUnlisted(seen.unlisted()
                 + seen.holders().size()
                 - holdings.getHoldersCount()
@@ -149,7 +150,8 @@ public final class HoldingsCodec {
                 unresolved,
                 left + Math.max(0, said.getUnlisted()),
                 processes,
-                counted ? OptionalLong.of(more) : OptionalLong.empty()));
+                counted ? OptionalLong.of(more) : OptionalLong.empty(),
+                Optional.of(said.getProcessesError()).filter(why -> !why.isEmpty())));
     }
 
     /** Returns the holder; empty for a kind that this version does not support. */

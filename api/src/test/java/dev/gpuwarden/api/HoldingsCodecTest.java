@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,8 @@ class HoldingsCodecTest {
                 List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no GPU has the index 7")),
                 3,
                 List.of(new ProcessHolder("ml", "squats", "main", "GPU-1")),
-                OptionalLong.of(0));
+                OptionalLong.of(0),
+                Optional.empty());
         assertThat(said(Reading.of(all)).getId()).isEqualTo("q");
         assertThat(HoldingsCodec.parse(said(Reading.of(all)))).isEqualTo(Reading.of(all));
         GpuHolders none = new GpuHolders(NOW, List.of(), List.of(), 0);
@@ -93,6 +95,8 @@ class HoldingsCodecTest {
         assertThat(HoldingsCodec.parse(said(Reading.of(full)))).isEqualTo(Reading.of(full));
         assertThat(HoldingsCodec.parse(said(Reading.of(more))))
                 .isEqualTo(Reading.of(none.with(full.processes(), OptionalLong.of(46))));
+        GpuHolders hidden = full.missing(Optional.of("processes are hidden"));
+        assertThat(HoldingsCodec.parse(said(Reading.of(hidden)))).isEqualTo(Reading.of(hidden));
         Holdings older =
                 said(Reading.of(full)).toBuilder().clearUnlistedProcesses().build();
         assertThat(HoldingsCodec.parse(older)).isEqualTo(Reading.of(none.with(full.processes(), OptionalLong.empty())));

@@ -43,13 +43,13 @@ public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unkn
     }
 
     /**
-     * Returns the holders together with the pods that are here. A pod of a DaemonSet or of the node itself cannot leave, so the reset
-     * decides about it.
+     * Returns the holders together with the pods that are here. One that cannot leave is a holder too, since a reset would be refused
+     * for it.
      */
     public Map<String, Set<String>> and(Map<String, Set<String>> holders, Collection<PodView> pods) {
         Map<String, Set<String>> all = new TreeMap<>(holders);
         for (PodView pod : pods) {
-            if (pod.canLeave() && byPod.containsKey(pod.path())) {
+            if (byPod.containsKey(pod.path())) {
                 Set<String> gpus = new TreeSet<>(holders.getOrDefault(pod.path(), Set.of()));
                 gpus.addAll(of(pod));
                 all.put(pod.path(), gpus);
@@ -59,7 +59,7 @@ public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unkn
     }
 
     /**
-     * Returns the plan with the pods that are here and would not leave: an operator must end each of them, unless it would come again.
+     * Returns the plan with the pods that are here and would not leave: an operator must end each of them.
      *
      * @param permits the option that evicts them, for operators
      */
@@ -76,8 +76,8 @@ public record GpuProcesses(Map<String, Set<String>> byPod, Optional<String> unkn
     private PodPlan named(PodPlan plan, String permits) {
         PodView pod = plan.pod();
         String holds = of(pod).stream().sorted().collect(Collectors.joining(", ", "a process of it has ", " open"));
-        if (!pod.canLeave()) {
-            return new PodPlan(pod, Step.LEFT, plan.reason() + "; " + holds, plan.at(), plan.began());
+        if (!pod.services().isEmpty()) {
+            return plan;
         }
         if (pod.deleted().isPresent()) {
             return new PodPlan(pod, Step.GOING, "", pod.deleted(), plan.began());

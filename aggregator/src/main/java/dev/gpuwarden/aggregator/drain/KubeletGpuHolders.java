@@ -218,7 +218,7 @@ public final class KubeletGpuHolders implements GpuHolderSource, AutoCloseable {
             }
         }
         if (holders.listsAllProcesses()) {
-            return known.with(GpuProcesses.all(byPod));
+            return known.with(new GpuProcesses(byPod, holders.unsearched(), false));
         }
         String missing = "its daemon has no room for all pods whose processes have a GPU open:"
                 + " NodeHealth status.holdings lists " + holders.processes().size() + ", and "

@@ -115,6 +115,7 @@ public final class GpuHoldersJson {
         if (counted && (more > 0 || processes.size() >= MOST_UNCOUNTED)) {
             tree.put("unlistedProcessCount", more);
         }
+        answer.unsearched().ifPresent(why -> tree.put("processesError", ShownText.cut(why, LONGEST_REASON)));
     }
 
     /** Returns as many from the start as there is room for. */
@@ -236,10 +237,15 @@ public final class GpuHoldersJson {
                 List<ProcessHolder> processes = JsonTrees.objects(answer, "processes").stream()
                         .map(HoldingsReader::process)
                         .toList();
-                return new Answered(new GpuHolders(asOf, known, devices, left, processes, more(answer, processes)));
+                return new Answered(new GpuHolders(
+                        asOf, known, devices, left, processes, more(answer, processes), unsearched(answer)));
             } catch (DateTimeException e) {
                 return new Failed("the answer cannot be read: asOf is not a time");
             }
+        }
+
+        private static Optional<String> unsearched(Map<String, Object> answer) {
+            return Optional.of(JsonTrees.text(answer, "processesError")).filter(why -> !why.isEmpty());
         }
 
         private static OptionalLong more(Map<String, Object> answer, List<ProcessHolder> processes) {

@@ -16,19 +16,34 @@ class GpuProcessesTest {
 
     private static final GpuProcesses OPEN = GpuProcesses.all(Map.of("team/a", Set.of("GPU-2", "GPU-1")));
 
+    private static PodPlan plan(String pod, Map<String, Set<String>> holders) {
+        return DrainPlan.of(
+                        Some.partial("GPU-1", "GPU-2"),
+                        List.of(Some.read(pod)),
+                        holders,
+                        Some.policies("*=Immediate"),
+                        NOW)
+                .get(0);
+    }
+
     private static PodPlan named(String pod) {
-        List<PodPlan> plan = DrainPlan.of(
-                Some.partial("GPU-1", "GPU-2"), List.of(Some.read(pod)), Map.of(), Some.policies("*=Immediate"), NOW);
-        return OPEN.named(plan, "--processes=evict").get(0);
+        return OPEN.named(List.of(plan(pod, Map.of())), "--processes=evict").get(0);
     }
 
     @Test
-    void podOfAProcessIsAHolderUnlessItWouldComeAgain() {
+    void podOfAProcessIsAHolderAlsoIfItWouldComeAgain() {
         Map<String, Set<String>> holders = Map.of("team/a", Set.of("GPU-1"), "team/b", Set.of("GPU-1"));
         assertThat(OPEN.and(holders, List.of(Some.read(pod("a")), Some.read(pod("b")))))
                 .containsOnly(Map.entry("team/a", Set.of("GPU-1", "GPU-2")), Map.entry("team/b", Set.of("GPU-1")));
-        assertThat(OPEN.and(Map.of(), List.of(Some.read(pod("a").replace("ReplicaSet", "DaemonSet")))))
-                .isEmpty();
+        String daemons = pod("a").replace("ReplicaSet", "DaemonSet");
+        Map<String, Set<String>> open = OPEN.and(Map.of(), List.of(Some.read(daemons)));
+        assertThat(open).containsOnlyKeys("team/a");
+        assertThat(plan(daemons, open))
+                .returns(Step.STAYS, PodPlan::step)
+                .returns("it holds a GPU, and its DaemonSet would start it again there", PodPlan::reason);
+        String service = daemons.replace(
+                "{\"containers", "{\"nodeSelector\": {\"nvidia.com/gpu.deploy.dcgm\": \"true\"}, \"containers");
+        assertThat(plan(service, open)).as("the reset stops it").returns(Step.LEFT, PodPlan::step);
         assertThat(OPEN.and(Map.of(), List.of())).as("it has ended").isEmpty();
     }
 
@@ -39,9 +54,9 @@ class GpuProcessesTest {
                 .returns(
                         "a process of it has GPU-1, GPU-2 open without a request (--processes=evict)", PodPlan::reason);
         assertThat(named(pod("a").replace("ReplicaSet", "DaemonSet")))
-                .returns(Step.LEFT, PodPlan::step)
+                .returns(Step.STAYS, PodPlan::step)
                 .returns(
-                        "its DaemonSet would start it again there; a process of it has GPU-1, GPU-2 open",
+                        "a process of it has GPU-1, GPU-2 open, and its DaemonSet would start it again there",
                         PodPlan::reason);
         assertThat(named(pod("a").replace("\"uid\"", "\"deletionTimestamp\": \"2026-11-22T06:01:00Z\", \"uid\"")))
                 .returns(Step.GOING, PodPlan::step);

@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,8 @@ class HoldingsReaderTest {
                 List.of(new UnresolvedDevice("ml", "p", "main", "nvidia.com/gpu", "7", "no such")),
                 2,
                 List.of(new ProcessHolder("ml", "squats", "main", GPU)),
-                OptionalLong.of(0));
+                OptionalLong.of(0),
+                Optional.empty());
         assertThat(answered(Reading.of(all))).isEqualTo(all);
         assertThat(answered(answer())).isEqualTo(new GpuHolders(AS_OF, List.of(), List.of(), 0));
     }
@@ -136,6 +138,8 @@ class HoldingsReaderTest {
         ProcessHolder one = new ProcessHolder("ml", "squats", "main", GPU);
         List<ProcessHolder> many = new ArrayList<>(Collections.nCopies(256, one));
         assertThat(answered(Reading.of(none.with(many)))).isEqualTo(none.with(many));
+        GpuHolders hidden = none.missing(Optional.of("processes are hidden"));
+        assertThat(answered(Reading.of(hidden))).as("no proof that none has it").isEqualTo(hidden);
         many.add(new ProcessHolder("ml", "../squats", "main", GPU));
         many.add(one);
         assertThat(answered(Reading.of(none.with(many, OptionalLong.of(5)))))

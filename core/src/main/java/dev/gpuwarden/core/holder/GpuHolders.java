@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -15,9 +16,11 @@ import java.util.stream.Collectors;
  *
  * @param asOf time of the kubelet's answer; later pods are missing
  * @param unlisted number of holders and unresolved devices that found no room in the lists
- * @param processes pods whose processes hold a GPU open; some may be missing, because a daemon may not be permitted to find them
+ * @param processes pods whose processes hold a GPU open
  * @param unlistedProcesses number of further such containers that found no room; empty if an older version filled the list and
  *     did not count
+ * @param unsearched reason why the search of processes may have missed some; empty if it was complete, and from older versions,
+ *     which do not report it
  */
 public record GpuHolders(
         Instant asOf,
@@ -25,7 +28,8 @@ public record GpuHolders(
         List<UnresolvedDevice> unresolved,
         long unlisted,
         List<ProcessHolder> processes,
-        OptionalLong unlistedProcesses) {
+        OptionalLong unlistedProcesses,
+        Optional<String> unsearched) {
 
     private static final Comparator<GpuHolder> BY_GPU = Comparator.comparing(GpuHolder::gpuUuid)
             .thenComparing(GpuHolder::namespace)
@@ -57,7 +61,7 @@ public record GpuHolders(
 
     /** Creates the kubelet's answer alone. */
     public GpuHolders(Instant asOf, List<GpuHolder> holders, List<UnresolvedDevice> unresolved, long unlisted) {
-        this(asOf, holders, unresolved, unlisted, List.of(), OptionalLong.of(0));
+        this(asOf, holders, unresolved, unlisted, List.of(), OptionalLong.of(0), Optional.empty());
     }
 
     public GpuHolders with(List<ProcessHolder> found) {
@@ -65,7 +69,16 @@ public record GpuHolders(
     }
 
     public GpuHolders with(List<ProcessHolder> found, OptionalLong more) {
-        return new GpuHolders(asOf, holders, unresolved, unlisted, found, more);
+        return new GpuHolders(asOf, holders, unresolved, unlisted, found, more, unsearched);
+    }
+
+    public GpuHolders with(ProcessSearch search) {
+        return with(search.found()).missing(search.missing());
+    }
+
+    /** @param why the reason why processes may be missing */
+    public GpuHolders missing(Optional<String> why) {
+        return new GpuHolders(asOf, holders, unresolved, unlisted, processes, unlistedProcesses, why);
     }
 
     /** Returns whether a GPU without a listed holder certainly has none. */

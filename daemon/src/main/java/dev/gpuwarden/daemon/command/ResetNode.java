@@ -40,9 +40,6 @@ import java.util.stream.Collectors;
 final class ResetNode implements ResettableNode {
 
     private static final long HOLD_SECONDS = 3600;
-    /** Closes a GPU when `nvidia-smi -pm 0` asks it, so it is no reason to begin no reset (NVIDIA/NVSentinel#1690). */
-    private static final String PERSISTENCE = "nvidia-persistenced";
-
     private static final String ERROR_LEVEL = "<3>";
 
     private final Optional<Path> socket;
@@ -206,7 +203,7 @@ final class ResetNode implements ResettableNode {
         pids.forEach(pid -> found.put(pid, 0L));
         List<String> names = new ArrayList<>();
         owners.lookUp(found).forEach((pid, facts) -> {
-            if (all || !ProcessNames.isProgram(pid, facts, PERSISTENCE)) {
+            if (all || !ProcessNames.isProgram(pid, facts, ProcessNames.PERSISTENCE_DAEMON)) {
                 names.add(ProcessNames.text(pid, facts));
             }
         });

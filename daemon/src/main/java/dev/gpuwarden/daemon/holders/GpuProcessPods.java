@@ -1,12 +1,15 @@
 package dev.gpuwarden.daemon.holders;
 
 import dev.gpuwarden.core.holder.ProcessHolder;
+import dev.gpuwarden.core.holder.ProcessSearch;
+import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
+import dev.gpuwarden.daemon.view.ProcessNames;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,9 +23,12 @@ import java.util.function.Supplier;
 
 /**
  * The pods whose processes have a GPU open, by the files of the processes. The kubelet does not list a pod that got the GPU without a
- * request, and a reset fails for it. A process is left out if it cannot be read, or if the node does not name its pod. Thread-safe.
+ * request, and a reset fails for it. A process that is in no pod of a known name, and one that may have been missed, is in the reason why
+ * the pods are not all. Processes that a reset makes let go are left out: this daemon's own, and nvidia-persistenced. Thread-safe.
  */
-public final class GpuProcessPods implements Supplier<List<ProcessHolder>> {
+public final class GpuProcessPods implements Supplier<ProcessSearch> {
+
+    private static final int MOST_NAMES = 3;
 
     private final Supplier<NodeSnapshot> node;
     private final ProcessOwners owners;
@@ -41,7 +47,7 @@ public final class GpuProcessPods implements Supplier<List<ProcessHolder>> {
 
     /** Reads /proc of each process of the node. */
     @Override
-    public List<ProcessHolder> get() {
+    public ProcessSearch get() {
         Map<Path, String> gpus = new HashMap<>();
         for (GpuSnapshot gpu : node.get().gpus()) {
             gpu.identity()
@@ -51,19 +57,62 @@ public final class GpuProcessPods implements Supplier<List<ProcessHolder>> {
                     .filter(Files::exists)
                     .ifPresent(file -> gpu.identity().uuid().asOptional().ifPresent(uuid -> gpus.put(file, uuid)));
         }
-        Map<Integer, Set<Path>> files =
-                OpenFiles.filesByHolder(gpus.keySet()).asOptional().orElse(Map.of());
+        if (owners.hiddenBecause().isPresent()) {
+            return new ProcessSearch(List.of(), owners.hiddenBecause());
+        }
+        Reading<OpenFiles.Search> search = OpenFiles.search(gpus.keySet());
+        return search instanceof Reading.Present<OpenFiles.Search> present
+                ? found(present.value(), gpus)
+                : new ProcessSearch(List.of(), Optional.of(((Reading.Absent<OpenFiles.Search>) search).text()));
+    }
+
+    private ProcessSearch found(OpenFiles.Search search, Map<Path, String> gpus) {
+        int own = (int) ProcessHandle.current().pid();
         Map<Integer, Long> asked = new HashMap<>();
-        files.keySet().forEach(pid -> asked.put(pid, 0L));
+        search.byPid().keySet().forEach(pid -> asked.put(pid, 0L));
+        asked.put(own, 0L);
         Map<Integer, ProcessFacts> facts = owners.lookUp(asked);
+        Optional<Owner> self = Optional.ofNullable(facts.get(own)).map(ProcessFacts::owner);
         Set<ProcessHolder> found = new LinkedHashSet<>();
-        files.forEach((pid, open) -> {
+        List<String> others = new ArrayList<>();
+        search.byPid().forEach((pid, open) -> {
             ProcessFacts known = facts.get(pid);
-            if (known != null && known.owner() instanceof Owner.Pod pod) {
-                open.forEach(file -> holder(pod, gpus.getOrDefault(file, "")).ifPresent(found::add));
+            if (known == null
+                    || ProcessNames.isProgram(pid, known, ProcessNames.PERSISTENCE_DAEMON)
+                    || self.filter(me -> isSame(me, known.owner())).isPresent()) {
+                return;
+            }
+            List<ProcessHolder> named = known.owner() instanceof Owner.Pod pod
+                    ? open.stream()
+                            .flatMap(file -> holder(pod, gpus.getOrDefault(file, "")).stream())
+                            .toList()
+                    : List.of();
+            found.addAll(named);
+            if (named.isEmpty()) {
+                others.add(ProcessNames.text(pid, known));
             }
         });
-        return new ArrayList<>(found);
+        return new ProcessSearch(new ArrayList<>(found), missing(others, search.unread()));
+    }
+
+    /** Returns true for the pod of this daemon. Two processes outside pods are not compared: their owners may be one for all. */
+    private static boolean isSame(Owner self, Owner other) {
+        return self instanceof Owner.Pod mine
+                && other instanceof Owner.Pod its
+                && mine.uid().equals(its.uid());
+    }
+
+    private static Optional<String> missing(List<String> others, Optional<String> unread) {
+        List<String> reasons = new ArrayList<>();
+        if (!others.isEmpty()) {
+            int more = others.size() - MOST_NAMES;
+            reasons.add("no pod of a known name, and has a GPU open: "
+                    + String.join(
+                            ", ", others.stream().sorted().limit(MOST_NAMES).toList())
+                    + (more > 0 ? " and " + more + " more" : ""));
+        }
+        unread.ifPresent(process -> reasons.add("the open files cannot be listed of " + process));
+        return reasons.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", reasons));
     }
 
     private static Optional<ProcessHolder> holder(Owner.Pod pod, String gpu) {

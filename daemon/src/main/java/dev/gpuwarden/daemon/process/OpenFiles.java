@@ -52,7 +52,7 @@ public final class OpenFiles {
      * @param gpus processes that hold a device of a GPU open by another name than those searched for
      * @param unread the first process whose files cannot be listed, with the cause; empty if all were
      */
-    record Search(Map<Integer, Set<Path>> byPid, Set<Integer> gpus, Optional<String> unread) {}
+    public record Search(Map<Integer, Set<Path>> byPid, Set<Integer> gpus, Optional<String> unread) {}
 
     /**
      * Returns those of the files that each process holds open, by PID, without this process. A process whose files cannot be listed,
@@ -65,7 +65,7 @@ public final class OpenFiles {
     }
 
     /** @return absent if a file or /proc cannot be read */
-    static Reading<Search> search(Collection<Path> files) {
+    public static Reading<Search> search(Collection<Path> files) {
         Map<String, Path> wanted = new HashMap<>();
         for (Path file : files) {
             try {

@@ -54,7 +54,7 @@ public final class GpuReset {
             return !success && failure().isPresent() && !isBefore();
         }
 
-        /** Returns true if it failed before it could say anything about the GPU. */
+        /** Returns true if it failed before the GPU was judged. */
         public boolean isBefore() {
             return failure().filter(step -> BEFORE.contains(step.name())).isPresent();
         }

@@ -11,6 +11,9 @@ import java.util.function.IntFunction;
 /** The names of processes for operators: the number, the program, and the pod, container, unit or job. */
 public final class ProcessNames {
 
+    /** Closes a GPU when its persistence mode is turned off, as a reset does (NVIDIA/NVSentinel#1690). */
+    public static final String PERSISTENCE_DAEMON = "nvidia-persistenced";
+
     /** The kernel keeps fewer letters than 16 of a name (TASK_COMM_LEN). */
     private static final int KERNEL_KEEPS = 15;
 

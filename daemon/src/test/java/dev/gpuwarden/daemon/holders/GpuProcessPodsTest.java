@@ -3,12 +3,15 @@ package dev.gpuwarden.daemon.holders;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.holder.ProcessHolder;
+import dev.gpuwarden.core.holder.ProcessSearch;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.process.NodeTree;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +26,16 @@ class GpuProcessPodsTest {
     Path folder;
 
     @Test
+    void searchThatSeesNoProcessesIsNoAnswer() throws IOException {
+        NodeTree node = new NodeTree(folder);
+        Files.createDirectories(node.paths().procfs().resolve("self"));
+        GpuProcessPods pods =
+                new GpuProcessPods(() -> NodeFixture.node(2), new ProcessOwners(node.paths()), folder.resolve("dev"));
+        assertThat(pods.get())
+                .isEqualTo(new ProcessSearch(List.of(), Optional.of("processes are hidden from this user (hidepid)")));
+    }
+
+    @Test
     void podOfAProcessHoldsItsGpu() throws IOException {
         Path devices = Files.createDirectories(folder.resolve("dev"));
         Files.createFile(devices.resolve("nvidia0"));
@@ -33,14 +46,20 @@ class GpuProcessPodsTest {
             NodeTree node = new NodeTree(folder);
             GpuProcessPods pods = new GpuProcessPods(
                     () -> NodeFixture.node(2), new ProcessOwners(node.paths(), node.clock()), devices);
-            assertThat(pods.get()).as("no pod is known").isEmpty();
+            assertThat(pods.get().found()).as("no pod is known").isEmpty();
+            assertThat(pods.get().missing().orElseThrow())
+                    .contains("no pod of a known name, and has a GPU open: process " + holder.pid());
             node.process((int) holder.pid(), 500, "sleep", "0::/kubepods/burstable/pod" + UID + "/" + "c".repeat(64))
                     .pod("ml", "squatter-0", UID, "main");
-            assertThat(pods.get())
+            assertThat(pods.get().found())
                     .containsExactly(
                             new ProcessHolder("ml", "squatter-0", "main", "GPU-00000000-0000-0000-0000-000000000001"));
             Files.delete(devices.resolve("nvidia0"));
-            assertThat(pods.get()).as("a GPU without a file hides no other").hasSize(1);
+            assertThat(pods.get().found())
+                    .as("a GPU without a file hides no other")
+                    .hasSize(1);
+            node.process((int) ProcessHandle.current().pid(), 400, "java", "0::/kubepods/burstable/pod" + UID + "/d");
+            assertThat(pods.get().found()).as("the daemon's own pod").isEmpty();
         } finally {
             holder.destroy();
         }
