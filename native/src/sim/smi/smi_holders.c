@@ -59,7 +59,7 @@ static bool used_in_scenario(const sim_table_t *table, int slot)
     return false;
 }
 
-/* The kernel's own client, which no process has (NVIDIA/mig-parted#181). That modeset alone makes it one is inferred. */
+/* The kernel's own client, which no process has (NVIDIA/mig-parted#181). Inferred: it is one with modeset alone. */
 static bool used_by_modeset(void)
 {
     char path[PATH_MAX];
