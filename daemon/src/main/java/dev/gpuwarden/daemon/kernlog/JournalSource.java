@@ -7,6 +7,7 @@ import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
+import dev.gpuwarden.daemon.script.BoundToThis;
 import dev.gpuwarden.daemon.script.FileTrust;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -112,12 +113,11 @@ final class JournalSource implements LogSource {
         if (refused.isPresent()) {
             throw new IOException(refused.get());
         }
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        ProcessBuilder builder = new ProcessBuilder(BoundToThis.command(command)).redirectErrorStream(true);
         builder.environment().put("LC_ALL", "C");
         Process started = builder.start();
         process = started;
         try (InputStream out = started.getInputStream()) {
-            started.getOutputStream().close();
             byte[] bytes = new byte[BUFFER_BYTES];
             LineSplitter lines = new LineSplitter(0);
             int size;

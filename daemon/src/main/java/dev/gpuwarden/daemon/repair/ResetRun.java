@@ -73,7 +73,7 @@ record ResetRun(
     }
 
     private Result run(List<String> command) throws InterruptedException {
-        ChildRun run = programs.run(command, Path.of("/"), System.getenv(), longest(), ChildRun.Stop.withParent(UNDO));
+        ChildRun run = programs.run(command, Path.of("/"), System.getenv(), longest(), ChildRun.Stop.after(UNDO));
         if (run.end() instanceof ChildRun.End.Exited exited) {
             return result(exited.code(), run.out(), run.err());
         }

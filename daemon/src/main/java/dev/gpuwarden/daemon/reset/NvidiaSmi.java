@@ -134,7 +134,7 @@ public final class NvidiaSmi {
     }
 
     private Result run(List<String> arguments, Duration longest) throws InterruptedException {
-        return Result.of(driver.run(driver.name(), arguments, longest, ChildRun.Stop.withParent(Duration.ZERO)));
+        return Result.of(driver.run(driver.name(), arguments, longest, ChildRun.Stop.after(Duration.ZERO)));
     }
 
     private static String oneLine(String output) {

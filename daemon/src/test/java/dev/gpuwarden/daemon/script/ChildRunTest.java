@@ -134,7 +134,7 @@ class ChildRunTest {
     @Test
     void runDoesNotEndProcessesOfAnother() throws Exception {
         ProcessBuilder other = new ProcessBuilder("sleep", "1000");
-        other.environment().put(ChildRun.OrphanProcesses.VARIABLE, new ChildRun.OrphanProcesses().mark());
+        other.environment().put(OrphanProcesses.VARIABLE, new OrphanProcesses().mark());
         Process process = other.start();
         try {
             var unused = run(LONG, "exit 0");
@@ -184,7 +184,7 @@ class ChildRunTest {
     void programWithGraceUndoesItsChangesWhenItIsCutOff() throws Exception {
         Path script = Programs.script(
                 folder.resolve("check.sh"), "trap 'echo undone >undone; exit 0' TERM", "sleep 1000 &", "wait");
-        ChildRun.Stop stop = ChildRun.Stop.withParent(Duration.ofSeconds(20));
+        ChildRun.Stop stop = ChildRun.Stop.after(Duration.ofSeconds(20));
         long start = System.nanoTime();
         ChildRun run = ChildRun.of(List.of(script.toString()), folder, ENVIRONMENT, Duration.ofMillis(300), stop);
         assertThat(run.end()).isEqualTo(new End.CutOff("did not end within 300ms"));
@@ -203,7 +203,7 @@ class ChildRunTest {
                 folder,
                 ENVIRONMENT,
                 Duration.ofMillis(300),
-                ChildRun.Stop.withParent(Duration.ofSeconds(1)));
+                ChildRun.Stop.after(Duration.ofSeconds(1)));
         assertThat(run.end()).isInstanceOf(End.CutOff.class);
         assertGone("child");
     }
