@@ -120,24 +120,39 @@ class EqualWorkTest {
     void oneWrongResultIsNoFaultAndTwoAre() {
         ResultVerdict wrong = ResultVerdict.wrong("a", 1, "");
         ResultVerdict right = ResultVerdict.right("a", "");
-        RepeatedWrong once = RepeatedWrong.NONE.after(wrong);
+        RepeatedWrong once = RepeatedWrong.NONE.after(List.of(right, wrong));
         assertThat(once.isFault()).isFalse();
-        assertThat(once.after(right)
-                        .after(ResultVerdict.undecided("a", ""))
-                        .after(wrong)
+        assertThat(once.after(List.of(right))
+                        .after(List.of(ResultVerdict.undecided("a", "")))
+                        .after(List.of(wrong, right))
                         .isFault())
                 .isTrue();
-        assertThat(RepeatedWrong.NONE.after(ResultVerdict.wrong("a", 2, "")).isFault())
+        assertThat(RepeatedWrong.NONE.after(List.of(wrong, wrong)).isFault()).isTrue();
+        assertThat(RepeatedWrong.NONE
+                        .after(List.of(ResultVerdict.wrong("a", 2, "")))
+                        .isFault())
                 .isTrue();
     }
 
     @Test
     void aWrongResultIsForgottenAfterManyRightRuns() {
-        RepeatedWrong state = RepeatedWrong.NONE.after(ResultVerdict.wrong("a", 5, ""));
+        ResultVerdict right = ResultVerdict.right("a", "");
+        // As many verdicts as gpumem has in a run.
+        List<ResultVerdict> run = List.of(right, right, right);
+        RepeatedWrong state = RepeatedWrong.NONE.after(List.of(ResultVerdict.wrong("a", 5, "")));
         for (int i = 1; i < RepeatedWrong.FORGOTTEN; i++) {
-            state = state.after(ResultVerdict.right("a", ""));
+            state = state.after(run);
         }
         assertThat(state.isFault()).isTrue();
-        assertThat(state.after(ResultVerdict.right("a", ""))).isEqualTo(RepeatedWrong.NONE);
+        assertThat(state.after(run)).isEqualTo(RepeatedWrong.NONE);
+    }
+
+    @Test
+    void aStateFromElsewhereIsBroughtIntoRange() {
+        assertThat(RepeatedWrong.of(Long.MAX_VALUE, Long.MAX_VALUE)
+                        .after(List.of(ResultVerdict.wrong("a", 1, "")))
+                        .isFault())
+                .isTrue();
+        assertThat(RepeatedWrong.of(Long.MIN_VALUE, -1)).isEqualTo(RepeatedWrong.NONE);
     }
 }

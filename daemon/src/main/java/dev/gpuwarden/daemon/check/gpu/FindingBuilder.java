@@ -17,8 +17,10 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -35,6 +37,7 @@ final class FindingBuilder {
 
     private final GpuSnapshot gpu;
     private final CheckContext context;
+    private final Map<String, Integer> counted;
     private final List<Part> parts = new ArrayList<>(4);
     private final List<Measurement> always = new ArrayList<>();
     private WorkReadings work = WorkReadings.of(List.of());
@@ -48,8 +51,27 @@ final class FindingBuilder {
             List<Measurement> evidence) {}
 
     FindingBuilder(GpuSnapshot gpu, CheckContext context) {
+        this(gpu, context, new HashMap<>());
+    }
+
+    /** @param counted see {@link #counted} */
+    FindingBuilder(GpuSnapshot gpu, CheckContext context, Map<String, Integer> counted) {
         this.gpu = gpu;
         this.context = context;
+        this.counted = counted;
+    }
+
+    /**
+     * Returns the wrong results of one measurement of the GPU that were counted, by what was wrong, so that none counts twice when it is
+     * judged again; a right measurement that was counted has no wrong result.
+     */
+    Map<String, Integer> counted() {
+        return counted;
+    }
+
+    /** Returns whether there is no part yet. */
+    boolean isEmpty() {
+        return parts.isEmpty();
     }
 
     GpuSnapshot gpu() {
