@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.check;
 
 import dev.gpuwarden.core.event.LeftOut;
+import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
@@ -22,7 +23,11 @@ public interface CheckContext {
 
     NodeSnapshot node();
 
-    /** Returns the GPU's readings of the last minutes; in a single run it returns absences alone. */
+    /**
+     * Returns the GPU's readings of the last minutes; in a single run it returns absences alone.
+     *
+     * @throws IllegalStateException in a check with a load on GPUs, which may run in a process without readings from before
+     */
     GpuHistory history(GpuIdentity gpu);
 
     /** Returns the limits in force, for boards and in general. */
@@ -34,6 +39,7 @@ public interface CheckContext {
      * driver reload.
      *
      * @param counter unique within the check, for example "mlx5_0/1/link_downed"
+     * @throws IllegalStateException in a check with a load on GPUs: no window of minutes has two of its runs
      */
     Reading<Long> increase(String counter, long value, Duration window);
 
@@ -44,7 +50,8 @@ public interface CheckContext {
 
     /**
      * Returns the check's notes of earlier runs, which it may change: known parts, and since when a state holds. Each
-     * check has its own. They are kept while the daemon runs and never written to disk; empty in a single run.
+     * check has its own. They are kept while the daemon runs and never written to disk; empty in a single run. A run in a child process
+     * has the same notes, and gives them back.
      */
     default Map<String, Long> notes() {
         return new HashMap<>();
@@ -52,7 +59,7 @@ public interface CheckContext {
 
     /**
      * Returns notes like {@link #notes} that also survive a restart of the daemon, until the node boots. They are for what was
-     * seen working in this boot. Empty in a single run.
+     * seen working in this boot, and for counts that a restart must not set back. Empty in a single run.
      */
     default Map<String, Long> bootNotes() {
         return new HashMap<>();
@@ -66,12 +73,20 @@ public interface CheckContext {
         return Optional.empty();
     }
 
-    /** Returns the state of the kernel-log reader; NOT_SUPPORTED where the user switched it off. */
+    /**
+     * Returns the state of the kernel-log reader; NOT_SUPPORTED where the user switched it off.
+     *
+     * @throws IllegalStateException in a check with a load on GPUs, as for {@link #history}
+     */
     default Reading<KernelLogStatus> kernelLog() {
         return Reading.absent(Absence.PENDING, 0, "the kernel log");
     }
 
-    /** Returns the faults that found no room among the current ones; NOT_SUPPORTED in a single run, which keeps no faults. */
+    /**
+     * Returns the faults that found no room among the current ones; NOT_SUPPORTED in a single run, which keeps no faults.
+     *
+     * @throws IllegalStateException in a check with a load on GPUs, as for {@link #history}
+     */
     default Reading<LeftOut> leftOut() {
         return Reading.absent(Absence.NOT_SUPPORTED, 0, "a single run keeps no faults");
     }
@@ -101,6 +116,12 @@ public interface CheckContext {
     default RateHistory rates() {
         return RateHistory.NONE;
     }
+
+    /**
+     * Reports a finding that stands whatever becomes of the rest of this run, such as a wrong result of a GPU: also if the run hangs, fails,
+     * or its process is killed. Of a part's proven finding and the returned one the worse is the result. For the thread of the check alone.
+     */
+    default void proven(Finding finding) {}
 
     /** Returns the permission to give work to GPUs, which a check requests before it does. */
     default GpuAccess access() {

@@ -14,7 +14,8 @@ import java.util.List;
  */
 public record CheckResult(CheckInfo check, Instant at, Duration took, List<Finding> findings, Outcome outcome) {
 
-    private static final List<Outcome> WORST_FIRST =
+    /** The outcomes in the order in which they decide. */
+    public static final List<Outcome> WORST_FIRST =
             List.of(Outcome.FAIL, Outcome.UNKNOWN, Outcome.WARN, Outcome.PASS, Outcome.SKIPPED);
 
     public static CheckResult of(CheckInfo check, Instant at, Duration took, List<Finding> findings) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.check;
 
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -20,6 +21,12 @@ public interface RateHistory {
     /** Keeps a rate. With other settings than before, the GPU's history of this work begins with it. */
     void keep(String gpu, String work, String settings, double rate);
 
+    /** The earlier rates of one GPU in one kind of work, as {@link #earlier} returns them. */
+    record Series(String gpu, String work, String settings, List<Double> rates) {}
+
+    /** Returns all series of these GPUs, for a run of a check in another process. */
+    List<Series> series(Collection<String> gpus);
+
     /** A history that keeps nothing. */
     RateHistory NONE = new RateHistory() {
         @Override
@@ -29,5 +36,10 @@ public interface RateHistory {
 
         @Override
         public void keep(String gpu, String work, String settings, double rate) {}
+
+        @Override
+        public List<Series> series(Collection<String> gpus) {
+            return List.of();
+        }
     };
 }

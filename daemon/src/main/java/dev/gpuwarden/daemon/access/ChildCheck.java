@@ -4,88 +4,131 @@ import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
  * A run of one check by a child process of the same program, on some GPUs. When memory runs out, the kernel ends the child
- * before the daemon.
+ * before the daemon. The child ends with the daemon, however the daemon ends.
  *
  * @param settings options of the daemon that the child gets too
  */
-public record ChildCheck(List<String> settings) {
-
-    private static final long POLL_MILLIS = 100;
+public record ChildCheck(List<String> settings, ProgramRunner programs) {
 
     /** The exit codes of a shell for a program that SIGILL, SIGABRT, SIGBUS, SIGFPE or SIGSEGV ended. */
     private static final List<Integer> CRASHES = List.of(132, 134, 135, 136, 139);
 
     private static final String SACRIFICE = "echo 1000 >/proc/self/oom_score_adj; exec \"$@\"";
 
+    /** Findings of 64 GPUs, three times over, and their notes. */
+    private static final int MOST_OUTPUT = 1 << 20;
+
+    /** The option of `gpuwarden check` with the file of the daemon's {@link KeptState}. */
+    public static final String OPTION = "--for-daemon";
+
+    public ChildCheck(List<String> settings) {
+        this(settings, ProgramRunner.PROCESSES);
+    }
+
     /**
-     * Runs the check, and ends the child with all of its processes at the deadline or when stopped. Blocks.
+     * The end of a run.
      *
-     * @return the findings of all GPUs of the node; absent with the cause, and with the exit code of a crash
+     * @param steps what the child reported, in order, also if it has no result
+     * @param result the findings of all GPUs of the node; absent with the cause, and with the exit code of a crash
      */
-    Reading<List<Finding>> run(String check, List<String> gpuUuids, Duration deadline, BooleanSupplier stopped)
-            throws InterruptedException {
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", SACRIFICE, "gpuwarden-check"));
-        command.addAll(SameProgram.command());
-        command.addAll(List.of("check", check, "--local", "--output=json"));
-        command.addAll(settings);
-        Map<String, String> environment = new HashMap<>(System.getenv());
-        environment.put("CUDA_VISIBLE_DEVICES", String.join(",", gpuUuids));
-        // A crash of Java writes its report into the working folder.
-        Path folder = Path.of(System.getProperty("java.io.tmpdir"));
-        FutureTask<ChildRun> task = new FutureTask<>(() -> ChildRun.of(command, folder, environment, deadline));
-        Thread thread = Threads.daemon("gpuwarden-child", Threads.SMALL_STACK_BYTES, task);
-        thread.start();
-        try {
-            while (true) {
-                try {
-                    return result(check, task.get(POLL_MILLIS, TimeUnit.MILLISECONDS));
-                } catch (TimeoutException e) {
-                    if (stopped.getAsBoolean() && !task.isDone()) {
-                        return Reading.absent(Absence.NO_DATA, 0, "the child was stopped");
-                    }
-                }
-            }
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("running a child", e.getCause());
-        } finally {
-            // Ends a child that still runs, and its processes.
-            thread.interrupt();
-            Threads.join(thread, TimeUnit.SECONDS.toMillis(1));
+    record Answer(List<ChildStep> steps, Reading<List<Finding>> result) {
+
+        private static Answer none(String why) {
+            return new Answer(List.of(), Reading.absent(Absence.FAILED, 0, why));
         }
     }
 
-    private static Reading<List<Finding>> result(String check, ChildRun run) {
-        if (run.end() instanceof ChildRun.End.Exited exited) {
+    /** Runs the check, and ends the child with all of its processes at the deadline or when stopped. Blocks. */
+    Answer run(String check, List<String> gpuUuids, KeptState kept, Duration deadline, BooleanSupplier stopped)
+            throws InterruptedException {
+        // A crash of Java writes its report into the working folder.
+        Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+        Path state;
+        try {
+            // For this user alone, and under a name that nobody could have taken.
+            state = Files.createTempFile(folder, "gpuwarden-check-", ".json");
+        } catch (IOException e) {
+            return Answer.none("what the check keeps could not be written for a child: " + e);
+        }
+        try {
+            Files.writeString(state, kept.json());
+            return answer(check, start(check, gpuUuids, folder, state, deadline, stopped));
+        } catch (IOException e) {
+            return Answer.none("what the check keeps could not be written to " + state + ": " + e);
+        } finally {
+            delete(state);
+        }
+    }
+
+    private ChildRun start(
+            String check, List<String> gpuUuids, Path folder, Path state, Duration deadline, BooleanSupplier stopped)
+            throws InterruptedException {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", SACRIFICE, "gpuwarden-check"));
+        command.addAll(SameProgram.command());
+        command.addAll(List.of("check", check, "--local", OPTION + "=" + state));
+        command.addAll(settings);
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.put("CUDA_VISIBLE_DEVICES", String.join(",", gpuUuids));
+        return programs.run(command, folder, environment, deadline, ChildRun.Stop.KILL.with(MOST_OUTPUT, stopped));
+    }
+
+    private static void delete(Path state) {
+        try {
+            Files.deleteIfExists(state);
+        } catch (IOException e) {
+            // Some kilobytes are left in the folder for temporary files.
+        }
+    }
+
+    private static Answer answer(String check, ChildRun run) {
+        List<ChildStep> steps = new ArrayList<>();
+        // The last line of a child that was killed may be cut off.
+        String whole = run.out().substring(0, run.out().lastIndexOf('\n') + 1);
+        String wrong = "";
+        for (String line : whole.lines().toList()) {
+            try {
+                if (!steps.isEmpty() && steps.get(steps.size() - 1).last()) {
+                    throw new IOException("a line behind the last one");
+                }
+                steps.add(ChildStep.parse(check, line));
+            } catch (IOException e) {
+                wrong = ": " + e.getMessage();
+                break;
+            }
+        }
+        return new Answer(List.copyOf(steps), result(steps, run.end(), wrong));
+    }
+
+    private static Reading<List<Finding>> result(List<ChildStep> steps, ChildRun.End end, String wrong) {
+        if (end instanceof ChildRun.End.Exited exited) {
             if (CRASHES.contains(exited.code())) {
                 return Reading.absent(Absence.FAILED, exited.code(), "the child crashed");
             }
-            try {
-                return Reading.of(FindingReader.findings(check, run.out()));
-            } catch (IOException e) {
-                return Reading.absent(
-                        Absence.FAILED, 0, "the child ended with code " + exited.code() + " without a result: " + e);
+            if (wrong.isEmpty()
+                    && !steps.isEmpty()
+                    && steps.get(steps.size() - 1).last()) {
+                return Reading.of(steps.get(steps.size() - 1).findings());
             }
+            return Reading.absent(
+                    Absence.FAILED, 0, "the child ended with code " + exited.code() + " without a result" + wrong);
         }
-        String why = run.end() instanceof ChildRun.End.CutOff cut
+        String why = end instanceof ChildRun.End.CutOff cut
                 ? "it " + cut.why()
-                : run.end() instanceof ChildRun.End.NotStarted not ? not.why() : "";
+                : end instanceof ChildRun.End.NotStarted not ? not.why() : "";
         return Reading.absent(Absence.FAILED, 0, "the child gave no result: " + why);
     }
 }

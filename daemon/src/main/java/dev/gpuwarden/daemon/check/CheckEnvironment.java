@@ -8,6 +8,7 @@ import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.check.RunningCheck.Progress;
 import dev.gpuwarden.core.event.LeftOut;
+import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
@@ -27,18 +28,22 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The sources that checks read.
+ * The sources that checks read, and the notes that they keep between their runs, whatever runner runs them.
  *
  * @param nodes returns the node's readings; called once for each round of checks
  * @param kernelLog the state of kernel-log monitoring
  * @param leftOut events for which the current faults had no room
  * @param work the sources of checks with a load on GPUs
  * @param boot what was seen in this boot of the node, and its age
+ * @param notes the notes of each check, by its ID
+ * @param proofs receives each proven finding at once, on the thread of its check
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,
@@ -50,7 +55,36 @@ public record CheckEnvironment(
         WorkSources work,
         NodePaths paths,
         Clock clock,
-        NodeBoot boot) {
+        NodeBoot boot,
+        ConcurrentMap<String, Map<String, Long>> notes,
+        Consumer<Finding> proofs) {
+
+    /** Returns an environment whose checks have no notes yet. */
+    public CheckEnvironment(
+            Supplier<NodeSnapshot> nodes,
+            Function<GpuIdentity, GpuHistory> histories,
+            Limits limits,
+            Expectations expectations,
+            Supplier<Reading<KernelLogStatus>> kernelLog,
+            Supplier<Reading<LeftOut>> leftOut,
+            WorkSources work,
+            NodePaths paths,
+            Clock clock,
+            NodeBoot boot) {
+        this(
+                nodes,
+                histories,
+                limits,
+                expectations,
+                kernelLog,
+                leftOut,
+                work,
+                paths,
+                clock,
+                boot,
+                new ConcurrentHashMap<>(),
+                finding -> {});
+    }
 
     /** Returns an environment on a node of unknown age, without notes of its boot. */
     public CheckEnvironment(
@@ -81,27 +115,77 @@ public record CheckEnvironment(
     }
 
     public CheckEnvironment withKernelLog(Supplier<Reading<KernelLogStatus>> status) {
-        return new CheckEnvironment(nodes, histories, limits, expectations, status, leftOut, work, paths, clock, boot);
+        return with(status, work, boot, proofs);
     }
 
     public CheckEnvironment withWork(WorkSources sources) {
-        return new CheckEnvironment(
-                nodes, histories, limits, expectations, kernelLog, leftOut, sources, paths, clock, boot);
+        return with(kernelLog, sources, boot, proofs);
     }
 
     public CheckEnvironment withBoot(NodeBoot present) {
-        return new CheckEnvironment(
-                nodes, histories, limits, expectations, kernelLog, leftOut, work, paths, clock, present);
+        return with(kernelLog, work, present, proofs);
     }
 
-    /** Returns the context of one check at the present time. */
+    public CheckEnvironment withProofs(Consumer<Finding> receiver) {
+        return with(kernelLog, work, boot, receiver);
+    }
+
+    private CheckEnvironment with(
+            Supplier<Reading<KernelLogStatus>> status,
+            WorkSources sources,
+            NodeBoot present,
+            Consumer<Finding> receiver) {
+        return new CheckEnvironment(
+                nodes,
+                histories,
+                limits,
+                expectations,
+                status,
+                leftOut,
+                sources,
+                paths,
+                clock,
+                present,
+                notes,
+                receiver);
+    }
+
+    /** Returns the notes of a check, which it may change, see {@code CheckContext.notes}. */
+    public Map<String, Long> notes(String check) {
+        return notes.computeIfAbsent(check, any -> new ConcurrentHashMap<>());
+    }
+
+    /** Returns the notes of a check that last until the node boots, see {@code CheckContext.bootNotes}. */
+    public Map<String, Long> bootNotes(String check) {
+        return boot.notes(check);
+    }
+
+    /** Returns the context of a check without a load on GPUs at the present time. */
     Context context(NodeSnapshot node, CounterHistory counters, String check, Consumer<Progress> progress) {
+        return context(node, counters, check, false, progress, proven -> {});
+    }
+
+    /**
+     * Returns the context of one check at the present time.
+     *
+     * @param loads whether the check puts a load on GPUs
+     * @param proven receives findings that stand before the run ends
+     */
+    Context context(
+            NodeSnapshot node,
+            CounterHistory counters,
+            String check,
+            boolean loads,
+            Consumer<Progress> progress,
+            Consumer<Finding> proven) {
         boot.observe(node);
-        return new Context(this, node, counters, check, clock.instant(), new HashSet<>(), progress);
+        return new Context(
+                this, node, counters, check, loads, clock.instant(), new HashSet<>(), progress, proven.andThen(proofs));
     }
 
     /**
      * @param check its ID
+     * @param loads whether it may run in another process, which has no readings from before
      * @param pending labels of GPUs for which the check requested history that needs more time
      * @param reports receives the check's progress
      */
@@ -110,13 +194,16 @@ public record CheckEnvironment(
             NodeSnapshot node,
             CounterHistory counters,
             String check,
+            boolean loads,
             Instant now,
             Set<String> pending,
-            Consumer<Progress> reports)
+            Consumer<Progress> reports,
+            Consumer<Finding> proofs)
             implements CheckContext {
 
         @Override
         public GpuHistory history(GpuIdentity gpu) {
+            refuseLoads("the history of readings");
             return new PendingAwareHistory(environment.histories.apply(gpu), () -> pending.add(gpu.label()));
         }
 
@@ -127,6 +214,7 @@ public record CheckEnvironment(
 
         @Override
         public Reading<Long> increase(String counter, long value, Duration window) {
+            refuseLoads("increases of counters");
             return counters.increase(counter, value, window, now);
         }
 
@@ -137,7 +225,7 @@ public record CheckEnvironment(
 
         @Override
         public Map<String, Long> notes() {
-            return counters.notes();
+            return environment.notes(check);
         }
 
         @Override
@@ -152,11 +240,13 @@ public record CheckEnvironment(
 
         @Override
         public Reading<KernelLogStatus> kernelLog() {
+            refuseLoads("the kernel log");
             return environment.kernelLog.get();
         }
 
         @Override
         public Reading<LeftOut> leftOut() {
+            refuseLoads("the faults of the daemon");
             return environment.leftOut.get();
         }
 
@@ -188,6 +278,18 @@ public record CheckEnvironment(
         @Override
         public void progress(String doing, int done, int total) {
             reports.accept(new Progress(doing, done, total));
+        }
+
+        @Override
+        public void proven(Finding finding) {
+            proofs.accept(finding);
+        }
+
+        private void refuseLoads(String what) {
+            if (loads) {
+                throw new IllegalStateException("the check " + check + " may run in a child process, which has not "
+                        + what + "; keep what a later run needs in notes");
+            }
         }
 
         @Override

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.FindingEvents;
+import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.health.Finding;
@@ -48,7 +49,8 @@ final class CheckExecution {
         long start = System.nanoTime();
         List<Finding> findings;
         try {
-            CheckEnvironment.Context context = environment.context(node, counters, info.id(), run::report);
+            CheckEnvironment.Context context = environment.context(
+                    node, counters, info.id(), check.load() != GpuLoad.NONE, run::report, run::prove);
             findings = tidied(check.run(context), context.pending());
         } catch (Throwable e) {
             // A check that others wrote may throw anything. A failure costs this run alone.
@@ -57,7 +59,8 @@ final class CheckExecution {
             }
             findings = List.of(failed(info, e));
         }
-        return CheckResult.of(info, run.since(), Duration.ofNanos(System.nanoTime() - start), findings);
+        return CheckResult.of(
+                info, run.since(), Duration.ofNanos(System.nanoTime() - start), with(run.proven(), findings));
     }
 
     private static Finding failed(CheckInfo info, Throwable e) {
@@ -70,13 +73,46 @@ final class CheckExecution {
                 "this is a defect of the check: report it; see the daemon log for details");
     }
 
-    static CheckResult hung(CheckInfo info, Instant at, Duration took) {
+    /** @param proven findings that stood before the run hung */
+    static CheckResult hung(CheckInfo info, Instant at, Duration took, List<Finding> proven) {
         Finding hung = Finding.unknown(
                 "check-hung",
                 Subject.NODE,
                 "the check " + info.id() + " has not returned for " + took.toSeconds() + " s",
                 "it does not run again before it returns; find out what it waits for");
-        return CheckResult.of(info, at, took, List.of(hung));
+        return CheckResult.of(info, at, took, with(proven, List.of(hung)));
+    }
+
+    /** Returns the findings of a run with those that it had proven: of each part the worse, and both texts where both are bad. */
+    static List<Finding> with(List<Finding> proven, List<Finding> found) {
+        if (proven.isEmpty()) {
+            return found;
+        }
+        Map<Entity, Finding> byPart = new LinkedHashMap<>();
+        found.forEach(finding -> byPart.put(part(finding.subject()), finding));
+        tidied(proven, Set.of())
+                .forEach(proof -> byPart.merge(part(proof.subject()), proof, (own, more) -> both(own, more)));
+        return List.copyOf(byPart.values());
+    }
+
+    private static Finding both(Finding own, Finding proof) {
+        List<Outcome> order = CheckResult.WORST_FIRST;
+        boolean proofIsWorse = order.indexOf(proof.outcome()) < order.indexOf(own.outcome());
+        Finding worse = proofIsWorse ? proof : own;
+        Finding other = proofIsWorse ? own : proof;
+        if (other.outcome() == Outcome.PASS
+                || other.outcome() == Outcome.SKIPPED
+                || worse.message().contains(other.message())) {
+            return worse;
+        }
+        return bounded(new Finding(
+                worse.outcome(),
+                worse.code(),
+                worse.subject(),
+                worse.message() + "; " + other.message(),
+                worse.remedy(),
+                worse.action(),
+                worse.evidence()));
     }
 
     /**

@@ -5,12 +5,14 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.RunningCheck;
+import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** One check of the runner and its progress. Guarded by the runner's lock, except for {@link #run} and {@link #runningNow}. */
+/** One check of the runner and its progress. Guarded by the runner's lock, except for {@link #run}, {@link #runningNow} and {@link #proven}. */
 final class CheckJob {
 
     /**
@@ -140,6 +142,12 @@ final class CheckJob {
     /** Returns the present run, also one that hangs; empty while it waits for its turn. For any thread. */
     Optional<RunningCheck> runningNow() {
         return Optional.ofNullable(now).map(CheckRun::now);
+    }
+
+    /** Returns what the present run has proven so far. */
+    List<Finding> proven() {
+        CheckRun run = now;
+        return run == null ? List.of() : run.proven();
     }
 
     CheckResult run(NodeSnapshot node, CheckEnvironment environment) {

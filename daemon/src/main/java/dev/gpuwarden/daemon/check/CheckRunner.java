@@ -319,7 +319,8 @@ public final class CheckRunner implements CheckRegistry, AutoCloseable {
     }
 
     private void completeHung(CheckJob job, long now) {
-        complete(job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now)));
+        complete(
+                job, CheckExecution.hung(job.info(), environment.clock().instant(), job.takenUntil(now), job.proven()));
     }
 
     private void locked(Runnable body) {

@@ -22,12 +22,6 @@ final class CounterHistory {
     private record Key(String counter, Duration window) {}
 
     private final Map<Key, Course> courses = new HashMap<>();
-    private final Map<String, Long> notes = new HashMap<>();
-
-    /** Returns the values that the check keeps for its next run, see {@code CheckContext.notes}. */
-    Map<String, Long> notes() {
-        return notes;
-    }
 
     /** Records the value and returns its increase as defined by {@code CheckContext.increase}. */
     synchronized Reading<Long> increase(String counter, long value, Duration window, Instant now) {

@@ -43,10 +43,19 @@ public final class NodeBoot {
     private final LongSupplier nanoTime;
     private final OptionalLong ageAtStart;
     private final long start;
+    private final Optional<Told> told;
     private boolean running;
     private boolean missed;
 
+    /** What the daemon has determined for its child process. */
+    private record Told(Optional<String> young) {}
+
     NodeBoot(Duration young, NodePaths paths, BootNotes notes, LongSupplier nanoTime) {
+        this(young, paths, notes, nanoTime, Optional.empty());
+    }
+
+    private NodeBoot(Duration young, NodePaths paths, BootNotes notes, LongSupplier nanoTime, Optional<Told> told) {
+        this.told = told;
         this.young = young;
         this.paths = paths;
         this.notes = notes;
@@ -72,9 +81,23 @@ public final class NodeBoot {
         return of(young, paths, Optional.empty());
     }
 
+    /**
+     * Returns the boot for a run in a child process.
+     *
+     * @param young why parts may not be ready yet, as the daemon has determined it
+     */
+    public static NodeBoot ofDaemon(Optional<String> young) {
+        BootNotes none = new BootNotes(Optional.empty(), "");
+        return new NodeBoot(YOUNG, nowhere(), none, System::nanoTime, Optional.of(new Told(young)));
+    }
+
+    private static NodePaths nowhere() {
+        return NodePaths.of(NOWHERE, NOWHERE, NOWHERE);
+    }
+
     /** Returns a boot of unknown age, with notes in memory. */
     static NodeBoot unknown() {
-        return once(YOUNG, NodePaths.of(NOWHERE, NOWHERE, NOWHERE));
+        return once(YOUNG, nowhere());
     }
 
     /** Returns the notes of a check, see {@code CheckContext.bootNotes}. */
@@ -89,6 +112,9 @@ public final class NodeBoot {
 
     /** Finds loads of the driver, by its absence before and by the module's folder, which each load creates. */
     synchronized void observe(NodeSnapshot node) {
+        if (told.isPresent()) {
+            return;
+        }
         if (node.driver() instanceof DriverState.Unavailable none && NOT_LOADED.contains(none.reason())) {
             missed = true;
             running = false;
@@ -107,6 +133,9 @@ public final class NodeBoot {
 
     /** See {@code CheckContext.young}. */
     public Optional<String> young() {
+        if (told.isPresent()) {
+            return told.get().young();
+        }
         OptionalLong age = age();
         if (age.isEmpty()) {
             return Optional.empty();

@@ -36,4 +36,9 @@ public record WorkSources(
     public WorkSources withAccess(GpuAccess permission) {
         return new WorkSources(compute, collectives, driver, rates, permission);
     }
+
+    /** Returns the same sources with other earlier rates. */
+    public WorkSources withRates(RateHistory earlier) {
+        return new WorkSources(compute, collectives, driver, earlier, access);
+    }
 }

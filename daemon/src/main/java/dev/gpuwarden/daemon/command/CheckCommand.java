@@ -16,6 +16,9 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveProvider;
 import dev.gpuwarden.core.port.ComputeProvider;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.access.ChildCheck;
+import dev.gpuwarden.daemon.access.ChildReport;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.WorkSources;
 import dev.gpuwarden.daemon.settings.CheckOptions;
@@ -35,6 +38,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -89,6 +93,9 @@ public final class CheckCommand extends CheckingCommand {
     @Option(names = "--local", description = "Run them in this process, even if a daemon runs.")
     boolean local;
 
+    @Option(names = ChildCheck.OPTION, hidden = true, paramLabel = "FILE")
+    @Nullable Path forDaemon;
+
     @Mixin
     ClientOptions client = new ClientOptions();
 
@@ -112,8 +119,34 @@ public final class CheckCommand extends CheckingCommand {
         return workOf(compute, collectives, collective);
     }
 
+    /** The report of a run for a daemon; null otherwise. */
+    private @Nullable ChildReport child;
+
+    @Override
+    CheckEnvironment adapted(CheckEnvironment usual) {
+        if (forDaemon == null) {
+            return usual;
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        try {
+            child = ChildReport.of(names.get(0), forDaemon, usual, line -> {
+                out.println(line);
+                out.flush();
+            });
+        } catch (IOException e) {
+            throw new UserError(ChildCheck.OPTION + ": " + forDaemon + " cannot be read: " + e.getMessage());
+        }
+        return child.environment();
+    }
+
     @Override
     public Integer call() {
+        if (forDaemon != null && names.size() == 1) {
+            CheckResult result =
+                    runChecks(wanted(checks.all(node.get()))).results().get(0);
+            Objects.requireNonNull(child).end(result);
+            return ExitCode.OK;
+        }
         if (!list && !names.isEmpty()) {
             Optional<DaemonChecks.Ran> ran = byDaemon();
             if (ran.isPresent()) {

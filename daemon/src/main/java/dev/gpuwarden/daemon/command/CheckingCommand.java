@@ -95,6 +95,11 @@ abstract class CheckingCommand extends NodeCommand {
         return usual;
     }
 
+    /** Returns the environment of the checks: the usual one, or one that continues earlier runs. */
+    CheckEnvironment adapted(CheckEnvironment usual) {
+        return usual;
+    }
+
     /** Returns the sources of work in this process. */
     WorkSources workOf(
             Supplier<ComputeProvider> compute,
@@ -126,9 +131,9 @@ abstract class CheckingCommand extends NodeCommand {
                 : sample(NodeSampler::snapshot);
         WorkSources sources = work().withAccess(access(new SingleRunAccess(
                 PresentPods.of(paths, () -> seen, GpuHolderLookup.COMMAND_PATIENCE), ProcessNames.of(paths))));
-        CheckEnvironment around = CheckEnvironment.once(seen, limits, expectations, paths)
+        CheckEnvironment around = adapted(CheckEnvironment.once(seen, limits, expectations, paths)
                 .withWork(sources)
-                .withBoot(NodeBoot.once(young, paths));
+                .withBoot(NodeBoot.once(young, paths)));
         Supplier<List<CheckResult>> results = () -> results(plan, seen, around, others);
         return new Run(
                 seen,

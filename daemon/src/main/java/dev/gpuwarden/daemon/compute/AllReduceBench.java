@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * All-reduces between GPUs of this node, one thread for each. A run ends by its deadline: a call that does not return then is
@@ -72,8 +73,22 @@ public final class AllReduceBench {
      * @param stopped asked several times a second: true ends the work, and the outcome is a failure
      */
     public Outcome run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work, BooleanSupplier stopped) {
+        return run(driver, gpus, work, stopped, sums -> {});
+    }
+
+    /**
+     * Runs as the other method.
+     *
+     * @param soFar receives the comparisons of all GPUs several times a second and at the end, also of a run that fails; on this thread
+     */
+    public Outcome run(
+            CollectiveDriver driver,
+            List<Gpu> gpus,
+            AllReduceWork work,
+            BooleanSupplier stopped,
+            Consumer<List<AllReduceSums>> soFar) {
         Map<Integer, CollectiveException> busy = stillRunning(gpus);
-        return busy.isEmpty() ? new Run(driver, gpus, work).outcome(stopped) : new Outcome.Failed(busy);
+        return busy.isEmpty() ? new Run(driver, gpus, work, soFar).outcome(stopped) : new Outcome.Failed(busy);
     }
 
     /** Returns whether no call on this GPU is left behind in NCCL or in the driver. */
@@ -102,6 +117,8 @@ public final class AllReduceBench {
         private final AllReduceWork work;
         private final Gathering gathering;
         private final CountDownLatch ended;
+        private final Consumer<List<AllReduceSums>> soFar;
+        private final List<AllReduceRank> ranks = new ArrayList<>();
         private final AbortSignal abort = new AbortSignal();
         /** Guarded by this, as the next ones. */
         private final Map<Integer, CollectiveException> failures = new LinkedHashMap<>();
@@ -111,7 +128,8 @@ public final class AllReduceBench {
         private final Map<Integer, Result> results = new TreeMap<>();
         private boolean over;
 
-        Run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work) {
+        Run(CollectiveDriver driver, List<Gpu> gpus, AllReduceWork work, Consumer<List<AllReduceSums>> soFar) {
+            this.soFar = soFar;
             this.driver = driver;
             this.gpus = gpus;
             this.work = work;
@@ -131,6 +149,7 @@ public final class AllReduceBench {
                 int rank = i;
                 AllReduceRank one =
                         new AllReduceRank(gpus.get(i).ordinal(), i, gpus.size(), id, work, gathering, abort);
+                ranks.add(one);
                 threads.add(Threads.daemon("gpuwarden-nccl-" + i, STACK_BYTES, () -> run(one, rank)));
             }
             threads.forEach(Thread::start);
@@ -140,7 +159,12 @@ public final class AllReduceBench {
                     left(threads);
                 }
             }
+            reportSums();
             return result();
+        }
+
+        private void reportSums() {
+            soFar.accept(ranks.stream().map(AllReduceRank::sums).toList());
         }
 
         private boolean allEnded(Duration within, BooleanSupplier stopped) {
@@ -149,6 +173,7 @@ public final class AllReduceBench {
                 if (allEnded(BETWEEN_QUESTIONS)) {
                     return true;
                 }
+                reportSums();
             }
             return false;
         }

@@ -22,6 +22,7 @@ final class AllReduceRank {
     private final Member member;
     private final AllReduceWork work;
     private final Gathering gathering;
+    private volatile AllReduceSums sums = AllReduceSums.NOT_COMPARED;
     private final long endNanos;
 
     AllReduceRank(
@@ -43,6 +44,11 @@ final class AllReduceRank {
      */
     record Result(List<AllReduceRate> rates, AllReduceRate inPlace, AllReduceSums sums) {}
 
+    /** Returns the comparison so far, for any thread. */
+    AllReduceSums sums() {
+        return sums;
+    }
+
     Result run(CollectiveDriver driver) throws CollectiveException, Gathering.Ended {
         try (Communicator communicator = driver.join(member)) {
             AllReduceBuffers buffers =
@@ -56,6 +62,7 @@ final class AllReduceRank {
                 double once = most(hostSeconds(outOfPlace));
                 rates.add(rate(outOfPlace, work.iterations(once)));
                 buffers.compare(bytes);
+                sums = buffers.seen();
                 if (work.endsAt(bytes, once)) {
                     Message inPlace = new Message(communicator, buffers.sums(), buffers.sums(), bytes, begin, end);
                     // Zeros, since sums of sums would grow with each operation.

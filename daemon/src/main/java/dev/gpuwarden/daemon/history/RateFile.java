@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -76,6 +77,11 @@ public final class RateFile implements RateHistory {
         if (table.keep(gpu, work, settings, rate)) {
             file.ifPresent(this::write);
         }
+    }
+
+    @Override
+    public synchronized List<Series> series(Collection<String> gpus) {
+        return table.series(gpus);
     }
 
     /** Replaces the file as a whole, so that a process that is killed leaves the old one or the new one. */

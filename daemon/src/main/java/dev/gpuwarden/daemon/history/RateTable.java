@@ -1,7 +1,9 @@
 package dev.gpuwarden.daemon.history;
 
+import dev.gpuwarden.core.check.RateHistory.Series;
 import dev.gpuwarden.core.compute.RateSeries;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,6 +90,17 @@ final class RateTable {
             series.remove(series.keySet().iterator().next());
         }
         return true;
+    }
+
+    List<Series> series(Collection<String> gpus) {
+        return series.entrySet().stream()
+                .filter(entry -> gpus.contains(entry.getKey().gpu()))
+                .map(entry -> new Series(
+                        entry.getKey().gpu(),
+                        entry.getKey().work(),
+                        entry.getValue().settings(),
+                        entry.getValue().rates()))
+                .toList();
     }
 
     List<String> lines() {

@@ -51,6 +51,11 @@ public final class CheckView {
         return tree;
     }
 
+    /** Returns the findings of one check, in order. */
+    public static List<Map<String, Object>> findings(String check, List<Finding> findings) {
+        return findings.stream().map(finding -> tree(check, finding)).toList();
+    }
+
     /** Returns all findings, in order. */
     public static List<Map<String, Object>> findings(List<CheckResult> results) {
         return results.stream()

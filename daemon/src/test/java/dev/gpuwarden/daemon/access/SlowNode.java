@@ -3,12 +3,18 @@ package dev.gpuwarden.daemon.access;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.check.RateHistory;
+import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.check.gpu.GpuResultsCheck;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
@@ -63,6 +69,7 @@ abstract class SlowNode {
     NodeSampler sampler;
     GpuReservations access;
     private ChildCheck child;
+    private CheckEnvironment around;
 
     @BeforeEach
     void start() throws IOException {
@@ -113,6 +120,23 @@ abstract class SlowNode {
         HealthCheck check = access.isolated(new GpuResultsCheck(), child);
         return CompletableFuture.supplyAsync(
                 () -> check.run(CheckContexts.computing(node, BoardLimits.shipped(), access)));
+    }
+
+    /** Begins a run as the daemon's runner does; what the check keeps lasts from one to the next. */
+    final CompletableFuture<CheckResult> beginRun() {
+        CheckPlan plan = CheckPlan.of(List.of(access.isolated(new GpuResultsCheck(), child)));
+        CheckEnvironment kept = kept();
+        return CompletableFuture.supplyAsync(
+                () -> CheckRunner.once(plan, kept, RunListener.NONE).get(0));
+    }
+
+    /** Returns the environment of these runs, which lasts as long as a daemon. */
+    final CheckEnvironment kept() {
+        if (around == null) {
+            around = CheckContexts.environment(
+                    node, CheckContexts.snapshot(node), BoardLimits.shipped(), RateHistory.NONE, access);
+        }
+        return around;
     }
 
     final List<String> inFlight() {

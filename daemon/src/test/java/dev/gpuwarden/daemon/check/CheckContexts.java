@@ -81,6 +81,13 @@ public final class CheckContexts {
     /** Returns the same context with an earlier reading of the node. */
     public static CheckContext computing(
             SimulatedNode node, NodeSnapshot snapshot, Limits limits, RateHistory rates, GpuAccess access) {
+        return environment(node, snapshot, limits, rates, access)
+                .context(snapshot, new CounterHistory(), "check", progress -> {});
+    }
+
+    /** Returns the environment of checks on a node that is read once, in which they keep notes between their runs. */
+    public static CheckEnvironment environment(
+            SimulatedNode node, NodeSnapshot snapshot, Limits limits, RateHistory rates, GpuAccess access) {
         DriverOptions options = new DriverOptions(List.of(node.libraryPath().toString()), SamplerPath.AUTO);
         LazyComputeDriver compute = new LazyComputeDriver(
                 () -> ServiceLoader.load(ComputeProvider.class).findFirst().orElseThrow(),
@@ -92,8 +99,7 @@ public final class CheckContexts {
                 new CollectiveOptions(List.of(folder), options),
                 Duration.ofSeconds(10));
         return CheckEnvironment.once(snapshot, limits, Expectations.NONE, paths(node))
-                .withWork(new WorkSources(compute, collectives, driver(node), rates, access))
-                .context(snapshot, new CounterHistory(), "check", progress -> {});
+                .withWork(new WorkSources(compute, collectives, driver(node), rates, access));
     }
 
     private static Supplier<Reading<Driver>> driver(SimulatedNode node) {

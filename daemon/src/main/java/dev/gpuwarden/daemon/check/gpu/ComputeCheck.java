@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -42,19 +43,73 @@ abstract class ComputeCheck<M> implements HealthCheck {
     private static final int UNSUPPORTED_PTX = 222;
     private static final int SYSTEM_NOT_READY = 802;
 
-    /**
-     * The work of one run.
-     *
-     * @param stopped asked often and by several threads: true ends the work soon, and the results count as incomplete
-     * @param celsius returns the temperatures of the GPUs now, in the order of the UUIDs
-     * @param reports receives progress, see {@link CheckContext#progress}
-     */
-    record Work(
-            ComputeDriver driver,
-            List<String> uuids,
-            BooleanSupplier stopped,
-            Supplier<List<Reading<Long>>> celsius,
-            Reports reports) {}
+    /** The work of one measurement of some GPUs. */
+    final class Work {
+
+        private final ComputeDriver driver;
+        private final List<GpuSnapshot> gpus;
+        private final Proofs proofs;
+        private final BooleanSupplier stopped;
+        private final Supplier<List<Reading<Long>>> celsius;
+        private final Reports reports;
+
+        Work(
+                ComputeDriver driver,
+                List<GpuSnapshot> gpus,
+                Proofs proofs,
+                BooleanSupplier stopped,
+                Supplier<List<Reading<Long>>> celsius,
+                Reports reports) {
+            this.driver = driver;
+            this.gpus = gpus;
+            this.proofs = proofs;
+            this.stopped = stopped;
+            this.celsius = celsius;
+            this.reports = reports;
+        }
+
+        ComputeDriver driver() {
+            return driver;
+        }
+
+        List<String> uuids() {
+            return gpus.stream().map(gpu -> gpu.identity().selector()).toList();
+        }
+
+        /** Asked often and by several threads: true ends the work soon, and the results count as incomplete. */
+        BooleanSupplier stopped() {
+            return stopped;
+        }
+
+        /** Returns the temperatures of the GPUs now, in the order of the UUIDs. */
+        Supplier<List<Reading<Long>>> celsius() {
+            return celsius;
+        }
+
+        /** Returns the receiver of progress, see {@link CheckContext#progress}. */
+        Reports reports() {
+            return reports;
+        }
+
+        /**
+         * Reports what is measured of a GPU so far. What it proves stands, whatever becomes of the rest. For the thread of the check alone.
+         *
+         * @param gpu its place among the UUIDs
+         */
+        void soFar(int gpu, M measured) {
+            proofs.add(gpus.get(gpu), builder -> evaluateIncomplete(builder, measured));
+        }
+
+        /** Reports those of these results that are there, and returns all of them. */
+        <R> List<Reading<R>> soFar(List<Reading<R>> results, Function<Reading<R>, M> measured) {
+            for (int i = 0; i < results.size(); i++) {
+                if (results.get(i) instanceof Reading.Present<R> present) {
+                    soFar(i, measured.apply(present));
+                }
+            }
+            return results;
+        }
+    }
 
     /** See {@link CheckContext#progress}. */
     interface Reports {
@@ -67,7 +122,10 @@ abstract class ComputeCheck<M> implements HealthCheck {
     /** Adds the parts of one GPU's finding. The siblings are the measurements of equal boards. */
     abstract void evaluate(FindingBuilder builder, M measured, List<M> siblings);
 
-    /** Adds what an incomplete measurement shows for certain, such as a wrong result that was found before its end. */
+    /**
+     * Adds what an incomplete measurement shows for certain, such as a wrong result that was found before its end; nothing if it shows
+     * nothing yet.
+     */
     void evaluateIncomplete(FindingBuilder builder, M measured) {}
 
     @Override
@@ -78,14 +136,12 @@ abstract class ComputeCheck<M> implements HealthCheck {
         try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
             Map<GpuSnapshot, Worked<M>> worked = worked(context, grants);
             return CudaNotReady.judged(
-                    EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), worked, grants)),
-                    context,
-                    info());
+                    EachGpu.answering(context.node(), gpu -> finding(gpu, context, worked, grants)), context, info());
         }
     }
 
-    /** The measurement of a GPU, and the readings of it during that time. */
-    private record Worked<M>(Reading<M> measured, WorkReadings readings) {}
+    /** The measurement of a GPU, the readings of it during that time, and what it has proven before. */
+    private record Worked<M>(Reading<M> measured, WorkReadings readings, Proofs proofs) {}
 
     /** Measures all GPUs that are granted. If grants are withdrawn during that time, it measures the others once more. */
     private Map<GpuSnapshot, Worked<M>> worked(CheckContext context, GpuGrants grants) {
@@ -98,20 +154,25 @@ abstract class ComputeCheck<M> implements HealthCheck {
             Reading<Driver> readings = load() == GpuLoad.INVASIVE
                     ? context.driver()
                     : Reading.absent(Absence.OFF, 0, "beside other work, readings belong to that too");
+            Proofs proofs = new Proofs(context);
             try (WorkSampler sampler = new WorkSampler(readings, left)) {
-                List<Reading<M>> all = measurements(context, left, grants.withdrawn(left), sampler);
+                List<Reading<M>> all = measurements(context, left, proofs, grants.withdrawn(left), sampler);
                 for (int i = 0; i < all.size(); i++) {
-                    worked.put(left.get(i), new Worked<>(all.get(i), sampler.of(left.get(i))));
+                    worked.put(left.get(i), new Worked<>(all.get(i), sampler.of(left.get(i)), proofs));
                 }
             }
             List<GpuSnapshot> kept = grants.giveUpWithdrawn(left);
+            // The next measurement replaces this one, but not what this one proves.
             left = kept.size() < left.size() ? kept : List.of();
+            left.forEach(gpu -> Optional.ofNullable(worked.get(gpu))
+                    .flatMap(own -> own.measured().asOptional())
+                    .ifPresent(measured -> proofs.add(gpu, builder -> evaluateIncomplete(builder, measured))));
         }
         return worked;
     }
 
     private List<Reading<M>> measurements(
-            CheckContext context, List<GpuSnapshot> gpus, BooleanSupplier stopped, WorkSampler sampler) {
+            CheckContext context, List<GpuSnapshot> gpus, Proofs proofs, BooleanSupplier stopped, WorkSampler sampler) {
         Reading<ComputeDriver> driver = context.compute();
         if (driver instanceof Reading.Absent<ComputeDriver> none) {
             Reading<M> same = Reading.absent(none.cause(), none.code(), none.detail());
@@ -119,7 +180,8 @@ abstract class ComputeCheck<M> implements HealthCheck {
         }
         return measure(new Work(
                 driver.asOptional().orElseThrow(),
-                gpus.stream().map(gpu -> gpu.identity().selector()).toList(),
+                gpus,
+                proofs,
                 stopped,
                 () -> celsius(sampler, gpus),
                 context::progress));
@@ -130,8 +192,11 @@ abstract class ComputeCheck<M> implements HealthCheck {
         return gpus.stream().map(gpu -> sampler.celsius(gpu, now)).toList();
     }
 
-    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, Worked<M>> worked, GpuGrants grants) {
-        Worked<M> own = worked.get(builder.gpu());
+    private Finding finding(
+            GpuSnapshot gpu, CheckContext context, Map<GpuSnapshot, Worked<M>> worked, GpuGrants grants) {
+        Worked<M> own = worked.get(gpu);
+        FindingBuilder builder =
+                own == null ? new FindingBuilder(gpu, context) : own.proofs().builder(gpu);
         Optional<Refusal> refusal = grants.refusal(builder.gpu());
         if (refusal.isPresent()) {
             builder.skip(refusal.get().code(), refusal.get().text());

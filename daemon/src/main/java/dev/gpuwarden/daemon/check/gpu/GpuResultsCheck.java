@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
@@ -110,9 +111,11 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
         List<String> uuids = given.uuids();
         given.reports().progress("products on cold GPUs", 0, 2);
         Predicate<ProductResult> right = result -> result.verification().isRight();
-        List<Sized<ProductWork, ProductResult>> cold = new GrowingWork(System::nanoTime)
-                .run(SIZES, work -> driver.measureProducts(uuids, work, given.stopped()), right);
-        List<Reading<Long>> celsius = given.celsius().get();
+        Map<ProductWork, Digest> digests = new HashMap<>();
+        Function<ProductWork, Digest> expected =
+                work -> digests.computeIfAbsent(work, any -> ExpectedProduct.digest(any.kind(), any.n(), SEED));
+        List<Sized<ProductWork, Repetition<ProductResult>>> cold = new GrowingWork(System::nanoTime)
+                .run(SIZES, work -> first(given, work, right, expected), repetition -> right.test(repetition.result()));
         afterCold.run();
         given.reports().progress("products while the GPUs become warm", 1, 2);
         List<List<Repetition<ProductResult>>> warm = new RepeatedWork(System::nanoTime, level)
@@ -124,29 +127,46 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
                                 gpus.stream().map(uuids::get).toList(), work, given.stopped()),
                         given.celsius(),
                         given.stopped(),
-                        right);
-        Map<ProductWork, Digest> expected = new HashMap<>();
+                        right,
+                        (gpu, wrong) -> given.soFar(
+                                gpu,
+                                new Measured(
+                                        wrong,
+                                        List.of(),
+                                        expected.apply(cold.get(gpu).work()))));
         List<Reading<Measured>> all = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
-            Sized<ProductWork, ProductResult> sized = cold.get(i);
-            Reading<Long> degrees = celsius.get(i);
+            Sized<ProductWork, Repetition<ProductResult>> sized = cold.get(i);
             List<Repetition<ProductResult>> further = warm.get(i);
-            all.add(sized.result()
-                    .map(product -> new Measured(
-                            new Repetition<>(product, degrees, Duration.ZERO),
-                            further,
-                            expected.computeIfAbsent(
-                                    sized.work(), work -> ExpectedProduct.digest(work.kind(), work.n(), SEED)))));
+            all.add(sized.result().map(first -> new Measured(first, further, expected.apply(sized.work()))));
+        }
+        return all;
+    }
+
+    /** Returns the products of all GPUs, immediately. The digest of a right one costs the host time, so only a wrong one is judged now. */
+    private static List<Reading<Repetition<ProductResult>>> first(
+            ComputeCheck<Measured>.Work given,
+            ProductWork work,
+            Predicate<ProductResult> right,
+            Function<ProductWork, Digest> expected) {
+        List<Reading<ProductResult>> products = given.driver().measureProducts(given.uuids(), work, given.stopped());
+        List<Reading<Long>> celsius = given.celsius().get();
+        List<Reading<Repetition<ProductResult>>> all = new ArrayList<>();
+        for (int i = 0; i < products.size(); i++) {
+            int gpu = i;
+            Reading<Repetition<ProductResult>> first =
+                    products.get(i).map(product -> new Repetition<>(product, celsius.get(gpu), Duration.ZERO));
+            first.asOptional()
+                    .filter(repetition -> !right.test(repetition.result()))
+                    .ifPresent(wrong -> given.soFar(gpu, new Measured(wrong, List.of(), expected.apply(work))));
+            all.add(first);
         }
         return all;
     }
 
     @Override
     void evaluateIncomplete(FindingBuilder builder, Measured measured) {
-        List<ResultVerdict> wrong = verdicts(builder, measured).stream()
-                .filter(verdict -> verdict.outcome() == ResultVerdict.Outcome.WRONG)
-                .toList();
-        RepeatedWrongNotes.add(builder, wrong);
+        RepeatedWrongNotes.addWrong(builder, verdicts(builder, measured));
     }
 
     @Override

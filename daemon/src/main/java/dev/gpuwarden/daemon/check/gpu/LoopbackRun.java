@@ -25,8 +25,20 @@ import java.util.stream.Collectors;
 /** The end of one group's all-reduces, and its meaning for each GPU. Pure. */
 sealed interface LoopbackRun {
 
+    /** The all-reduces between all GPUs of a group. */
+    String ALL = "all-reduce";
+
     /** Adds the parts of one GPU's finding. */
     void judge(FindingBuilder builder);
+
+    /**
+     * Adds the wrong sums that one GPU has seen so far; nothing without one.
+     *
+     * @param what the all-reduces that had them
+     */
+    static void addWrong(FindingBuilder builder, String what, AllReduceSums sums) {
+        RepeatedWrongNotes.addWrong(builder, List.of(WrongResults.ofAllReduce(what, sums)), Measured.WRONG_SUM);
+    }
 
     /** No library, or one that does not start. */
     record NoLibrary(Reading.Absent<?> why) implements LoopbackRun {
@@ -116,7 +128,7 @@ sealed interface LoopbackRun {
                 return;
             }
             AllReduceSums sums = outcome.sums().get(place);
-            RepeatedWrongNotes.add(builder, List.of(WrongResults.ofAllReduce("all-reduce", sums)), WRONG_SUM);
+            RepeatedWrongNotes.add(builder, List.of(WrongResults.ofAllReduce(ALL, sums)), WRONG_SUM);
             AllReduceRate rate = rate();
             Optional<Limit> limit = limit(builder);
             if (!rate.isPlausible()) {

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
+import dev.gpuwarden.core.compute.AllReduceSums;
 import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.compute.EqualBoard;
 import dev.gpuwarden.core.health.EachGpu;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -87,21 +89,25 @@ public final class NcclLoopbackCheck implements HealthCheck {
                 .toList();
         try (GpuGrants grants = GpuGrants.request(context, this, gpus)) {
             grants.idleIf(bench::isIdle);
-            Map<GpuSnapshot, LoopbackRun> runs = new LinkedHashMap<>();
+            Map<GpuSnapshot, Ended> runs = new LinkedHashMap<>();
             for (List<GpuSnapshot> group : groups(grants.gpus())) {
                 measure(group, context, grants, runs);
             }
             return CudaNotReady.judged(
-                    EachGpu.answering(context.node(), gpu -> finding(new FindingBuilder(gpu, context), runs, grants)),
-                    context,
-                    info());
+                    EachGpu.answering(context.node(), gpu -> finding(gpu, context, runs, grants)), context, info());
         }
     }
 
-    private Finding finding(FindingBuilder builder, Map<GpuSnapshot, LoopbackRun> runs, GpuGrants grants) {
-        Optional<Refusal> refusal = grants.refusal(builder.gpu());
-        Optional<String> whyNot = ComputeCheck.whyNot(builder.gpu());
-        LoopbackRun run = runs.get(builder.gpu());
+    /** A run, and what its GPUs had proven before its end. */
+    private record Ended(LoopbackRun run, Proofs proofs) {}
+
+    private static Finding finding(
+            GpuSnapshot gpu, CheckContext context, Map<GpuSnapshot, Ended> runs, GpuGrants grants) {
+        Optional<Refusal> refusal = grants.refusal(gpu);
+        Optional<String> whyNot = ComputeCheck.whyNot(gpu);
+        Ended run = runs.get(gpu);
+        FindingBuilder builder =
+                run == null ? new FindingBuilder(gpu, context) : run.proofs().builder(gpu);
         if (refusal.isPresent()) {
             builder.skip(refusal.get().code(), refusal.get().text());
         } else if (whyNot.isPresent()) {
@@ -109,7 +115,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
         } else if (run == null) {
             builder.skip("one-gpu", "no other free GPU has the same board, and one GPU has no bus bandwidth");
         } else {
-            run.judge(builder);
+            run.run().judge(builder);
         }
         return builder.finding();
     }
@@ -122,13 +128,14 @@ public final class NcclLoopbackCheck implements HealthCheck {
 
     /** Measures a group. If GPUs of it are withdrawn during that time, it measures the others once more. */
     private void measure(
-            List<GpuSnapshot> group, CheckContext context, GpuGrants grants, Map<GpuSnapshot, LoopbackRun> runs) {
+            List<GpuSnapshot> group, CheckContext context, GpuGrants grants, Map<GpuSnapshot, Ended> runs) {
         List<GpuSnapshot> left = group;
         while (left.size() > 1) {
-            LoopbackRun run = measured(context.collectives(), left, context, grants.withdrawn(left));
+            Proofs proofs = new Proofs(context);
+            LoopbackRun run = measured(context.collectives(), left, context, proofs, grants.withdrawn(left));
             List<GpuSnapshot> kept = grants.giveUpWithdrawn(left);
             if (kept.size() == left.size()) {
-                kept.forEach(gpu -> runs.put(gpu, run));
+                kept.forEach(gpu -> runs.put(gpu, new Ended(run, proofs)));
                 return;
             }
             left = kept;
@@ -136,7 +143,11 @@ public final class NcclLoopbackCheck implements HealthCheck {
     }
 
     private LoopbackRun measured(
-            Reading<CollectiveDriver> driver, List<GpuSnapshot> group, CheckContext context, BooleanSupplier stopped) {
+            Reading<CollectiveDriver> driver,
+            List<GpuSnapshot> group,
+            CheckContext context,
+            Proofs proofs,
+            BooleanSupplier stopped) {
         if (driver instanceof Reading.Absent<CollectiveDriver> none) {
             return new LoopbackRun.NoLibrary(none);
         }
@@ -154,24 +165,43 @@ public final class NcclLoopbackCheck implements HealthCheck {
                     Absence.NO_DATA, 0, "CUDA lists fewer than two of these GPUs in this process"));
         }
         context.progress("all-reduces between " + gpus.size() + " GPUs", 0, 0);
-        Outcome outcome = bench.run(nccl, gpus, work, stopped);
+        Outcome outcome = bench.run(nccl, gpus, work, stopped, wrongSums(LoopbackRun.ALL, members, proofs));
         if (outcome instanceof Outcome.Failed failed) {
             return new LoopbackRun.Failed(members, failed.causes());
         }
         LoopbackRun.Measured all =
                 new LoopbackRun.Measured(members, (Outcome.Measured) outcome, WANTED_BYTES, Map.of());
-        return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all, stopped)) : all;
+        return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all, proofs, stopped)) : all;
+    }
+
+    /** Returns the receiver of sums that reports wrong ones at once, in the order of these GPUs. */
+    private static Consumer<List<AllReduceSums>> wrongSums(String what, List<GpuSnapshot> gpus, Proofs proofs) {
+        return sums -> {
+            for (int i = 0; i < sums.size(); i++) {
+                AllReduceSums own = sums.get(i);
+                if (own.wrongSizes() > 0) {
+                    proofs.add(gpus.get(i), builder -> LoopbackRun.addWrong(builder, what, own));
+                }
+            }
+        };
     }
 
     /** Returns the rates of neighbouring pairs by the place of the first GPU; without those that could not be measured. */
     private Map<Integer, Double> pairs(
-            CollectiveDriver nccl, List<Gpu> gpus, LoopbackRun.Measured all, BooleanSupplier stopped) {
+            CollectiveDriver nccl, List<Gpu> gpus, LoopbackRun.Measured all, Proofs proofs, BooleanSupplier stopped) {
         Map<Integer, Double> rates = new LinkedHashMap<>();
         long end = System.nanoTime() + PAIRS_DEADLINE.toNanos();
         for (int i = 0; i < gpus.size() && System.nanoTime() < end && !stopped.getAsBoolean(); i++) {
             int place = i;
-            List<Gpu> pair = List.of(gpus.get(i), gpus.get((i + 1) % gpus.size()));
-            Outcome outcome = bench.run(nccl, pair, work.only(all.rate().bytes(), PAIR_DEADLINE), stopped);
+            int next = (i + 1) % gpus.size();
+            List<Gpu> pair = List.of(gpus.get(i), gpus.get(next));
+            List<GpuSnapshot> members = List.of(all.group().get(i), all.group().get(next));
+            Outcome outcome = bench.run(
+                    nccl,
+                    pair,
+                    work.only(all.rate().bytes(), PAIR_DEADLINE),
+                    stopped,
+                    wrongSums("all-reduce of pair " + i, members, proofs));
             if (outcome instanceof Outcome.Measured measured) {
                 rates.put(place, measured.last().busBandwidth());
             }

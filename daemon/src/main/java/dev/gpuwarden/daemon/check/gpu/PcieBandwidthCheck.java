@@ -7,6 +7,7 @@ import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Measurement;
+import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
@@ -43,6 +44,12 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     /** The rates of one GPU in bytes a second: alone, while all GPUs copy, and between all GPUs. */
     record Rates(String uuid, CopyRates alone, Reading<CopyRates> together, PeerCopies peers) {
+        /** Returns the rates of a GPU while the other measurements are still to come. */
+        static Rates alone(String uuid, CopyRates alone) {
+            return new Rates(
+                    uuid, alone, Reading.absent(Absence.PENDING, 0, "measured later in the run"), PeerCopies.NONE);
+        }
+
         double slower() {
             return Math.min(alone.toDevice(), alone.toHost()) / 1e9;
         }
@@ -52,15 +59,15 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         }
     }
 
-    private final CopyWork work;
+    private final CopyWork copies;
     private final CopyWork peerWork;
 
     public PcieBandwidthCheck() {
         this(WORK, PeerCopies.WORK);
     }
 
-    PcieBandwidthCheck(CopyWork work, CopyWork peerWork) {
-        this.work = work;
+    PcieBandwidthCheck(CopyWork copies, CopyWork peerWork) {
+        this.copies = copies;
         this.peerWork = peerWork;
     }
 
@@ -83,18 +90,20 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     @Override
     List<Reading<Rates>> measure(Work work) {
-        return measure(work.driver(), work.uuids(), work.reports());
-    }
-
-    private List<Reading<Rates>> measure(ComputeDriver driver, List<String> uuids, Reports reports) {
+        ComputeDriver driver = work.driver();
+        List<String> uuids = work.uuids();
+        Reports reports = work.reports();
         List<Reading<CopyRates>> alone = new ArrayList<>();
         int parts = uuids.size() + 2;
         for (String uuid : uuids) {
             reports.progress("copies between the host and one GPU", alone.size(), parts);
-            alone.add(awake(driver, uuid));
+            int gpu = alone.size();
+            Reading<CopyRates> own = awake(driver, uuid);
+            alone.add(own);
+            own.asOptional().ifPresent(rates -> work.soFar(gpu, Rates.alone(uuid, rates)));
         }
         reports.progress("copies between the host and all GPUs", parts - 2, parts);
-        List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, work);
+        List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, copies);
         reports.progress("copies between GPUs", parts - 1, parts);
         // A GPU that failed here would take the time of its peers.
         PeerCopies peers = PeerCopies.measure(
@@ -114,12 +123,12 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     }
 
     private Reading<CopyRates> awake(ComputeDriver driver, String uuid) {
-        Reading<CopyRates> best = driver.copy(List.of(uuid), work).get(0);
+        Reading<CopyRates> best = driver.copy(List.of(uuid), copies).get(0);
         if (!(best instanceof Reading.Present<CopyRates>)) {
             return best;
         }
         for (int i = 1; i < MOST_MEASUREMENTS; i++) {
-            Reading<CopyRates> next = driver.copy(List.of(uuid), work).get(0);
+            Reading<CopyRates> next = driver.copy(List.of(uuid), copies).get(0);
             if (!(next instanceof Reading.Present<CopyRates>)) {
                 return next;
             }
@@ -134,6 +143,29 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     private static double sum(Reading<CopyRates> rates) {
         return rates.asOptional().map(both -> both.toDevice() + both.toHost()).orElse(0.0);
+    }
+
+    /** A rate that only a defect explains needs no comparison. */
+    @Override
+    void evaluateIncomplete(FindingBuilder builder, Rates rates) {
+        OptionalLong generation = optional(builder, GpuMetric.PCIE_GENERATION_MAX);
+        OptionalLong lanes = optional(builder, GpuMetric.PCIE_WIDTH);
+        if (lanes.isPresent() && generation.isPresent() && !busy(builder.gpu())) {
+            crippled(builder, whole(builder, new PcieLink(lanes.getAsLong(), generation.getAsLong())))
+                    .filter(least -> rates.slower() <= least.expected())
+                    .ifPresent(low -> low.report(builder, rates));
+        }
+    }
+
+    private static OptionalLong optional(FindingBuilder builder, GpuMetric metric) {
+        return builder.frame().present(metric) ? OptionalLong.of(builder.frame().raw(metric)) : OptionalLong.empty();
+    }
+
+    private static PcieLink whole(FindingBuilder builder, PcieLink link) {
+        return new PcieLink(
+                Math.max(
+                        link.lanes(), PcieLinkCheck.lanes(builder, link.lanes()).value()),
+                link.generation());
     }
 
     @Override
@@ -169,10 +201,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                     "run 'gpuwarden doctor': the driver reports another link or another time");
             return false;
         }
-        PcieLink full = new PcieLink(
-                Math.max(
-                        link.lanes(), PcieLinkCheck.lanes(builder, link.lanes()).value()),
-                link.generation());
+        PcieLink full = whole(builder, link);
         Optional<Low> floor = floor(builder, link, full);
         Optional<Low> low = crippled(builder, full)
                 .filter(least -> rates.slower() <= least.expected())

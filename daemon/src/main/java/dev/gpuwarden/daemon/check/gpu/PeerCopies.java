@@ -31,6 +31,9 @@ record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates) {
     /** The end of the last round that is begun. */
     private static final Duration MOST = Duration.ofSeconds(20);
 
+    /** Before the first copy. */
+    static final PeerCopies NONE = new PeerCopies(Map.of());
+
     static PeerCopies measure(ComputeDriver driver, CopyWork work, List<String> uuids) {
         Map<PeerPair, Reading<PeerRate>> rates = new HashMap<>();
         long end = System.nanoTime() + MOST.toNanos();

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -66,13 +67,15 @@ final class RepeatedWork {
      * @param measure runs work on the GPUs with these numbers; blocks
      * @param celsius returns the temperatures of all GPUs
      * @param stopped asked before each repetition: true ends the work
+     * @param wrong receives each repetition that is not right, with the number of its GPU
      */
     <W, R> List<List<Repetition<R>>> run(
             List<Optional<W>> works,
             BiFunction<W, List<Integer>, List<Reading<R>>> measure,
             Supplier<List<Reading<Long>>> celsius,
             BooleanSupplier stopped,
-            Predicate<R> right) {
+            Predicate<R> right,
+            BiConsumer<Integer, Repetition<R>> wrong) {
         Map<W, List<Integer>> groups = new LinkedHashMap<>();
         List<Kept<R>> kept = new ArrayList<>();
         for (int i = 0; i < works.size(); i++) {
@@ -94,10 +97,13 @@ final class RepeatedWork {
                 for (int i = 0; i < results.size(); i++) {
                     int gpu = group.getValue().get(i);
                     Duration after = Duration.ofNanos(now - began);
-                    results.get(i)
-                            .asOptional()
-                            .ifPresent(
-                                    result -> kept.get(gpu).add(new Repetition<>(result, warm.get(gpu), after), right));
+                    results.get(i).asOptional().ifPresent(result -> {
+                        Repetition<R> repetition = new Repetition<>(result, warm.get(gpu), after);
+                        kept.get(gpu).add(repetition, right);
+                        if (!right.test(result)) {
+                            wrong.accept(gpu, repetition);
+                        }
+                    });
                     long degrees = warm.get(gpu).asOptional().orElse(0L);
                     if (degrees > highest[gpu]) {
                         highest[gpu] = degrees;

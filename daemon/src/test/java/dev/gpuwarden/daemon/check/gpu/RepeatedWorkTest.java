@@ -25,7 +25,8 @@ class RepeatedWorkTest {
                         (work, gpus) -> List.of(Reading.of(++halfSeconds)),
                         () -> List.of(Reading.of(celsius.applyAsLong(halfSeconds))),
                         () -> halfSeconds >= stopAfter,
-                        result -> result < wrongFrom)
+                        result -> result < wrongFrom,
+                        (gpu, wrong) -> {})
                 .get(0);
     }
 
@@ -59,7 +60,12 @@ class RepeatedWorkTest {
     void aGpuWithoutWorkHasNoRepetition() {
         RepeatedWork repeated = new RepeatedWork(System::nanoTime, LEVEL);
         assertThat(repeated.<String, Long>run(
-                        List.of(Optional.empty()), (work, gpus) -> List.of(), List::of, () -> false, result -> true))
+                        List.of(Optional.empty()),
+                        (work, gpus) -> List.of(),
+                        List::of,
+                        () -> false,
+                        result -> true,
+                        (gpu, wrong) -> {}))
                 .isEqualTo(List.of(List.of()));
     }
 }

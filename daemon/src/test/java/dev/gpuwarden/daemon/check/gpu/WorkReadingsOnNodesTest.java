@@ -9,6 +9,7 @@ import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.daemon.history.RateFile;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -97,6 +98,11 @@ class WorkReadingsOnNodesTest {
             for (int day = 0; day < 5; day++) {
                 rates.keep(gpu, work, settings, rate);
             }
+        }
+
+        @Override
+        public List<Series> series(Collection<String> gpus) {
+            return rates.series(gpus);
         }
     }
 }
