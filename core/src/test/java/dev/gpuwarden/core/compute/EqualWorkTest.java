@@ -137,7 +137,7 @@ class EqualWorkTest {
     @Test
     void aWrongResultIsForgottenAfterManyRightRuns() {
         ResultVerdict right = ResultVerdict.right("a", "");
-        // As many verdicts as gpumem has in a run.
+        // gpumem has so many verdicts in a run.
         List<ResultVerdict> run = List.of(right, right, right);
         RepeatedWrong state = RepeatedWrong.NONE.after(List.of(ResultVerdict.wrong("a", 5, "")));
         for (int i = 1; i < RepeatedWrong.FORGOTTEN; i++) {

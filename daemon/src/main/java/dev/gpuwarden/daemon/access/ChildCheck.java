@@ -59,7 +59,7 @@ public record ChildCheck(List<String> settings, ProgramRunner programs) {
         Path folder = Path.of(System.getProperty("java.io.tmpdir"));
         Path state;
         try {
-            // For this user alone, and under a name that nobody could have taken.
+            // For this user alone, and under a new name.
             state = Files.createTempFile(folder, "gpuwarden-check-", ".json");
         } catch (IOException e) {
             return Answer.none("what the check keeps could not be written for a child: " + e);

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 
 /**
  * The child's side of a run of one check for a daemon: the check continues with what the daemon keeps for it, and each proven finding is
- * reported at once, with the changes that belong to it. For one thread at a time.
+ * reported immediately, with the changes that belong to it. For one thread at a time.
  */
 public final class ChildReport {
 

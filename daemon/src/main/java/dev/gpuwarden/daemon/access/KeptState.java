@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All that a check with a load on GPUs keeps between its runs, as JSON for the child process of one run. What the child changes comes back by
+ * All that a check with a load on GPUs keeps between its runs, as JSON for the child process of one run. The child's changes come back by
  * {@link ChildStep}. The context refuses such a check all that is not here. Immutable.
  *
  * @param young see {@code CheckContext.young}

@@ -43,7 +43,7 @@ import java.util.function.Supplier;
  * @param work the sources of checks with a load on GPUs
  * @param boot what was seen in this boot of the node, and its age
  * @param notes the notes of each check, by its ID
- * @param proofs receives each proven finding at once, on the thread of its check
+ * @param proofs receives each proven finding immediately, on the thread of its check
  */
 public record CheckEnvironment(
         Supplier<NodeSnapshot> nodes,

@@ -47,7 +47,7 @@ public final class NodeBoot {
     private boolean running;
     private boolean missed;
 
-    /** What the daemon has determined for its child process. */
+    /** The answer of the daemon, for its child process. */
     private record Told(Optional<String> young) {}
 
     NodeBoot(Duration young, NodePaths paths, BootNotes notes, LongSupplier nanoTime) {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What passes between the daemon and the child process of a check: it arrives as it was, or not at all. */
+/** The lines between the daemon and the child process of a check: each arrives as it was, or not at all. */
 class ChildStepTest {
 
     private static final String GPU = "GPU-1";
@@ -155,7 +155,7 @@ class ChildStepTest {
     }
 
     @Test
-    void whatWasProvenStandsWhateverTheEnd() throws InterruptedException {
+    void proofsStandWhateverTheEnd() throws InterruptedException {
         String proof = STEP.json() + "\n";
         String last = new ChildStep("gpumem", List.of(), Map.of(), Map.of(), List.of(), true).json() + "\n";
         ChildRun.End killed = new ChildRun.End.CutOff("was killed");

@@ -82,7 +82,7 @@ class IsolationContractTest {
                 node, CheckContexts.snapshot(node), BoardLimits.shipped(), rates, GpuAccess.OPEN);
     }
 
-    /** Runs the child's side of the command line with an environment that knows nothing. */
+    /** Runs the child's side of the command line with an environment without notes. */
     private static ProgramRunner children(HealthCheck check, SimulatedNode node) {
         return (command, cwd, variables, timeout, stop) -> {
             String option = command.stream()
@@ -217,7 +217,7 @@ class IsolationContractTest {
         assertThat(texts(Isolation.Mode.child)).isEqualTo(process);
     }
 
-    /** What a child process cannot have is refused in each process, so that a new check does not come to rely on it. */
+    /** An input that a child process cannot have is refused in each process, so that a new check does not come to rely on it. */
     @Test
     void aCheckWithALoadCannotRelyOnWhatAChildHasNot() throws IOException {
         HealthCheck relies = new HealthCheck() {

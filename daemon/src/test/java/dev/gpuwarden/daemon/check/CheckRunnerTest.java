@@ -216,7 +216,7 @@ class CheckRunnerTest {
     }
 
     @Test
-    void whatARunHasProvenStandsWhenItFailsOrHangs() {
+    void proofsStandWhenTheRunFailsOrHangs() {
         CountDownLatch go = new CountDownLatch(1);
         ScriptedCheck fails = ScriptedCheck.of("fails", context -> {
             context.proven(BAD);

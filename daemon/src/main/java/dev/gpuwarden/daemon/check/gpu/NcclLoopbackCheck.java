@@ -174,7 +174,7 @@ public final class NcclLoopbackCheck implements HealthCheck {
         return all.isLow(context) && members.size() > 2 ? all.withPairs(pairs(nccl, gpus, all, proofs, stopped)) : all;
     }
 
-    /** Returns the receiver of sums that reports wrong ones at once, in the order of these GPUs. */
+    /** Returns the receiver of sums that reports wrong ones immediately, in the order of these GPUs. */
     private static Consumer<List<AllReduceSums>> wrongSums(String what, List<GpuSnapshot> gpus, Proofs proofs) {
         return sums -> {
             for (int i = 0; i < sums.size(); i++) {

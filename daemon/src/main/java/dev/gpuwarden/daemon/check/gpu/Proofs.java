@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * What one measurement of some GPUs proves before its check ends, and which of its wrong results were counted. A check that measures once
+ * The proofs of one measurement of some GPUs before its check ends, and its wrong results that were counted. A check that measures once
  * more begins with others: a second measurement replaces the first, but not what the first has proven. For the thread of the check alone.
  */
 final class Proofs {

@@ -4,17 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
 import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.GpuAccess;
+import dev.gpuwarden.core.check.GpuAccess.Refusal;
+import dev.gpuwarden.core.check.RateHistory;
+import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +111,45 @@ class NcclLoopbackCheckTest {
             assertThat(again.get(2).action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
             assertThat(again.get(2).message())
                     .contains("1 of 1 sizes have wrong sums; the first, of 16777216 bytes, has 5 wrong elements");
+        }
+    }
+
+    /** GPU 1 is withdrawn after wrong sums of GPU 2. The others are measured once more, and all sums are right. */
+    @Test
+    void secondMeasurementDoesNotReplaceWrongSumsOfTheFirst() {
+        try (SimulatedNode node = SimulatedNode.start("l4x4")) {
+            node.set("gpu.2.nccl.wrong", "5");
+            AtomicBoolean withdrawn = new AtomicBoolean();
+            GpuAccess access = (check, load, gpus) -> gpus.stream()
+                    .<GpuAccess.Answer>map(gpu -> new GpuAccess.Grant() {
+                        @Override
+                        public Optional<Refusal> withdrawn() {
+                            return gpu.identity().label().startsWith("GPU 1") && withdrawn.get()
+                                    ? Optional.of(new Refusal("gpu-held", "a pod"))
+                                    : Optional.empty();
+                        }
+
+                        @Override
+                        public void close() {}
+                    })
+                    .toList();
+            CheckEnvironment around = CheckContexts.environment(
+                            node, CheckContexts.snapshot(node), BoardLimits.shipped(), RateHistory.NONE, access)
+                    .withProofs(proof -> {
+                        node.set("gpu.2.nccl.wrong", "0");
+                        withdrawn.set(true);
+                    });
+            List<Finding> findings = CheckRunner.once(
+                            CheckPlan.of(List.of(new NcclLoopbackCheck(SMALL))), around, RunListener.NONE)
+                    .get(0)
+                    .findings();
+            assertThat(findings)
+                    .extracting(NcclLoopbackCheckTest::judged)
+                    .containsExactly(
+                            "PASS nccl-loopback-good",
+                            "SKIPPED gpu-held",
+                            "WARN wrong-sum-once",
+                            "PASS nccl-loopback-good");
         }
     }
 

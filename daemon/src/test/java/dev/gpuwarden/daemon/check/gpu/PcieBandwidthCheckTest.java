@@ -3,12 +3,19 @@ package dev.gpuwarden.daemon.check.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.check.BoardLimits;
+import dev.gpuwarden.core.check.GpuAccess;
+import dev.gpuwarden.core.check.RateHistory;
+import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.check.CheckEnvironment;
+import dev.gpuwarden.daemon.check.CheckPlan;
+import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +74,22 @@ class PcieBandwidthCheckTest {
             assertThat(findings.get(7).message())
                     .matches("GPU 7 \\(0000:d8:00\\.0\\): 10\\.0 GB/s to the GPU, 51\\.\\d GB/s back, expected at least"
                             + " 15\\.8 \\(0\\.25 \\(limits\\.tsv:\\d+\\) of the peak of generation 5 with 16 lanes\\)");
+        }
+    }
+
+    @Test
+    void crippledLinkIsProvenBeforeTheOtherGpusAreMeasured() {
+        try (SimulatedNode node = SimulatedNode.start("a100x8")) {
+            node.set("gpu.7.copy.to-device", "3000");
+            List<Finding> proofs = new ArrayList<>();
+            CheckEnvironment around = CheckContexts.environment(
+                            node, CheckContexts.snapshot(node), BoardLimits.shipped(), RateHistory.NONE, GpuAccess.OPEN)
+                    .withProofs(proofs::add);
+            CheckPlan plan = CheckPlan.of(List.of(new PcieBandwidthCheck(SMALL, SMALL)));
+            List<Finding> findings =
+                    CheckRunner.once(plan, around, RunListener.NONE).get(0).findings();
+            assertThat(proofs).extracting(PcieBandwidthCheckTest::judged).containsExactly("FAIL pciebw-crippled");
+            assertThat(judged(findings.get(7))).isEqualTo("FAIL pciebw-crippled");
         }
     }
 
