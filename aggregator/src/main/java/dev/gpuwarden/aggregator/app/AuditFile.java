@@ -1,14 +1,13 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.app.AuditLog.AuditTarget;
+import dev.gpuwarden.cli.file.LineLog;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 
 /**
  * A file of audit records, each on the disk before it counts as written. A file that is full becomes `FILE.1`, and what was
@@ -21,75 +20,40 @@ final class AuditFile implements AuditTarget {
     static final int OLDER = 8;
 
     private final Path file;
+    private final LineLog log;
     private final long mostBytes;
-    private FileChannel channel;
-    /** Identifies the file that the channel writes to, also after another program has renamed it. */
-    private Object key;
 
-    private AuditFile(Path file, long mostBytes) throws IOException {
+    private AuditFile(Path file, long mostBytes) {
         this.file = file;
+        this.log = new LineLog(file);
         this.mostBytes = mostBytes;
-        channel = channel(file);
-        key = key(file);
     }
 
+    /** @throws IOException if the file cannot be written */
     static AuditFile open(Path file, long mostBytes) throws IOException {
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)
+                .close();
         return new AuditFile(file, mostBytes);
-    }
-
-    private static FileChannel channel(Path file) throws IOException {
-        return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
-    }
-
-    private static Object key(Path file) throws IOException {
-        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
-    }
-
-    private void reopen() throws IOException {
-        channel.close();
-        channel = channel(file);
-        key = key(file);
     }
 
     @Override
     public void write(byte[] record) throws IOException {
-        if (!channel.isOpen() || Files.notExists(file) || !key(file).equals(key)) {
-            // Another program has moved it away, or the last rotation failed.
-            reopen();
-        } else if (channel.size() > 0 && channel.size() + record.length > mostBytes) {
+        long size = log.size();
+        if (size > 0 && size + record.length > mostBytes) {
             rotate();
         }
-        long before = channel.size();
-        try {
-            ByteBuffer bytes = ByteBuffer.wrap(record);
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
-            }
-            channel.force(false);
-        } catch (IOException e) {
-            // Half a record would spoil the next one's line.
-            cutTo(before, e);
-            throw e;
-        }
-    }
-
-    private void cutTo(long size, IOException cause) {
-        try {
-            channel.truncate(size);
-        } catch (IOException e) {
-            cause.addSuppressed(e);
-        }
+        log.append(record);
     }
 
     private void rotate() throws IOException {
-        channel.close();
-        for (int i = OLDER - 1; i >= 0; i--) {
-            Path from = i == 0 ? file : older(i);
-            if (Files.exists(from)) {
-                Files.move(from, older(i + 1), StandardCopyOption.REPLACE_EXISTING);
-            }
+        int free = 1;
+        // A rotation that failed has left a gap. It is filled first, so that each failure costs no older file.
+        while (free < OLDER && Files.exists(older(free))) {
+            free++;
         }
-        reopen();
+        for (int i = free; i > 0; i--) {
+            Files.move(i == 1 ? file : older(i - 1), older(i), StandardCopyOption.REPLACE_EXISTING);
+        }
     }
 
     private Path older(int number) {
@@ -97,7 +61,7 @@ final class AuditFile implements AuditTarget {
     }
 
     @Override
-    public void close() throws IOException {
-        channel.close();
+    public void close() {
+        // Each record has opened and closed the file.
     }
 }

@@ -56,13 +56,16 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
 
     @Override
     public synchronized void accept(AuditRecord audit) {
-        if (audit.mode() == ActionMode.DRY_RUN) {
-            String decision = audit.kind() + " " + audit.reason();
-            if (decision.equals(dry.put(audit.node(), decision))) {
-                return;
-            }
+        if (audit.mode() != ActionMode.DRY_RUN) {
+            write(audit.toTree());
+            return;
         }
-        write(audit.toTree());
+        String decision = audit.kind() + " " + audit.reason();
+        if (!decision.equals(dry.get(audit.node()))) {
+            write(audit.toTree());
+            // Last: what could not be written is written with the next change of the Node.
+            dry.put(audit.node(), decision);
+        }
     }
 
     /** Writes a record of a drain. The dry run of a drain sends each record once. */
@@ -119,10 +122,17 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
          */
         static AuditTarget of(OutputStream stream) {
             return new AuditTarget() {
+                private boolean cut;
+
                 @Override
                 public void write(byte[] record) throws IOException {
+                    if (cut) {
+                        stream.write('\n');
+                    }
+                    cut = true;
                     stream.write(record);
                     stream.flush();
+                    cut = false;
                 }
 
                 @Override

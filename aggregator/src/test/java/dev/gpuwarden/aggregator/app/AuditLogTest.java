@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.app.AuditLog.AuditTarget;
 import dev.gpuwarden.cli.UserError;
+import java.io.ByteArrayOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -64,6 +65,45 @@ class AuditLogTest {
                     .containsExactlyInAnyOrderElementsOf(IntStream.rangeClosed(0, AuditFile.OLDER)
                             .mapToObj(i -> i == 0 ? "audit.jsonl" : "audit.jsonl." + i)
                             .toList());
+        }
+    }
+
+    @Test
+    void aRecordAfterACutOneBeginsALine() throws IOException {
+        Path path = Files.writeString(folder.resolve("audit.jsonl"), "before\nrec");
+        try (AuditFile file = AuditFile.open(path, 1000)) {
+            file.write(record(1));
+        }
+        assertThat(Files.readString(path)).isEqualTo("before\nrecord 1\n");
+        ByteArrayOutputStream taken = new ByteArrayOutputStream();
+        AuditTarget output = AuditTarget.of(new OutputStream() {
+            @Override
+            public void write(int one) throws IOException {
+                if (taken.size() == 3) {
+                    taken.write('!');
+                    throw new IOException("full");
+                }
+                taken.write(one);
+            }
+        });
+        assertThatThrownBy(() -> output.write(record(1))).isInstanceOf(IOException.class);
+        output.write(record(2));
+        output.write(record(3));
+        assertThat(taken).hasToString("rec!\nrecord 2\nrecord 3\n");
+    }
+
+    /** Each attempt at a rotation would cost the oldest file. */
+    @Test
+    void aRotationThatFailsAgainAndAgainLosesNoFile() throws IOException {
+        Path path = folder.resolve("audit.jsonl");
+        try (AuditFile file = AuditFile.open(path, 20)) {
+            for (int i = 10; i < 28; i++) {
+                file.write(record(i));
+            }
+            // Earlier attempts have moved all older files, and failed then.
+            Files.delete(folder.resolve("audit.jsonl.3"));
+            file.write(record(28));
+            assertThat(Files.readString(folder.resolve("audit.jsonl.8"))).isEqualTo("record 10\nrecord 11\n");
         }
     }
 

@@ -1,15 +1,12 @@
 package dev.gpuwarden.daemon.access;
 
+import dev.gpuwarden.cli.file.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -52,15 +49,7 @@ final class InFlightRecords {
         try {
             Files.createDirectories(folder);
             Path file = file(check, gpuUuid);
-            try (FileChannel out = FileChannel.open(
-                    file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                ByteBuffer text = StandardCharsets.US_ASCII.encode(now + "\n");
-                while (text.hasRemaining()) {
-                    out.write(text);
-                }
-                out.force(true);
-            }
-            syncFolder();
+            AtomicFile.replace(file, now + "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -69,8 +58,10 @@ final class InFlightRecords {
     /** Removes a record. A record that cannot be removed stays, and the next start reports it. */
     void end(String check, String gpuUuid) {
         try {
-            Files.deleteIfExists(file(check, gpuUuid));
-            syncFolder();
+            Path file = file(check, gpuUuid);
+            if (Files.deleteIfExists(file)) {
+                AtomicFile.syncFolder(file);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -115,12 +106,5 @@ final class InFlightRecords {
             throw new IOException("not a name of a check and a GPU: " + name);
         }
         return folder.resolve(name);
-    }
-
-    /** Makes the entry of a file as durable as the file. */
-    private void syncFolder() throws IOException {
-        try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
-            entries.force(true);
-        }
     }
 }

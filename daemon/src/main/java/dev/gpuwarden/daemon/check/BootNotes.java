@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.check;
 
+import dev.gpuwarden.cli.file.AtomicFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;
@@ -7,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -100,12 +100,9 @@ final class BootNotes {
         return lines;
     }
 
-    /** Replaces the file as a whole. A power failure may lose it, which ends the boot too. */
     private boolean write(Path target, List<String> lines) {
-        Path unfinished = target.resolveSibling(target.getFileName() + ".new");
         try {
-            Files.writeString(unfinished, String.join("\n", lines) + "\n");
-            Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.replace(target, String.join("\n", lines) + "\n");
             failed = false;
             return true;
         } catch (IOException e) {

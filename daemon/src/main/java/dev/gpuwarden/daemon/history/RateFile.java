@@ -1,16 +1,15 @@
 package dev.gpuwarden.daemon.history;
 
+import dev.gpuwarden.cli.file.AtomicFile;
 import dev.gpuwarden.core.check.RateHistory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -86,13 +85,8 @@ public final class RateFile implements RateHistory {
 
     /** Replaces the file as a whole, so that a process that is killed leaves the old one or the new one. */
     private void write(Path target) {
-        Path unfinished = target.resolveSibling(target.getFileName() + ".new");
         try {
-            Files.writeString(unfinished, String.join("\n", table.lines()) + "\n");
-            try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.WRITE)) {
-                channel.force(true);
-            }
-            Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.replace(target, String.join("\n", table.lines()) + "\n");
             failed = false;
         } catch (IOException e) {
             if (!failed) {

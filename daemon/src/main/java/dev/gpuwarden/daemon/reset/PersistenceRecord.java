@@ -3,14 +3,13 @@ package dev.gpuwarden.daemon.reset;
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.file.AtomicFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -101,7 +100,7 @@ public final class PersistenceRecord {
     }
 
     /**
-     * Replaces the record as a whole. The file is not forced to the disk: it must survive the process, and no boot.
+     * Replaces the record as a whole.
      *
      * @param uuids none removes the record
      */
@@ -114,10 +113,7 @@ public final class PersistenceRecord {
         tree.put("schema", SCHEMA);
         tree.put("bootId", bootId);
         tree.put("gpus", List.copyOf(new TreeSet<>(uuids)));
-        Path next = folder.resolve(FILE + ".new");
-        // A new file, so that a link of this name is never followed. The lock permits one writer.
-        Files.deleteIfExists(next);
-        Files.writeString(next, Output.json(tree) + "\n", StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        // The lock permits one writer.
+        AtomicFile.replace(file, Output.json(tree) + "\n");
     }
 }

@@ -1,11 +1,12 @@
 package dev.gpuwarden.daemon.sink;
 
+import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.cli.file.LineLog;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.daemon.view.EventView;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,9 +15,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,15 +29,18 @@ final class FileSink implements Sink {
     /** Bytes at the file's end that are searched: more than the longest line. */
     static final int TAIL_BYTES = 1 << 20;
 
-    private static final Pattern ID = Pattern.compile("(?m)^\\{\"id\": ?\"([^\"]+)\"");
+    /** Levels of objects and lists in the JSON of an event. */
+    private static final int DEEPEST = 8;
 
     private final Path file;
+    private final LineLog log;
     private final long maxBytes;
     /** Ids of the last events in the file, which may be sent again. */
     private @Nullable Set<String> written;
 
     FileSink(Path file, long maxBytes) {
         this.file = file;
+        this.log = new LineLog(file);
         this.maxBytes = maxBytes;
     }
 
@@ -58,38 +61,45 @@ final class FileSink implements Sink {
             }
         }
         byte[] bytes = lines.toString().getBytes(StandardCharsets.UTF_8);
-        if (Files.exists(file) && Files.size(file) > 0 && Files.size(file) + bytes.length > maxBytes) {
-            Files.move(file, file.resolveSibling(file.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
+        long size = log.size();
+        if (size > 0 && size + bytes.length > maxBytes) {
+            Files.move(file, older(), StandardCopyOption.REPLACE_EXISTING);
         }
-        try (FileChannel out = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
-            ByteBuffer rest = ByteBuffer.wrap(bytes);
-            while (rest.hasRemaining()) {
-                out.write(rest);
-            }
-            out.force(false);
-        }
+        // What a failed call leaves is read again.
+        written = null;
+        log.append(bytes);
         written = ids;
     }
 
-    /** Returns the ids at the end of the file, and removes an incomplete last line. */
+    /** Returns the ids of the whole lines at the end of both files. A line that cannot be read counts as not written. */
     private Set<String> recover() throws IOException {
         Set<String> found = new HashSet<>();
-        if (!Files.exists(file)) {
-            return found;
-        }
-        try (RandomAccessFile in = new RandomAccessFile(file.toFile(), "rw")) {
-            long from = Math.max(0, in.length() - TAIL_BYTES);
-            byte[] tail = new byte[(int) (in.length() - from)];
-            in.seek(from);
-            in.readFully(tail);
-            String text = new String(tail, StandardCharsets.ISO_8859_1);
-            int end = text.lastIndexOf('\n') + 1;
-            in.setLength(from + end);
-            Matcher id = ID.matcher(text.substring(0, end));
-            while (id.find()) {
-                found.add(id.group(1));
+        for (Path each : List.of(older(), file)) {
+            if (Files.exists(each)) {
+                LineLog.wholeLines(tail(each)).lines().forEach(line -> id(line).ifPresent(found::add));
             }
         }
         return found;
+    }
+
+    private Path older() {
+        return file.resolveSibling(file.getFileName() + ".1");
+    }
+
+    private static String tail(Path file) throws IOException {
+        try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
+            in.position(Math.max(0, in.size() - TAIL_BYTES));
+            return new String(Channels.newInputStream(in).readNBytes(TAIL_BYTES), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static Optional<String> id(String line) {
+        try {
+            return JsonReader.ofDepth(DEEPEST).readObject(line).get("id") instanceof String id
+                    ? Optional.of(id)
+                    : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 }

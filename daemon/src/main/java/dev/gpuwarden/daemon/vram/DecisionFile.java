@@ -1,8 +1,10 @@
 package dev.gpuwarden.daemon.vram;
 
+import dev.gpuwarden.cli.file.AtomicFile;
+import dev.gpuwarden.cli.file.LineLog;
 import dev.gpuwarden.daemon.vram.trace.Records;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
@@ -19,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class DecisionFile implements AutoCloseable {
 
-    private static final int BLOCK = 1 << 16;
-
     private final Path file;
+    private final LineLog lines;
     private final long mostBytes;
     private final Map<String, byte[]> lastByGpu = new LinkedHashMap<>();
     private @Nullable FileChannel lock;
 
     DecisionFile(Path file, long mostBytes) {
         this.file = file;
+        this.lines = new LineLog(file);
         this.mostBytes = mostBytes;
     }
 
@@ -40,50 +42,25 @@ final class DecisionFile implements AutoCloseable {
     /** Appends a line, and waits until the disk has it. */
     void write(byte[] line) throws IOException {
         lock();
-        long carried =
-                lastByGpu.values().stream().mapToLong(each -> each.length).sum();
-        long size = Files.exists(file) ? Files.size(file) : 0;
-        if (size + line.length > mostBytes && size > carried) {
-            Files.move(file, Records.older(file), StandardCopyOption.REPLACE_EXISTING);
-            for (byte[] each : lastByGpu.values()) {
-                append(each);
-            }
+        ByteArrayOutputStream carried = new ByteArrayOutputStream();
+        lastByGpu.values().forEach(carried::writeBytes);
+        long size = lines.size();
+        if (size + line.length > mostBytes && size > carried.size()) {
+            rotate(carried.toByteArray());
         }
-        append(line);
+        lines.append(line);
     }
 
-    private void append(byte[] line) throws IOException {
-        try (FileChannel out =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            out.position(endOfLines(out));
-            ByteBuffer rest = ByteBuffer.wrap(line);
-            while (rest.hasRemaining()) {
-                out.write(rest);
-            }
-            out.truncate(out.position());
-            out.force(false);
+    /** Begins a new file, which is complete or not there: a restart needs all that is carried. Without room the full one stays. */
+    private void rotate(byte[] carried) throws IOException {
+        Path older = Records.older(file);
+        Files.move(file, older, StandardCopyOption.REPLACE_EXISTING);
+        try {
+            AtomicFile.replace(file, carried);
+        } catch (IOException e) {
+            Files.move(older, file);
+            throw e;
         }
-    }
-
-    /** Returns the end of the last whole line; more than that was cut off by the end of a writer. */
-    private static long endOfLines(FileChannel in) throws IOException {
-        ByteBuffer block = ByteBuffer.allocate(BLOCK);
-        for (long end = in.size(); end > 0; ) {
-            long from = Math.max(0, end - BLOCK);
-            block.clear().limit((int) (end - from));
-            for (long at = from; block.hasRemaining(); at = from + block.position()) {
-                if (in.read(block, at) < 0) {
-                    throw new IOException("the file became shorter while it was read");
-                }
-            }
-            for (int i = block.position() - 1; i >= 0; i--) {
-                if (block.get(i) == '\n') {
-                    return from + i + 1;
-                }
-            }
-            end = from;
-        }
-        return 0;
     }
 
     private void lock() throws IOException {

@@ -38,7 +38,7 @@ public record Remembered(RecycleHistory.State history, Map<String, WatchdogState
         Map<String, DecisionRecord> last = new HashMap<>();
         List<DecisionRecord> newest = new ArrayList<>();
         List<String> problems = new ArrayList<>();
-        if (Files.exists(file)) {
+        if (Files.exists(file) || Files.exists(Records.older(file))) {
             try {
                 Records.read(
                         file,

@@ -22,7 +22,10 @@ public final class Records {
      */
     public static void read(
             Path file, Consumer<DecisionRecord> decisions, Consumer<ActionRecord> actions, Consumer<UserError> wrong) {
-        for (Path each : List.of(older(file), file)) {
+        Path older = older(file);
+        // A program that ends while it begins a new file leaves the older one alone.
+        boolean olderAlone = Files.exists(older) && Files.notExists(file);
+        for (Path each : olderAlone ? List.of(older) : List.of(older, file)) {
             if (each.equals(file) || Files.exists(each)) {
                 try (LineFile lines = LineFile.open(each)) {
                     while (read(lines, decisions, actions, wrong)) {
