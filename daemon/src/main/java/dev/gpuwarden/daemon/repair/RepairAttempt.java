@@ -71,6 +71,10 @@ record RepairAttempt(
     static final String BEGIN_HOOK = "begin-hook";
 
     static final String HOOK = "hook";
+    /** The daemon ended in the middle, or the disk did not take a step. */
+    static final String INTERRUPTED = "interrupted";
+    /** A line of the record that cannot be read, and may have been any step. */
+    static final String UNREADABLE = "unreadable-line";
 
     /**
      * @param target the unit or node; empty where the name is enough
@@ -95,6 +99,10 @@ record RepairAttempt(
         return new RepairAttempt(id, kind, subjects, why, began, bootId, steps, Optional.of(last));
     }
 
+    RepairAttempt as(Kind other) {
+        return new RepairAttempt(id, other, subjects, why, began, bootId, steps, end);
+    }
+
     /** Returns the last such step that was done; empty if there is none. */
     Optional<Step> done(String step) {
         return last(step, Step::done);
@@ -114,6 +122,11 @@ record RepairAttempt(
     /** Returns true if the record has the begin of the reset and not its end. */
     boolean isResetting() {
         return done(BEGIN_RESET).isPresent() && last(RESET).isEmpty();
+    }
+
+    /** Returns true if the daemon ended in the middle, or the disk did not take a step: the GPU has no part in it. */
+    boolean interrupted() {
+        return done(INTERRUPTED).isPresent();
     }
 
     boolean ended(Outcome outcome) {

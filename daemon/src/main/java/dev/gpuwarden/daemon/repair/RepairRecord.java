@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.repair;
 
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
+import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.repair.RepairAttempt.End;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class RepairRecord {
 
     private static final int DEEPEST = 4;
+    private static final int LONGEST_SHOWN = 200;
+    private static final String UNKNOWN = "unknown";
 
     private RepairRecord() {}
 
@@ -63,28 +67,85 @@ final class RepairRecord {
     }
 
     /**
-     * Returns the attempts of these lines, in order of their beginnings.
+     * The content of a record.
      *
-     * @throws IOException with the number of the line, if one is none of these lines
+     * @param attempts in order of their beginnings
+     * @param unreadable the numbers of lines of which a part cannot be read
      */
-    static List<RepairAttempt> read(List<String> lines) throws IOException {
+    record Content(List<RepairAttempt> attempts, List<Integer> unreadable) {
+        Content {
+            attempts = List.copyOf(attempts);
+            unreadable = List.copyOf(unreadable);
+        }
+    }
+
+    /**
+     * Reads the lines. A part that is no JSON is skipped, and the attempt before it has a step {@link RepairAttempt#UNREADABLE} for it, since
+     * any step may be lost. An attempt whose beginning is lost is known by its steps.
+     *
+     * @throws IOException with the number of the line, if JSON has a field or a word that this version lacks: no guess replaces it
+     */
+    static Content read(List<String> lines) throws IOException {
         Map<String, RepairAttempt> attempts = new LinkedHashMap<>();
-        int number = 0;
-        for (String line : lines) {
-            number++;
-            try {
-                Map<String, @Nullable Object> tree = JsonReader.ofDepth(DEEPEST).readObject(line);
-                String id = text(tree, "id");
-                if (text(tree, "event").equals("begin")) {
-                    attempts.put(id, begun(id, tree));
-                } else if (attempts.containsKey(id)) {
-                    attempts.computeIfPresent(id, (any, before) -> next(before, tree));
+        List<Integer> unreadable = new ArrayList<>();
+        String last = "";
+        for (int i = 0; i < lines.size(); i++) {
+            boolean readable = true;
+            for (String part : parts(lines.get(i))) {
+                Optional<Map<String, @Nullable Object>> tree = tree(part);
+                if (tree.isPresent()) {
+                    last = add(attempts, tree.get(), i + 1);
+                } else {
+                    readable = false;
+                    attempts.computeIfPresent(last, (id, before) -> before.with(unreadable(before, part)));
                 }
-            } catch (IOException | IllegalArgumentException | DateTimeException e) {
-                throw new IOException("line " + number + ": " + e.getMessage(), e);
+            }
+            if (!readable) {
+                unreadable.add(i + 1);
             }
         }
-        return List.copyOf(attempts.values());
+        return new Content(List.copyOf(attempts.values()), unreadable);
+    }
+
+    /** Returns the objects of a line: earlier versions appended to a line that a full disk had cut. */
+    private static List<String> parts(String line) {
+        return tree(line).isPresent() ? List.of(line) : List.of(line.split("(?=\\{\"at\": ?\")"));
+    }
+
+    private static Optional<Map<String, @Nullable Object>> tree(String text) {
+        try {
+            return Optional.of(JsonReader.ofDepth(DEEPEST).readObject(text));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Step unreadable(RepairAttempt attempt, String text) {
+        Instant at = attempt.steps().stream().map(Step::at).reduce(attempt.began(), (first, second) -> second);
+        return new Step(RepairAttempt.UNREADABLE, "", false, Text.truncate(text, LONGEST_SHOWN), Duration.ZERO, at);
+    }
+
+    /** Returns the id of the attempt to which the line belongs. */
+    private static String add(Map<String, RepairAttempt> attempts, Map<String, @Nullable Object> tree, int number)
+            throws IOException {
+        try {
+            String id = text(tree, "id");
+            if (text(tree, "event").equals("begin")) {
+                attempts.put(id, begun(id, tree));
+            } else {
+                RepairAttempt before = attempts.getOrDefault(id, withoutBeginning(id));
+                attempts.put(id, next(before, tree));
+            }
+            return id;
+        } catch (IllegalArgumentException | DateTimeException e) {
+            throw new IOException("line " + number + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static RepairAttempt withoutBeginning(String id) {
+        RepairAttempt attempt = new RepairAttempt(
+                id, Kind.RESET, Set.of(UNKNOWN), UNKNOWN, Instant.parse(id), "", List.of(), Optional.empty());
+        return attempt.with(unreadable(attempt, "its beginning"));
     }
 
     private static RepairAttempt begun(String id, Map<String, @Nullable Object> tree) {
@@ -109,13 +170,26 @@ final class RepairRecord {
                     Instant.parse(text(tree, "at")), value(Outcome.values(), tree, "outcome"), text(tree, "detail")));
         }
         long millis = tree.get("milliseconds") instanceof Long number ? number : 0;
-        return before.with(new Step(
-                text(tree, "name"),
-                text(tree, "target"),
-                Boolean.TRUE.equals(tree.get("done")),
-                text(tree, "detail"),
-                Duration.ofMillis(millis),
-                Instant.parse(text(tree, "at"))));
+        return before.as(kind(before, text(tree, "name")))
+                .with(new Step(
+                        text(tree, "name"),
+                        text(tree, "target"),
+                        Boolean.TRUE.equals(tree.get("done")),
+                        text(tree, "detail"),
+                        Duration.ofMillis(millis),
+                        Instant.parse(text(tree, "at"))));
+    }
+
+    /** Returns the kind of an attempt, which its steps show if its beginning is lost. */
+    private static Kind kind(RepairAttempt attempt, String step) {
+        if (!attempt.why().equals(UNKNOWN)) {
+            return attempt.kind();
+        }
+        return switch (step) {
+            case RepairAttempt.REBOOT -> Kind.REBOOT;
+            case RepairAttempt.BEGIN_HOOK, RepairAttempt.HOOK -> Kind.HOOK;
+            default -> attempt.kind();
+        };
     }
 
     /** A newer version may write a name that this one lacks. */

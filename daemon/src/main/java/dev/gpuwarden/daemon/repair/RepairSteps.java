@@ -100,7 +100,7 @@ final class RepairSteps {
      * Carries out the attempt. A reboot is left unfinished: the boot ends it.
      *
      * @param look its reason, which is tested immediately before each act
-     * @throws IOException if the record cannot be written; the units start again even so
+     * @throws IOException if the disk did not take an intent, whose act was left out; the units start again even so
      */
     void run(RepairAttempt attempt, Look look) throws IOException, InterruptedException {
         try {
@@ -113,13 +113,14 @@ final class RepairSteps {
             stopped(attempt);
             throw e;
         } catch (IOException e) {
-            units.startUnrecorded(attempt);
+            units.start(attempt);
+            endInterrupted(attempt, "the record of repairs cannot be written: " + e.getMessage());
             throw e;
         }
     }
 
     /** Ends the attempt in the record. */
-    void end(RepairAttempt attempt, Result result) throws IOException {
+    void end(RepairAttempt attempt, Result result) {
         String evidence = log.current(attempt).steps().stream()
                 .filter(step -> step.name().equals(RepairAttempt.EVIDENCE))
                 .map(step -> "; " + step.detail())
@@ -188,7 +189,7 @@ final class RepairSteps {
             return gone;
         }
         if (!state.get().drains()) {
-            log.record(attempt, RepairAttempt.DRAIN, node.name(), true, "requested", start);
+            log.intend(attempt, RepairAttempt.DRAIN, node.name(), "requested");
             ManagerProgram drain = node.drain(attempt.text());
             if (!drain.succeeded()) {
                 return held(attempt, RepairAttempt.DRAIN, node.name(), start, drain.text());
@@ -217,7 +218,7 @@ final class RepairSteps {
         }
         progress.accept(attempt.text());
         long start = System.nanoTime();
-        log.record(attempt, RepairAttempt.BEGIN_RESET, "", true, "", start);
+        log.intend(attempt, RepairAttempt.BEGIN_RESET, "", "");
         Result result = server.reset().run(attempt.subjects());
         if (result.outcome() != Outcome.SUCCEEDED) {
             unlessStopped(SIGNALS);
@@ -237,7 +238,7 @@ final class RepairSteps {
         }
         progress.accept(attempt.text());
         long start = System.nanoTime();
-        log.record(attempt, RepairAttempt.BEGIN_HOOK, "", true, "", start);
+        log.intend(attempt, RepairAttempt.BEGIN_HOOK, "", "");
         Result result = server.hook().get().run(attempt, event.get());
         log.record(attempt, RepairAttempt.HOOK, "", result.outcome() == Outcome.SUCCEEDED, result.detail(), start);
         return result;
@@ -257,7 +258,7 @@ final class RepairSteps {
         }
         progress.accept(attempt.text());
         long start = System.nanoTime();
-        log.record(attempt, RepairAttempt.REBOOT, "", true, "requested", start);
+        log.intend(attempt, RepairAttempt.REBOOT, "", "requested");
         ManagerProgram reboot = server.reboot().request();
         log.record(attempt, RepairAttempt.REBOOT, "", reboot.succeeded(), reboot.text(), start);
         if (!reboot.ran()) {
@@ -266,7 +267,7 @@ final class RepairSteps {
         return RebootRun.refused(reboot) ? Optional.of(new Result(Outcome.FAILED, reboot.text())) : Optional.empty();
     }
 
-    private boolean keepEvidence(RepairAttempt attempt) throws IOException, InterruptedException {
+    private boolean keepEvidence(RepairAttempt attempt) throws InterruptedException {
         progress.accept("evidence before the " + attempt.text());
         long start = System.nanoTime();
         EvidenceRun.Evidence evidence = server.reboot().evidence().keep(attempt);
@@ -282,7 +283,7 @@ final class RepairSteps {
      * The daemon ends, and has seconds for this. After the request of a reboot that is expected, and the boot ends the attempt. A
      * reset in its own unit goes on, so that the next daemon ends the attempt: a unit that starts now could take the GPU, so systemd starts it after the reset.
      */
-    private void stopped(RepairAttempt attempt) throws IOException, InterruptedException {
+    private void stopped(RepairAttempt attempt) throws InterruptedException {
         RepairAttempt now = log.current(attempt);
         if (now.done(RepairAttempt.REBOOT).isPresent()) {
             return;
@@ -292,10 +293,20 @@ final class RepairSteps {
             return;
         }
         units.requestStart(attempt);
-        end(attempt, interrupted(log.current(attempt), "the daemon was stopped in the middle"));
+        endInterrupted(attempt, "the daemon was stopped in the middle");
     }
 
-    /** Returns the result of an attempt whose daemon has ended. A hook may have done its work in part, so it is not run again. */
+    /** Ends an attempt that was cut off in the middle. One without a result is marked, and the decision tries it again soon. */
+    void endInterrupted(RepairAttempt attempt, String why) {
+        RepairAttempt now = log.current(attempt);
+        if (now.last(RepairAttempt.RESET).isEmpty()
+                && now.last(RepairAttempt.HOOK).isEmpty()) {
+            log.record(attempt, RepairAttempt.INTERRUPTED, "", true, why, System.nanoTime());
+        }
+        end(attempt, interrupted(now, why));
+    }
+
+    /** Returns the result of an attempt that was cut off. A hook may have done its work in part, so it is not run again. */
     static Result interrupted(RepairAttempt attempt, String why) {
         Optional<Step> reset = attempt.last(RepairAttempt.RESET);
         if (reset.isPresent()) {
@@ -308,8 +319,7 @@ final class RepairSteps {
         return new Result(attempt.done(RepairAttempt.BEGIN_HOOK).isPresent() ? Outcome.FAILED : Outcome.HELD, why);
     }
 
-    private Optional<Result> held(RepairAttempt attempt, String step, String target, long start, String why)
-            throws IOException {
+    private Optional<Result> held(RepairAttempt attempt, String step, String target, long start, String why) {
         log.record(attempt, step, target, false, why, start);
         return Optional.of(new Result(Outcome.HELD, why));
     }

@@ -4,10 +4,8 @@ import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
-import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.repair.RepairStatus.State;
 import dev.gpuwarden.daemon.repair.ServerDecision.Planned;
-import dev.gpuwarden.daemon.script.ManagerProgram;
 import dev.gpuwarden.daemon.verify.Verification;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -74,6 +72,10 @@ final class ServerRepairLoop {
     private final LongSupplier nanoTime;
 
     private final long startedNanos;
+    /** The id of the attempt that {@link #since} measures; empty before the first. */
+    private String awaited = "";
+
+    private long awaitedNanos;
     private volatile RepairStatus status = new RepairStatus(State.WAITING, "the daemon starts", List.of(), Map.of());
 
     /** @param nanoTime clock that is never set */
@@ -105,6 +107,7 @@ final class ServerRepairLoop {
     /** Takes one turn, which blocks for as long as a repair takes. Returns the longest pause before the next. */
     Duration step() throws InterruptedException {
         try {
+            log.flush();
             Optional<RepairAttempt> open = log.unfinished();
             if (open.isPresent()) {
                 return finish(open.get()) ? Duration.ZERO : SOON;
@@ -124,11 +127,7 @@ final class ServerRepairLoop {
         Optional<RepairAttempt> open =
                 log.unfinished().filter(attempt -> !attempt.bootId().equals(setup.bootId()));
         if (open.isPresent()) {
-            try {
-                units.requestStart(open.get());
-            } catch (IOException e) {
-                LOG.log(Level.WARNING, "the start of units is not in the record of repairs: " + e.getMessage());
-            }
+            units.requestStart(open.get());
         }
     }
 
@@ -169,11 +168,12 @@ final class ServerRepairLoop {
             report(State.WAITING, "a fault is young, or was repaired a moment ago", tasks);
         } else if (!pending.isEmpty()) {
             report(State.WAITING, Verification.text(pending), tasks);
-        } else if (setup.faults().faults().stream().anyMatch(Fault::decides)) {
+        } else if (decides().isPresent()) {
             report(State.WAITING, waits(now), tasks);
         } else {
-            if (log.drained()) {
-                resume();
+            if (server.slurm().isPresent() && log.mayBeDrained()) {
+                new SlurmReturn(server.slurm().get(), log, clock)
+                        .resume(() -> decides().isPresent());
             }
             report(State.IDLE, "no fault requests a repair", tasks);
         }
@@ -182,6 +182,10 @@ final class ServerRepairLoop {
                 .filter(until -> until.compareTo(LATER) < 0)
                 .orElse(LATER);
         return pause.compareTo(SOON) < 0 ? SOON : pause;
+    }
+
+    private Optional<Fault> decides() {
+        return setup.faults().faults().stream().filter(Fault::decides).findFirst();
     }
 
     /** Returns what the faults wait for that no repair begins for. */
@@ -213,31 +217,43 @@ final class ServerRepairLoop {
     /** Brings a repair to its end that is in progress without this thread. Returns false if it is still in progress. */
     private boolean finish(RepairAttempt open) throws IOException, InterruptedException {
         boolean booted = !open.bootId().equals(setup.bootId());
-        Optional<Step> reboot = open.kind() == Kind.REBOOT ? open.done(RepairAttempt.REBOOT) : Optional.empty();
-        if (reboot.isPresent() && !booted) {
-            if (clock.instant().isBefore(reboot.get().at().plus(LONGEST_REBOOT))) {
+        boolean reboots = open.kind() == Kind.REBOOT
+                && (open.done(RepairAttempt.REBOOT).isPresent()
+                        // A line that cannot be read may have been the request, and the server has booted since.
+                        || booted && open.last(RepairAttempt.UNREADABLE).isPresent());
+        if (reboots && !booted) {
+            if (since(open).compareTo(LONGEST_REBOOT) < 0) {
                 report(State.WORKING, open.text() + " was requested", List.of());
                 return false;
             }
             return end(open, Outcome.FAILED, "no other boot within 15 m after the request");
         }
-        if (reboot.isPresent()) {
+        if (reboots) {
             return verified(open);
         }
-        if (open.isResetting() && booted) {
-            return end(open, Outcome.FAILED, "the server booted during the reset");
-        }
+        // First: a reset whose beginning is lost has no boot, and may run.
         if (open.isResetting() && isResetting()) {
-            Instant begun = open.done(RepairAttempt.BEGIN_RESET).orElseThrow().at();
-            Instant last = begun.plus(server.reset().longest());
-            if (clock.instant().isAfter(last)) {
-                return end(open, Outcome.HELD, "gpu-reset of an earlier daemon did not end by " + last);
+            if (since(open).compareTo(server.reset().longest()) > 0) {
+                return end(open, Outcome.HELD, "gpu-reset of an earlier daemon did not end in time");
             }
             report(State.WORKING, open.text() + " runs since an earlier daemon", List.of());
             return false;
         }
-        ResetRun.Result result = RepairSteps.interrupted(open, "the daemon ended in the middle");
-        return end(open, result.outcome(), result.detail());
+        if (open.isResetting() && booted) {
+            return end(open, Outcome.FAILED, "the server booted during the reset");
+        }
+        units.start(open);
+        steps.endInterrupted(open, "the daemon ended in the middle");
+        return true;
+    }
+
+    /** Returns the time for which this daemon waits for the end of the attempt, which no change of the wall clock makes longer. */
+    private Duration since(RepairAttempt open) {
+        if (!open.id().equals(awaited)) {
+            awaited = open.id();
+            awaitedNanos = nanoTime.getAsLong();
+        }
+        return Duration.ofNanos(nanoTime.getAsLong() - awaitedNanos);
     }
 
     /** A child of an earlier daemon undoes its steps once that daemon is gone; a unit goes on. */
@@ -272,14 +288,14 @@ final class ServerRepairLoop {
                         "its checks have not passed within 30 m after the boot: " + Verification.text(pending));
     }
 
-    private boolean end(RepairAttempt open, Outcome outcome, String detail) throws IOException, InterruptedException {
+    private boolean end(RepairAttempt open, Outcome outcome, String detail) throws InterruptedException {
         units.start(open);
         steps.end(open, new ResetRun.Result(outcome, detail));
         return true;
     }
 
     /** Returns a task for each unit of the last repair that does not run again. */
-    private List<String> stoppedUnits() throws IOException, InterruptedException {
+    private List<String> stoppedUnits() throws InterruptedException {
         List<RepairAttempt> attempts = log.attempts();
         List<String> tasks = new ArrayList<>();
         if (attempts.isEmpty()) {
@@ -294,30 +310,6 @@ final class ServerRepairLoop {
             }
         }
         return tasks;
-    }
-
-    /** Resumes the node in Slurm, if its drain is this daemon's. */
-    private void resume() throws IOException, InterruptedException {
-        List<RepairAttempt> attempts = log.attempts();
-        RepairAttempt last = attempts.get(attempts.size() - 1);
-        if (server.slurm().isEmpty()) {
-            return;
-        }
-        SlurmNode node = server.slurm().get();
-        long start = System.nanoTime();
-        Optional<SlurmNode.State> state = node.state();
-        if (state.isEmpty() || setup.faults().faults().stream().anyMatch(Fault::decides)) {
-            return;
-        }
-        if (!state.get().isOurs()) {
-            log.record(last, RepairAttempt.RESUME, node.name(), true, "its drain is not this daemon's", start);
-            return;
-        }
-        ManagerProgram resume = node.resume();
-        if (resume.succeeded()) {
-            log.record(last, RepairAttempt.RESUME, node.name(), true, resume.text(), start);
-        }
-        LOG.log(resume.succeeded() ? Level.INFO : Level.WARNING, "verified, so Slurm resumes: " + resume.text());
     }
 
     private void report(State state, String text, List<String> tasks) {

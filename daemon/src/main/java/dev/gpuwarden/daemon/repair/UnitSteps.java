@@ -6,6 +6,7 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -71,7 +72,7 @@ final class UnitSteps {
         progress.accept("stop of the unit " + unit);
         long start = System.nanoTime();
         // Before the stop, so that a daemon that ends in the middle starts the unit again.
-        log.record(attempt, RepairAttempt.STOP, unit, true, "requested", start);
+        log.intend(attempt, RepairAttempt.STOP, unit, "requested");
         ManagerProgram stop = units.stop(unit);
         if (stop.succeeded()) {
             return Optional.empty();
@@ -81,7 +82,7 @@ final class UnitSteps {
     }
 
     /** Starts the units that the attempt has stopped, the last one first. */
-    void start(RepairAttempt attempt) throws IOException, InterruptedException {
+    void start(RepairAttempt attempt) throws InterruptedException {
         for (String unit : stopped(attempt)) {
             progress.accept("start of the unit " + unit);
             long start = System.nanoTime();
@@ -90,7 +91,7 @@ final class UnitSteps {
     }
 
     /** Requests the start of the units that the attempt has stopped, and waits for none. */
-    void requestStart(RepairAttempt attempt) throws IOException, InterruptedException {
+    void requestStart(RepairAttempt attempt) throws InterruptedException {
         for (String unit : stopped(attempt)) {
             long start = System.nanoTime();
             record(attempt, unit, units.requestStart(unit), start);
@@ -107,19 +108,18 @@ final class UnitSteps {
         }
     }
 
-    /** Starts the units that the attempt has stopped while the record cannot be written. */
-    void startUnrecorded(RepairAttempt attempt) throws InterruptedException {
-        for (String unit : stopped(attempt)) {
-            var unused = units.start(unit);
-        }
-    }
-
-    private void record(RepairAttempt attempt, String unit, ManagerProgram begin, long start) throws IOException {
+    private void record(RepairAttempt attempt, String unit, ManagerProgram begin, long start) {
         log.record(attempt, RepairAttempt.START, unit, begin.succeeded(), begin.text(), start);
     }
 
+    /** A line that cannot be read may have been the stop of any unit; the start of one that runs has no effect. */
     private List<String> stopped(RepairAttempt attempt) {
-        List<String> reversed = new ArrayList<>(log.current(attempt).stoppedUnits());
+        RepairAttempt now = log.current(attempt);
+        Set<String> all = new LinkedHashSet<>(now.stoppedUnits());
+        if (now.last(RepairAttempt.UNREADABLE).isPresent()) {
+            all.addAll(units.names());
+        }
+        List<String> reversed = new ArrayList<>(all);
         Collections.reverse(reversed);
         return reversed;
     }

@@ -37,7 +37,7 @@ class FullDiskTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"sink.FileSinkOnFullDisk", "vram.DecisionFileOnFullDisk"})
+    @ValueSource(strings = {"repair.RepairLogOnFullDisk", "sink.FileSinkOnFullDisk", "vram.DecisionFileOnFullDisk"})
     void noWholeLineIsLostAtAnyCut(String name) throws IOException {
         Path memory = Path.of("/dev/shm");
         // Thousands of syncs need no disk.
@@ -58,7 +58,7 @@ class FullDiskTest {
 
     /** A real disk without room, which reports another error than a limit on files does. */
     @ParameterizedTest
-    @ValueSource(strings = {"sink.FileSinkOnFullDisk"})
+    @ValueSource(strings = {"repair.RepairLogOnFullDisk", "sink.FileSinkOnFullDisk"})
     void noWholeLineIsLostOnAFullTmpfs(String name) throws IOException {
         Path mount = Files.createDirectory(folder.resolve("mount"));
         List<String> inside = List.of(

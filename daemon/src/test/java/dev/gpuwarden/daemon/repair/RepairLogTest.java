@@ -65,14 +65,49 @@ class RepairLogTest {
     }
 
     @Test
-    void aLineThatWasCutOffIsRemovedAndAnotherWrongLineIsNamed() throws IOException {
+    void aLineThatWasCutOffIsRemovedAndAnotherIsSkippedAloud() throws IOException {
         repaired(open(NOW));
         long whole = Files.size(file);
         Files.writeString(file, "{\"at\":\"2026-06", StandardOpenOption.APPEND);
         assertThat(open(NOW).attempts()).hasSize(1);
         assertThat(file).hasSize(whole);
         Files.writeString(file, "nonsense\n", StandardOpenOption.APPEND);
-        assertThatThrownBy(() -> open(NOW)).isInstanceOf(IOException.class).hasMessageStartingWith("line 4: ");
+        RepairAttempt attempt = open(NOW).attempts().get(0);
+        assertThat(attempt.steps()).hasSize(3);
+        assertThat(attempt.last(RepairAttempt.UNREADABLE).orElseThrow().detail())
+                .isEqualTo("nonsense");
+    }
+
+    /** Earlier versions appended to a line that a full disk had cut. */
+    @Test
+    void aLineThatWasJoinedToACutOneIsKept() throws IOException {
+        RepairAttempt attempt = repaired(open(NOW));
+        String text = Files.readString(file);
+        String line = text.lines().skip(1).findFirst().orElseThrow();
+        for (int cut = 1; cut <= line.length(); cut++) {
+            Files.writeString(file, text.replace(line, line.substring(0, cut) + line));
+            List<RepairAttempt> read = RepairLog.read(file);
+            assertThat(read).as("cut after %s", cut).singleElement().satisfies(each -> {
+                assertThat(each.stoppedUnits()).containsExactly("llama.service");
+                assertThat(each.isResetting()).isFalse();
+            });
+        }
+        assertThat(attempt.end()).isEmpty();
+    }
+
+    @Test
+    void anAttemptWhoseBeginningIsLostIsKnownByItsSteps() throws IOException {
+        RepairLog log = open(NOW);
+        RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of("GPU-a"), "xid 79", "boot");
+        log.intend(attempt, RepairAttempt.STOP, "llama.service", "requested");
+        log.intend(attempt, RepairAttempt.REBOOT, "", "requested");
+        Files.writeString(file, Files.readString(file).replaceFirst("\"event\"", "#"));
+        RepairAttempt read = open(NOW).unfinished().orElseThrow();
+        assertThat(read.kind()).isEqualTo(Kind.REBOOT);
+        assertThat(read.began()).isEqualTo(attempt.began());
+        assertThat(read.stoppedUnits()).containsExactly("llama.service");
+        assertThat(read.done(RepairAttempt.REBOOT)).isPresent();
+        assertThat(read.last(RepairAttempt.UNREADABLE)).isPresent();
     }
 
     @Test
