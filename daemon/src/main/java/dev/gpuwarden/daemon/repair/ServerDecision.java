@@ -120,7 +120,7 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
                     .filter(each -> each.subjects().stream().anyMatch(request.subjects()::contains))
                     .filter(each -> each.began().isAfter(now.minus(RepairRules.MEMORY)))
                     .toList();
-            if (!earlier.isEmpty() && waits(request, earlier.get(earlier.size() - 1))) {
+            if (!earlier.isEmpty() && waits(request, earlier)) {
                 return;
             }
             if (kind.get() == Kind.HOOK) {
@@ -169,21 +169,30 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
         }
 
         /** Returns true if the last repair of the request was so recent that it is too early for another. */
-        private boolean waits(RepairRequest request, RepairAttempt last) {
+        private boolean waits(RepairRequest request, List<RepairAttempt> earlier) {
+            RepairAttempt last = earlier.get(earlier.size() - 1);
             Instant ended = last.end().map(RepairAttempt.End::at).orElse(now);
             Duration reported = rules.settle().compareTo(RepairRules.REPORT) > 0 ? rules.settle() : RepairRules.REPORT;
-            Duration pause = last.ended(Outcome.HELD) ? RepairRules.RETRY : reported;
+            boolean held = last.ended(Outcome.HELD) && !triedAgainSoon(earlier);
+            Duration pause = held ? RepairRules.RETRY : reported;
             if (!within(ended, pause)) {
                 return false;
             }
             Instant next = ended.plus(pause);
             wait(next);
-            if (last.ended(Outcome.HELD)) {
+            if (held) {
                 tasks.add(last.text() + " for " + request.name() + " was not begun: "
                         + last.end().map(RepairAttempt.End::detail).orElse("") + "; it is tried again at "
                         + next.truncatedTo(ChronoUnit.SECONDS));
             }
             return true;
+        }
+
+        /** An end of the daemon says nothing about the GPU. One end in a row alone: the repair itself may end the daemon. */
+        private static boolean triedAgainSoon(List<RepairAttempt> earlier) {
+            int last = earlier.size() - 1;
+            return earlier.get(last).interrupted()
+                    && (last == 0 || !earlier.get(last - 1).interrupted());
         }
 
         /** Returns true during the pause after a time. A time far ahead is that of a clock which was wrong, and delays nothing. */
