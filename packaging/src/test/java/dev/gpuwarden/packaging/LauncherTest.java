@@ -73,4 +73,23 @@ class LauncherTest {
         assertThat(run("aggregator")).contains("CompilerDirectivesFile");
         assertThat(run("aggregator", "--help")).doesNotContain("CompilerDirectivesFile");
     }
+
+    /** Standard output has the audit records of the aggregator, and nothing else. */
+    @Test
+    void javaItselfWritesNothingToStandardOutput() throws Exception {
+        Path repository = Path.of(System.getProperty("gpuwarden.repository"));
+        Files.copy(
+                repository.resolve("packaging/src/main/image/lib/aggregator/compiler.json"),
+                home.resolve("lib/aggregator/compiler.json"));
+        Path java = Path.of(System.getProperty("java.home"), "bin/java");
+        Files.writeString(home.resolve("runtime/bin/java"), "#!/bin/sh\nexec '" + java + "' \"$@\"\n");
+        Path errors = home.resolve("errors");
+        Process process = new ProcessBuilder(home.resolve("bin/gpuwarden").toString(), "aggregator")
+                .redirectError(errors.toFile())
+                .start();
+        // There is no program in this folder, so Java ends with an error.
+        assertThat(process.getInputStream().readAllBytes()).isEmpty();
+        assertThat(process.waitFor()).isEqualTo(1);
+        assertThat(Files.readString(errors)).contains("compiler directives added", "dev.gpuwarden.cli.Main");
+    }
 }
