@@ -15,6 +15,14 @@ public interface EventReader {
         return LeftOut.NONE;
     }
 
+    /**
+     * Returns whether events are only held in memory now: they change the current faults, and reach no listener and no receiver. Reads
+     * memory.
+     */
+    default boolean holding() {
+        return false;
+    }
+
     /** Returns the events that match the filter. Reads the store. */
     List<StoredEvent> events(EventFilter filter);
 

@@ -6,8 +6,9 @@ import java.util.Comparator;
 /**
  * A current fault.
  *
- * @param cause the event that raised the fault or last changed its recommended action
- * @param sequence the cause's number in the event store; 0 while the cause is held in memory
+ * @param cause the event that raised the fault or last changed its recommended action. Faults of one event have equal causes, and faults of
+ *     two events never do
+ * @param sequence the cause's number in the event store; 0 while the cause is held in memory, so it identifies no event
  * @param since when the fault was first seen
  * @param lastSeen when the fault was last confirmed
  * @param occurrences the number of reports since the fault was raised

@@ -261,7 +261,10 @@ public final class DaemonCommand implements Callable<Integer> {
                                             repairs)
                                     .list(metrics, node, paths)));
             ProbeHandler probes = new ProbeHandler(
-                    () -> pending(sampler.snapshot()), () -> store.storing() ? "" : "events are not stored now");
+                    () -> pending(sampler.snapshot()),
+                    () -> store.notStored()
+                            .map("events are not stored: "::concat)
+                            .orElse(""));
             List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsHandler(scraper)));
             sites.addAll(page.start(parts, sampling.fastInterval(), door));
             WebServer server = web.start(probes, sites, parts, stats);
@@ -317,7 +320,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 store,
                 store,
                 runner,
-                store::storing,
+                store::notStored,
                 unreached,
                 store::recording,
                 CallingProcess.Lookup.of(paths),

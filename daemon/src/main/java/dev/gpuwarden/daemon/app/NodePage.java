@@ -108,6 +108,11 @@ record NodePage(
     }
 
     @Override
+    public Optional<String> notStored() {
+        return store.notStored();
+    }
+
+    @Override
     public RecentSamples samples(GpuIdentity gpu) {
         return history.recent(gpu);
     }

@@ -186,8 +186,9 @@ public final class SetHealthyCommand extends ClientCommand {
         return cleared;
     }
 
-    private static long groups(List<Fault> faults) {
-        return faults.stream().map(Fault::sequence).distinct().count();
+    /** Returns the number of faults as users see them: one for each event. */
+    static long groups(List<Fault> faults) {
+        return faults.stream().map(Fault::cause).distinct().count();
     }
 
     private Map<String, Object> tree(List<Fault> meant, List<FaultKey> cleared, ClientGpus gpus) {

@@ -35,6 +35,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -45,7 +46,7 @@ import java.util.stream.Collectors;
  * @param results results of the checks that have run
  * @param waiting checks that have not run
  * @param damping findings that are not yet raised or cleared; also empty if the daemon is too old to report them
- * @param storing whether events can be stored now
+ * @param notStored why events are not stored now; empty if they are
  */
 record StatusReport(
         Node node,
@@ -55,7 +56,7 @@ record StatusReport(
         List<CheckResult> results,
         List<String> waiting,
         List<Damping> damping,
-        boolean storing) {
+        Optional<String> notStored) {
 
     static final String SCHEMA = "gpuwarden.status/v1";
 
@@ -85,7 +86,11 @@ record StatusReport(
                 checks.stream()
                         .flatMap(check -> CheckCodec.damping(check).stream())
                         .toList(),
-                storing);
+                // A daemon of an earlier version reports the fact alone.
+                storing
+                        ? Optional.empty()
+                        : Optional.of(
+                                node.getNotStored().isEmpty() ? "the daemon logs the cause" : node.getNotStored()));
     }
 
     Verdict verdict() {
@@ -112,7 +117,7 @@ record StatusReport(
     long fatal() {
         return faults.stream()
                 .filter(Fault::decides)
-                .map(Fault::sequence)
+                .map(Fault::cause)
                 .distinct()
                 .count();
     }
@@ -146,7 +151,8 @@ record StatusReport(
         tree.put("checkOutcomes", outcomes());
         tree.put("checks", complaints().stream().map(CheckView::tree).toList());
         tree.put("damping", damping.stream().map(CheckView::tree).toList());
-        tree.put("storing", storing);
+        tree.put("storing", notStored.isEmpty());
+        tree.put("notStored", notStored.orElse(""));
         tree.put(
                 "unreached",
                 node.getUnreachedList().stream().map(StatusReport::tree).toList());
@@ -197,6 +203,8 @@ record StatusReport(
     }
 
     void print(Instant now, PrintWriter out) {
+        notStored.ifPresent(why -> out.println(
+                "WARNING     events are not stored: " + Table.escape(why) + "; they are lost if the daemon ends"));
         out.println("node        " + Table.escape(node.getName()));
         out.println("daemon      gpuwarden " + Table.escape(node.getVersion()) + ", up "
                 + ClientTimes.age(Duration.between(started(), now)));
@@ -208,9 +216,6 @@ record StatusReport(
                 .forEach(gpu -> out.println("            " + Table.escape(silent(gpu))));
         out.println("kernel log  " + Table.escape(kernelLog(results)));
         out.println("checks      " + checkCounts());
-        if (!storing) {
-            out.println("events      are not stored now; the daemon keeps them in memory and logs the cause");
-        }
         for (Unreached each : node.getUnreachedList()) {
             out.println("unreached   " + Table.escape(each.getReceiver() + ": " + each.getWhy()));
         }

@@ -155,7 +155,8 @@ public final class GrpcServer implements AutoCloseable {
             InternalProtocolNegotiator.ProtocolNegotiator negotiator,
             boolean queries)
             throws IOException {
-        HealthService serving = new HealthService(queries, sources.storing());
+        HealthService serving =
+                new HealthService(queries, () -> sources.notStored().get().isEmpty());
         NettyServerBuilder builder = NettyServerBuilder.forAddress(
                         address,
                         InternalNettyServerCredentials.create(

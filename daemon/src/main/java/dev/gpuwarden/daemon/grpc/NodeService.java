@@ -129,6 +129,7 @@ final class NodeService extends NodeServiceGrpc.NodeServiceImplBase {
                 .get()
                 .forEach((receiver, why) -> node.addUnreached(
                         Unreached.newBuilder().setReceiver(receiver).setWhy(why)));
+        sources.notStored().get().ifPresent(node::setNotStored);
         NodeVerdict.reasons(results, faults).forEach(finding -> node.addReasons(CheckCodec.toWire(finding)));
         return node.build();
     }

@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -26,7 +25,7 @@ import java.util.function.Supplier;
  * @param vram the VRAM watchdog's state by GPU, from memory; empty where it is off
  * @param calls requests for GPU memory and notices; empty where the VRAM watchdog is off
  * @param releases requests that the daemon lets go of GPUs
- * @param storing true while the store takes events; from memory
+ * @param notStored why the store takes no events now, for users; empty while it does; from memory
  * @param unreached the receivers that take no events of this node now, and why; from memory
  * @param recordings returns the flight recorder's recording of an event, by its id; reads the store
  * @param callers finds the processes that call; reads /proc
@@ -41,7 +40,7 @@ public record NodeSources(
         EventWriter intake,
         EventReader events,
         CheckRegistry checks,
-        BooleanSupplier storing,
+        Supplier<Optional<String>> notStored,
         Supplier<Map<String, String>> unreached,
         Function<String, Optional<byte[]>> recordings,
         CallingProcess.Lookup callers,

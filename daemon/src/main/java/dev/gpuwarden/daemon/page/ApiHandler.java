@@ -73,6 +73,9 @@ public final class ApiHandler implements HttpHandler {
 
         EventReader events();
 
+        /** Returns why events are not stored now; empty if they are. */
+        Optional<String> notStored();
+
         /** Returns the recording of an event: JSON, gzip'd. */
         Optional<byte[]> recording(StoredEvent event);
 
@@ -125,6 +128,7 @@ public final class ApiHandler implements HttpHandler {
         tree.put("schema", "gpuwarden.page/v1");
         tree.put("node", sources.nodeName());
         tree.put("verdict", NodeVerdict.of(results, faults).label());
+        tree.put("notStored", sources.notStored().orElse(""));
         tree.put("driver", DriverView.tree(node.driver()));
         tree.put("gpus", node.gpus().stream().map(GpuView::tree).toList());
         tree.put("checks", results.stream().map(CheckView::tree).toList());

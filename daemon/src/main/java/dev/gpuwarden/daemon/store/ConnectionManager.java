@@ -35,6 +35,8 @@ final class ConnectionManager implements AutoCloseable {
     private final StoreStats stats;
     /** Receivers that are registered with every database that opens. */
     private final Set<String> receivers = ConcurrentHashMap.newKeySet();
+    /** The receivers that the configuration has; empty until it is known. Others are removed from a database that opens. */
+    private volatile Optional<Set<String>> configured = Optional.empty();
 
     private final Runnable onReopen;
     private @Nullable Session session;
@@ -56,6 +58,12 @@ final class ConnectionManager implements AutoCloseable {
 
     void keep(Set<String> names) {
         receivers.retainAll(names);
+        configured = Optional.of(Set.copyOf(names));
+    }
+
+    /** Returns why the database cannot be written, for users. */
+    String cause(SQLException e) {
+        return place.cause(e);
     }
 
     /** @param known the state of the database that was open before */
@@ -94,6 +102,9 @@ final class ConnectionManager implements AutoCloseable {
             }
             for (String receiver : receivers) {
                 opened.outbox().register(receiver, opened.lastSequence(), 0);
+            }
+            if (configured.isPresent()) {
+                opened.outbox().keep(configured.get());
             }
             opened.commit();
         } catch (SQLException | RuntimeException e) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,11 +11,13 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -26,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 /** The file of the store, which this process alone writes; or memory, if no file can be written. */
 final class DatabaseFile implements AutoCloseable {
 
+    /** SQLITE_CANTOPEN. */
+    private static final int CANNOT_OPEN = 14;
+
     private static final System.Logger LOG = System.getLogger(DatabaseFile.class.getName());
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -33,55 +39,76 @@ final class DatabaseFile implements AutoCloseable {
     private static final List<String> PARTS = List.of("-wal", "-shm", "");
 
     private final Path file;
-    private final @Nullable FileChannel lock;
     private final String memoryCause;
     private final boolean fellBack;
+    /** True once this process holds the file, or needs not hold it. */
+    private volatile boolean claimed;
+
+    private volatile @Nullable FileChannel lock;
 
     private DatabaseFile(Path file, @Nullable FileChannel lock, String memoryCause, boolean fellBack) {
         this.file = file;
         this.lock = lock;
         this.memoryCause = memoryCause;
         this.fellBack = fellBack;
+        this.claimed = true;
     }
 
     /**
-     * Claims the file for this process.
+     * Claims the file for this process. A disk that has no room or fails now is no obstacle: {@link #begin} claims the file once it can.
      *
      * @param named true if an operator chose the file, which must not be replaced by memory then
-     * @throws UserError if another process holds the file, or if a named file cannot be written
+     * @throws UserError if another process holds the file, or if a named file cannot be written as long as its folder, its rights or a
+     *     read-only file system stay as they are
      */
     static DatabaseFile claim(Path path, boolean named) {
         if (path.equals(StoreSettings.MEMORY)) {
             return new DatabaseFile(path, null, "as set by --store.path", false);
         }
         Path file = path.toAbsolutePath().normalize();
-        Path folder = Optional.ofNullable(file.getParent()).orElse(file);
-        FileChannel lock;
+        DatabaseFile claim = new DatabaseFile(file, null, "", false);
+        claim.claimed = false;
         try {
-            Files.createDirectories(folder);
-            lock = FileChannel.open(
-                    Path.of(file + ".lock"),
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.READ,
-                    StandardOpenOption.WRITE);
+            claim.claim();
         } catch (IOException e) {
-            return inMemory(file, named, "cannot write to " + folder + ": " + e);
+            if (!DiskSpace.mayPass(e, file)) {
+                return inMemory(file, named, "cannot write to " + at(file, e) + ": " + e);
+            }
+            LOG.log(Level.WARNING, "the event store {0} cannot be created yet: {1}", file, e);
+            return claim;
         }
-        try {
-            hold(lock, file);
-            create(file);
-        } catch (IOException e) {
-            close(lock);
-            return inMemory(file, named, "cannot write to " + file + ": " + e);
-        } catch (UserError e) {
-            close(lock);
-            throw e;
-        }
-        if (!Files.isWritable(file) || !Files.isWritable(folder)) {
-            close(lock);
+        if (!Files.isWritable(file) || !Files.isWritable(folder(file))) {
+            claim.close();
             return inMemory(file, named, "cannot write to " + file);
         }
-        return new DatabaseFile(file, lock, "", false);
+        return claim;
+    }
+
+    private static Path folder(Path file) {
+        return Optional.ofNullable(file.getParent()).orElse(file);
+    }
+
+    /** Returns the folder if the file could not be reached, else the file. */
+    private static Path at(Path file, IOException e) {
+        return e instanceof FileSystemException named
+                        && String.valueOf(named.getFile()).equals(file.toString())
+                ? file
+                : folder(file);
+    }
+
+    private void claim() throws IOException {
+        Files.createDirectories(folder(file));
+        FileChannel opened = FileChannel.open(
+                Path.of(file + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            hold(opened, file);
+            create(file);
+        } catch (IOException | UserError e) {
+            close(opened);
+            throw e;
+        }
+        lock = opened;
+        claimed = true;
     }
 
     /** Creates an empty file with restricted permissions, since it holds kernel messages and process names. */
@@ -94,16 +121,34 @@ final class DatabaseFile implements AutoCloseable {
         }
     }
 
-    /** Creates the folder and the file if they are missing. A failure shows when the file is opened. */
-    void begin() {
-        if (!inMemory()) {
-            try {
-                Files.createDirectories(Optional.ofNullable(file.getParent()).orElse(file));
-                create(file);
-            } catch (IOException e) {
-                LOG.log(Level.DEBUG, "cannot make " + file, e);
-            }
+    /**
+     * Claims the file if that was not possible before. Creates the folder and the file if they are missing; a failure shows when the file is
+     * opened.
+     *
+     * @throws SQLException if the file cannot be claimed now
+     */
+    void begin() throws SQLException {
+        if (inMemory()) {
+            return;
         }
+        try {
+            if (!claimed) {
+                claim();
+            }
+            Files.createDirectories(folder(file));
+            create(file);
+        } catch (IOException | UserError e) {
+            if (!claimed) {
+                throw new SQLException(
+                        e instanceof IOException io ? FileErrors.why(io) : e.getMessage(), null, CANNOT_OPEN);
+            }
+            LOG.log(Level.DEBUG, "cannot make " + file, e);
+        }
+    }
+
+    /** Returns why the file cannot be written, for users, with the room of its disk. Reads the file system. */
+    String cause(SQLException e) {
+        return inMemory() ? String.valueOf(e.getMessage()) : DiskSpace.cause(e, folder(file));
     }
 
     /** Returns a file that this process only reads. */
@@ -208,8 +253,9 @@ final class DatabaseFile implements AutoCloseable {
 
     @Override
     public void close() {
-        if (lock != null) {
-            close(lock);
+        FileChannel held = lock;
+        if (held != null) {
+            close(held);
         }
     }
 

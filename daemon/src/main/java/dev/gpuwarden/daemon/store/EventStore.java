@@ -68,7 +68,8 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     /**
      * Opens the store, or creates it. If the default file cannot be written, the store is in memory, logs that, and
-     * gives no receipt better than {@link Receipt#HELD}.
+     * gives no receipt better than {@link Receipt#HELD}. On a disk that has no room now, events are held in memory, there is no history, and the
+     * file opens once there is room.
      *
      * @throws dev.gpuwarden.cli.UserError if another daemon holds the file, if a named file cannot be written, or if
      *     the file has a newer version or belongs to another program
@@ -111,9 +112,12 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
                 : receipts;
     }
 
-    /** Returns true if events are written to disk now, or to memory as configured. */
-    public boolean storing() {
-        return !place.fellBack() && writer.trouble().isEmpty();
+    /**
+     * Returns why events are not stored now and are lost if the daemon ends, for users; empty if they are on the disk, or in memory as
+     * configured.
+     */
+    public Optional<String> notStored() {
+        return place.fellBack() ? Optional.of(place.memoryCause()) : writer.trouble();
     }
 
     @Override
@@ -124,6 +128,11 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
     @Override
     public List<Fault> faults() {
         return writer.faults();
+    }
+
+    @Override
+    public boolean holding() {
+        return writer.trouble().isPresent();
     }
 
     @Override
@@ -215,7 +224,8 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
      */
     public void keepReceivers(Set<String> names) {
         connections.keep(names);
-        requests.submit(WriteRequest.of((session, now) -> {
+        requests.submit(WriteRequest.orElse(true, (session, now) -> {
+            // If the disk takes no writes, the connection manager removes them from the next database that opens.
             session.outbox().keep(names);
             return true;
         }));
@@ -270,7 +280,7 @@ public final class EventStore implements EventWriter, EventReader, Outbox, AutoC
 
     private <T> T read(StoreReader.Query<T> query) {
         if (!place.inMemory()) {
-            return reader.read(query);
+            return writer.view() == CommittedState.EMPTY ? StoreReader.readNothing(query) : reader.read(query);
         }
         // A database in memory belongs to its one connection.
         return requests.submit(WriteRequest.of((session, now) -> query.run(session.sql())));

@@ -37,6 +37,16 @@ final class StoreReader {
         }
     }
 
+    /** Runs the query on an empty store: the daemon has not been able to open its own yet. */
+    static <T> T readNothing(Query<T> query) {
+        try (Sql empty = Sql.open(StoreSettings.MEMORY.toString())) {
+            var unused = Schema.prepare(empty, "memory", 0);
+            return query.run(empty);
+        } catch (SQLException e) {
+            throw new UncheckedIOException(new IOException(e));
+        }
+    }
+
     private Sql open() throws SQLException {
         Sql opened = sql;
         if (opened == null) {

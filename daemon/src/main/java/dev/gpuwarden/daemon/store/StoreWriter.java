@@ -304,7 +304,7 @@ final class StoreWriter implements Runnable {
     }
 
     private void failed(SQLException e) {
-        String cause = String.valueOf(e.getMessage());
+        String cause = connections.cause(e);
         if (trouble == null) {
             LOG.log(
                     Level.WARNING,

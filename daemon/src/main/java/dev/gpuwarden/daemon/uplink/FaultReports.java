@@ -4,6 +4,7 @@ import dev.gpuwarden.api.UplinkCodec;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
@@ -28,7 +29,7 @@ final class FaultReports {
     private long generation;
     private boolean acknowledged;
     private Iterator<NodeReport> pages = Collections.emptyIterator();
-    private Set<FaultKey> held = Set.of();
+    private Set<Fault> held = Set.of();
     private long dropped;
     private long asOf;
     /** Faults that were reported ahead of their events, with the events' numbers. */
@@ -101,10 +102,15 @@ final class FaultReports {
         return Optional.ofNullable(queued.poll()).map(UplinkCodec::ahead);
     }
 
-    private static Set<FaultKey> held(List<Fault> faults) {
+    /**
+     * Returns what no event reports: all faults while events are only held, since those may also end faults and change them. Without times and
+     * counts, which change all the time.
+     */
+    private Set<Fault> held(List<Fault> faults) {
+        boolean all = node.book().holding();
         return faults.stream()
-                .filter(fault -> fault.sequence() == 0)
-                .map(Fault::key)
+                .filter(fault -> all || fault.sequence() == 0)
+                .map(fault -> new Fault(fault.key(), fault.cause(), fault.sequence(), Instant.EPOCH, Instant.EPOCH, 0))
                 .collect(Collectors.toSet());
     }
 }

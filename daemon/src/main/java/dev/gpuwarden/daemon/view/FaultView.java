@@ -29,7 +29,7 @@ public final class FaultView {
      */
     public static List<Map<String, Object>> trees(Collection<Fault> faults, PartNames names, List<Damping> damping) {
         return faults.stream()
-                .collect(Collectors.groupingBy(Fault::sequence, LinkedHashMap::new, Collectors.toList()))
+                .collect(Collectors.groupingBy(Fault::cause, LinkedHashMap::new, Collectors.toList()))
                 .values()
                 .stream()
                 .sorted(Comparator.comparing(

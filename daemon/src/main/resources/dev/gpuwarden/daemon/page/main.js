@@ -17,11 +17,13 @@ async function json(path) {
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
 
-// Readings change all the time; faults, events and the hour of memory are asked for when there are others.
+// Readings change all the time; faults, events and the hour of memory are asked for when there are others. No news comes of events
+// that are not stored, which change the faults too.
 async function refresh(news) {
   try {
-    if (news) faults = await json('api/v1/faults');
-    node = {...await json('api/v1/node'), ...faults};
+    const now = await json('api/v1/node');
+    if (news || now.notStored || node?.notStored) faults = await json('api/v1/faults');
+    node = {...now, ...faults};
     byId('link').textContent = '';
     showHead(node);
     showFaults(node);

@@ -11,6 +11,8 @@ export function showHead(node) {
   const text = VERDICTS[node.verdict] ?? node.verdict;
   if (verdict.textContent !== text) verdict.textContent = text;
   verdict.className = 'verdict ' + kindOf(node.verdict);
+  const notStored = node.notStored ? `Events are not stored: ${node.notStored}. They are lost if the daemon ends.` : '';
+  if (byId('not-stored').textContent !== notStored) byId('not-stored').textContent = notStored;
   const driver = node.driver;
   byId('driver').textContent = driver.state === 'running' ? 'driver ' + shown(driver.driverVersion, v => v) : 'driver ' + driver.state + ' ' + (driver.detail ?? '');
 }

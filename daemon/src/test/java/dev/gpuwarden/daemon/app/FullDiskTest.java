@@ -37,7 +37,13 @@ class FullDiskTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"repair.RepairLogOnFullDisk", "sink.FileSinkOnFullDisk", "vram.DecisionFileOnFullDisk"})
+    @ValueSource(
+            strings = {
+                "repair.RepairLogOnFullDisk",
+                "sink.FileSinkOnFullDisk",
+                "vram.DecisionFileOnFullDisk",
+                "store.StoreOnFullDisk"
+            })
     void noWholeLineIsLostAtAnyCut(String name) throws IOException {
         Path memory = Path.of("/dev/shm");
         // Thousands of syncs need no disk.
@@ -58,11 +64,11 @@ class FullDiskTest {
 
     /** A real disk without room, which reports another error than a limit on files does. */
     @ParameterizedTest
-    @ValueSource(strings = {"repair.RepairLogOnFullDisk", "sink.FileSinkOnFullDisk"})
+    @ValueSource(strings = {"repair.RepairLogOnFullDisk", "sink.FileSinkOnFullDisk", "store.StoreOnFullDisk"})
     void noWholeLineIsLostOnAFullTmpfs(String name) throws IOException {
         Path mount = Files.createDirectory(folder.resolve("mount"));
         List<String> inside = List.of(
-                "unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k none \"$0\" && exec \"$@\"", mount.toString());
+                "unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=1m none \"$0\" && exec \"$@\"", mount.toString());
         List<String> probe = new ArrayList<>(inside);
         probe.add("true");
         assumeTrue(

@@ -76,6 +76,7 @@ class StatusReportTest {
         wire.getDaemonStartedBuilder()
                 .setSeconds(NOW.minus(Duration.ofMinutes(200)).getEpochSecond());
         if (!storing) {
+            wire.setNotStored("disk full (/var/lib/gpuwarden, 0 B free)");
             wire.addUnreachedBuilder()
                     .setReceiver("kubernetes")
                     .setWhy("the API server answers 403: nodes \u001b[2J is forbidden");

@@ -130,7 +130,7 @@ final class ServedNode implements AutoCloseable {
                 new Intake(),
                 store,
                 checks,
-                () -> !full.get(),
+                () -> full.get() ? Optional.of("disk full") : Optional.empty(),
                 () -> Map.of("webhook", "the server answers 503"),
                 store::recording,
                 (pid, uid, connected) -> callers.get().find(pid, uid, connected),

@@ -160,6 +160,10 @@ class PageBudgetsTest {
     }
 
     private final class Leaking implements ApiHandler.Sources {
+        @Override
+        public Optional<String> notStored() {
+            return Optional.empty();
+        }
 
         @Override
         public String nodeName() {

@@ -171,7 +171,7 @@ class StoreTroubleTest extends StoreFixture {
         try {
             assertThat(memory.status().memoryCause())
                     .hasValueSatisfying(cause -> assertThat(cause).contains("cannot write to " + notAFolder));
-            assertThat(memory.storing()).isFalse();
+            assertThat(memory.notStored()).isPresent();
             assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.HELD);
             assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.HELD);
             assertThat(memory.events(EventFilter.all())).hasSize(1);
@@ -193,7 +193,7 @@ class StoreTroubleTest extends StoreFixture {
     void memoryThatWasAskedForStoresWhatItTakes() {
         EventStore memory = EventStore.open(StoreSettings.at(StoreSettings.MEMORY), clock);
         try {
-            assertThat(memory.storing()).isTrue();
+            assertThat(memory.notStored()).isEmpty();
             assertThat(memory.accept(Events.xid("79", 1))).isEqualTo(Receipt.STORED);
         } finally {
             memory.close();
