@@ -12,7 +12,7 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * An append-only file of lines with one writer, which ends in a whole line. A disk without room, a kill or a loss of power can cut a
- * line: it is removed, immediately or before the next line. Where the file cannot be made shorter, the next line begins after a line
+ * line: it is removed, immediately or before the next line. If the file cannot be made shorter, the next line begins after a line
  * break, so that the reader loses the cut line alone. Not thread-safe; calls block on the disk.
  */
 public final class LineLog {

@@ -262,9 +262,8 @@ public final class DaemonCommand implements Callable<Integer> {
                                     .list(metrics, node, paths)));
             ProbeHandler probes = new ProbeHandler(
                     () -> pending(sampler.snapshot()),
-                    () -> store.notStored()
-                            .map("events are not stored: "::concat)
-                            .orElse(""));
+                    // Any caller may read this, so it names no path.
+                    () -> store.notStored().isPresent() ? "events are not stored now" : "");
             List<HttpHandler> sites = new ArrayList<>(List.of(new MetricsHandler(scraper)));
             sites.addAll(page.start(parts, sampling.fastInterval(), door));
             WebServer server = web.start(probes, sites, parts, stats);

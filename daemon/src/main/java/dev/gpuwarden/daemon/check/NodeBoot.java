@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.daemon.history.BootNotes;
 import dev.gpuwarden.daemon.node.NodeFacts;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.io.IOException;

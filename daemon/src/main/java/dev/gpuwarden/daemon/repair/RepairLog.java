@@ -152,7 +152,7 @@ final class RepairLog {
      * not: it is kept in memory until the disk takes it, which is before any other line.
      */
     void record(RepairAttempt attempt, String name, String target, boolean done, String detail, long startNanos) {
-        // As the file has it.
+        // The file has milliseconds.
         Duration time = Duration.ofMillis((System.nanoTime() - startNanos) / 1_000_000);
         result(attempt, new Step(name, target, done, detail, time, clock.instant()));
     }

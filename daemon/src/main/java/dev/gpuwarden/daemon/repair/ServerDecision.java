@@ -188,7 +188,7 @@ record ServerDecision(Optional<Planned> action, List<String> tasks, Optional<Ins
             return true;
         }
 
-        /** An end of the daemon says nothing about the GPU. One end in a row alone: the repair itself may end the daemon. */
+        /** An end of the daemon is no fact about the GPU. One end in a row alone: the repair itself may end the daemon. */
         private static boolean triedAgainSoon(List<RepairAttempt> earlier) {
             int last = earlier.size() - 1;
             return earlier.get(last).interrupted()

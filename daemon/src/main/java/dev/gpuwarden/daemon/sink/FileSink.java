@@ -65,7 +65,7 @@ final class FileSink implements Sink {
         if (size > 0 && size + bytes.length > maxBytes) {
             Files.move(file, older(), StandardCopyOption.REPLACE_EXISTING);
         }
-        // What a failed call leaves is read again.
+        // The lines that a failed call leaves are read again.
         written = null;
         log.append(bytes);
         written = ids;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.health.Snapshots;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverOpening.Reason;
+import dev.gpuwarden.daemon.history.BootNotes;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.io.IOException;
 import java.nio.file.Files;

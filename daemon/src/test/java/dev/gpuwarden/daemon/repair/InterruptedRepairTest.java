@@ -46,7 +46,7 @@ class InterruptedRepairTest {
                 Optional.of(new End(at, Outcome.HELD, "the daemon ended in the middle"))));
     }
 
-    /** An end of the daemon says nothing about the GPU. But the repair itself may have ended the daemon. */
+    /** An end of the daemon is no fact about the GPU. But the repair itself may have ended the daemon. */
     @Test
     void aRepairThatWasCutOffIsTriedAgainSoonAndASecondTimeAnHourLater() {
         faults.apply(

@@ -37,7 +37,7 @@ final class StoreOnFullDisk {
         Path file = disk.folder.resolve("gpuwarden-" + room + ".db");
         EventStore store = EventStore.open(StoreSettings.at(file), Clock.systemUTC());
         try {
-            // As the daemon does at its start.
+            // The daemon begins with these calls.
             store.keepReceivers(Set.of("file"));
             store.register("file");
             check(store.events(EventFilter.all()).isEmpty(), "no history");

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.check;
+package dev.gpuwarden.daemon.history;
 
 import dev.gpuwarden.cli.file.AtomicFile;
 import java.io.IOException;
@@ -20,12 +20,12 @@ import java.util.concurrent.ConcurrentHashMap;
  * wrong, counts as none. One that cannot be written is logged once, and the notes last until the process ends. Thread-safe; {@link
  * #keep} blocks on the disk.
  */
-final class BootNotes {
+public final class BootNotes {
 
     private static final System.Logger LOG = System.getLogger(BootNotes.class.getName());
 
     /** 64 GPUs, 64 ports and some for each of them; a line has at most some hundred characters. */
-    static final int MOST_NOTES = 4096;
+    public static final int MOST_NOTES = 4096;
 
     private static final int MOST_BYTES = 1 << 20;
     private static final int MOST_KEY = 200;
@@ -37,19 +37,19 @@ final class BootNotes {
     private boolean failed;
 
     /** @param file empty for notes in memory alone */
-    BootNotes(Optional<Path> file, String bootId) {
+    public BootNotes(Optional<Path> file, String bootId) {
         this.file = file;
         this.bootId = bootId;
         this.kept = file.map(this::read).orElse(List.of());
     }
 
     /** Returns the notes of a check, which it may change. */
-    Map<String, Long> of(String check) {
+    public Map<String, Long> of(String check) {
         return byCheck.computeIfAbsent(check, any -> new ConcurrentHashMap<>());
     }
 
     /** Returns whether the notes survive a restart of this process. */
-    boolean lasting() {
+    public boolean lasting() {
         return file.isPresent();
     }
 
@@ -78,7 +78,7 @@ final class BootNotes {
     }
 
     /** Writes the notes if they changed since the last call. */
-    synchronized void keep() {
+    public synchronized void keep() {
         if (file.isPresent()) {
             List<String> now = lines();
             if (!now.equals(kept) && write(file.get(), now)) {
