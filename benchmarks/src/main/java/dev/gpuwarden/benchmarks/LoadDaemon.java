@@ -152,7 +152,7 @@ final class LoadDaemon {
         }
         reported = false;
         tally.ended.computeIfAbsent(status.getCode(), any -> new LongAdder()).increment();
-        long most = Math.min(30_000, 500L << Math.min(failures++, 6));
+        long most = Math.min(15_000, 1_000L << Math.min(failures++, 4));
         long wait = most / 2 + ThreadLocalRandom.current().nextLong(most / 2);
         var unused = timer.schedule(this::connect, wait, TimeUnit.MILLISECONDS);
     }

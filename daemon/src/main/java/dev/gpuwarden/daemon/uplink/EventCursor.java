@@ -14,8 +14,8 @@ final class EventCursor implements AutoCloseable {
 
     private final Wakeup wakeup = new Wakeup();
     private final AtomicBoolean unread = new AtomicBoolean();
-    private final AtomicBoolean fatal = new AtomicBoolean();
     private final AtomicLong last = new AtomicLong();
+    private final AtomicLong lastFatal = new AtomicLong();
     private final EventReader.Subscription subscription;
 
     private EventCursor(EventReader book) {
@@ -24,7 +24,7 @@ final class EventCursor implements AutoCloseable {
         subscription = book.listen(change -> {
             if (raise(change.stored().sequence())) {
                 if (change.stored().event().fatal()) {
-                    fatal.set(true);
+                    lastFatal.accumulateAndGet(change.stored().sequence(), Math::max);
                 }
                 unread.set(true);
                 wakeup.signal();
@@ -60,9 +60,9 @@ final class EventCursor implements AutoCloseable {
         return unread.getAndSet(false);
     }
 
-    /** Returns whether there was a fatal event since the last call. */
-    boolean takeFatal() {
-        return fatal.getAndSet(false);
+    /** Returns the number of the newest fatal event since the start; 0 before there was one. */
+    long lastFatal() {
+        return lastFatal.get();
     }
 
     Wakeup wakeup() {

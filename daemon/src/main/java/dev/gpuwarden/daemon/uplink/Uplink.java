@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.uplink;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.UplinkGrpc;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.grpc.EventLoop;
@@ -20,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The connection that reports this node's faults and events to its aggregator, by `uplink.proto`. It reconnects with
- * growing pauses while attempts fail. Each attempt has a new channel, so that certificates, token and address are
- * read again and gRPC's own back-off has no effect.
+ * growing pauses while attempts fail, and at once for a new fatal event. Each attempt has a new channel, so that
+ * certificates, token and address are read again and gRPC's own back-off has no effect.
  */
 public final class Uplink implements AutoCloseable {
 
@@ -30,12 +31,22 @@ public final class Uplink implements AutoCloseable {
     /** The receiver's name in the store and in metrics. */
     static final String NAME = "uplink";
 
-    private static final Duration LONGEST_RETRY = Duration.ofMinutes(2);
+    /**
+     * The pauses that fatal events may shorten in a row, and the interval after which they may shorten one more. With the
+     * regular attempts a node stays below the aggregator's limit, one Hello in ten seconds.
+     */
+    static final int EARLY_ATTEMPTS = 3;
+
+    private static final long EARLY_ATTEMPT_NANOS = TimeUnit.MINUTES.toNanos(2);
+
+    /** The longest wait before an attempt for a fatal event: many nodes may have the same one at the same moment. */
+    private static final Duration EARLY_SPREAD = Duration.ofMillis(500);
 
     private final UplinkNode node;
     private final UplinkAddress address;
     private final Timeouts timeouts;
     private final Backoff backoff;
+    private final RateLimit early = new RateLimit(EARLY_ATTEMPTS, EARLY_ATTEMPT_NANOS, 1, System::nanoTime);
     private final SinkStats.Counters counters = new SinkStats.Counters();
     private final EventLoop loop = new EventLoop();
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -48,7 +59,7 @@ public final class Uplink implements AutoCloseable {
         this.node = node;
         this.address = address;
         this.timeouts = timeouts;
-        this.backoff = new Backoff(timeouts.retry(), LONGEST_RETRY, 0.5);
+        this.backoff = timeouts.backoff();
         this.cursor = EventCursor.of(node);
         this.thread = Threads.daemon("gpuwarden-uplink", this::run);
     }
@@ -66,18 +77,40 @@ public final class Uplink implements AutoCloseable {
     private void run() {
         try {
             while (ended.getCount() > 0) {
+                long fatal = cursor.lastFatal();
                 Disconnect ending = connect();
                 failures++;
                 Duration wait = backoff.pause(failures).multipliedBy(ending.slowness());
                 if (ended.getCount() > 0) {
                     note(ending);
                 }
-                // Not on the wakeup: a new event is no reason to try sooner.
-                var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+                pause(wait, fatal);
             }
         } catch (InterruptedException e) {
             // The daemon ends; the next one sends the remaining events.
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Waits for the time of the next attempt.
+     *
+     * @param fatal the newest fatal event before the last attempt: a newer one shortens the pause
+     */
+    private void pause(Duration wait, long fatal) throws InterruptedException {
+        long until = System.nanoTime() + wait.toNanos();
+        boolean shortened = false;
+        while (ended.getCount() > 0) {
+            long left = until - System.nanoTime();
+            if (!shortened && left > EARLY_SPREAD.toNanos() && cursor.lastFatal() > fatal && early.take(NAME)) {
+                shortened = true;
+                left = new Backoff(EARLY_SPREAD, EARLY_SPREAD, 1).pause(1).toNanos();
+                until = System.nanoTime() + left;
+            }
+            if (left <= 0) {
+                return;
+            }
+            cursor.wakeup().await(left);
         }
     }
 
@@ -147,15 +180,25 @@ public final class Uplink implements AutoCloseable {
     /**
      * The uplink's timeouts for the aggregator.
      *
-     * @param retry the pause after the first failure, see {@link dev.gpuwarden.core.limit.Backoff}
+     * @param retry the pause after the first failure, see {@link Backoff}
+     * @param longestRetry the longest pause after failures; {@link Disconnect#slowness} multiplies it
      * @param welcome the wait for Welcome, from the start of the connection
      * @param acknowledgement the wait for an acknowledgement, since the last one
      * @param leaving the wait for open acknowledgements after the aggregator closes the connection
      */
-    record Timeouts(Duration retry, Duration welcome, Duration acknowledgement, Duration leaving) {
+    record Timeouts(
+            Duration retry, Duration longestRetry, Duration welcome, Duration acknowledgement, Duration leaving) {
 
         static final Timeouts USUAL = new Timeouts(
-                Duration.ofSeconds(1), Duration.ofSeconds(20), Duration.ofSeconds(60), Duration.ofSeconds(10));
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(15),
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(10));
+
+        Backoff backoff() {
+            return new Backoff(retry, longestRetry, 0.5);
+        }
     }
 
     /**

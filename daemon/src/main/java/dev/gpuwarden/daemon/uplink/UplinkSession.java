@@ -41,7 +41,9 @@ final class UplinkSession {
 
     private boolean accepted;
     private boolean again;
-    private boolean fatalPending;
+    /** The newest fatal event that is in the pages or was queued ahead. */
+    private long fatalQueued;
+
     private boolean acknowledges;
     private boolean works;
     private long reportedNanos;
@@ -79,6 +81,7 @@ final class UplinkSession {
         this.events = new EventWindow(node.book());
         this.holders = new HolderResponder(node.holders(), node.clock(), cursor.wakeup());
         this.signals = new SignalResponder(node.signals(), cursor.wakeup());
+        this.fatalQueued = cursor.lastFatal();
     }
 
     Uplink.Disconnect run() throws InterruptedException {
@@ -238,9 +241,9 @@ final class UplinkSession {
 
     /** Sends new fatal faults ahead of earlier events that wait. */
     private void queueFatalFaults() {
-        fatalPending |= cursor.takeFatal();
-        if (fatalPending && faults.done() && !acks.leaving()) {
-            fatalPending = false;
+        long newest = cursor.lastFatal();
+        if (newest > fatalQueued && faults.done() && !acks.leaving()) {
+            fatalQueued = newest;
             again |= !faults.queueFatal(events.position());
         }
     }

@@ -26,8 +26,8 @@ class UplinkConnectionTest extends UplinkFixture {
     @Test
     void anAggregatorThatNeverAcknowledgesIsLeftAndTriedAgainEverMoreSlowly() throws Exception {
         kept.acknowledges = false;
-        Uplink.Timeouts patience =
-                new Uplink.Timeouts(RETRY, Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
+        Uplink.Timeouts patience = new Uplink.Timeouts(
+                RETRY, QUICK.longestRetry(), Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(2));
         try (TestAggregator aggregator = aggregator(0);
                 Uplink uplink = uplink(aggregator.port(), patience)) {
             until(() -> reported(1));
@@ -41,8 +41,8 @@ class UplinkConnectionTest extends UplinkFixture {
 
     @Test
     void aSilentServerIsDisconnected() throws Exception {
-        Uplink.Timeouts patience =
-                new Uplink.Timeouts(RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
+        Uplink.Timeouts patience = new Uplink.Timeouts(
+                RETRY, RETRY, Duration.ofMillis(300), Duration.ofSeconds(60), Duration.ofSeconds(2));
         try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 Uplink uplink = uplink(mute.getLocalPort(), patience)) {
             until(() -> uplink.stats().failures() >= 2);

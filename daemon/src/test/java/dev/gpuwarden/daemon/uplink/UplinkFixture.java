@@ -28,6 +28,7 @@ abstract class UplinkFixture {
     static final Duration RETRY = Duration.ofMillis(50);
     static final Uplink.Timeouts QUICK = new Uplink.Timeouts(
             RETRY,
+            Uplink.Timeouts.USUAL.longestRetry(),
             Uplink.Timeouts.USUAL.welcome(),
             Uplink.Timeouts.USUAL.acknowledgement(),
             Uplink.Timeouts.USUAL.leaving());
