@@ -115,7 +115,7 @@ public final class Controllers implements AutoCloseable {
                     }
                 },
                 clock);
-        this.rules = new RuleSetStore(api, clock, this::rulesChanged);
+        this.rules = new RuleSetStore(api, clock, this::rulesChanged, this::chore);
         this.breaker = new CircuitBreaker(policy, pools, clock, () -> Controllers.this.chore(BREAKER));
         BreakerConfigMap store = new BreakerConfigMap(
                 settings.namespace(),
@@ -183,7 +183,9 @@ public final class Controllers implements AutoCloseable {
         }
 
         @Override
-        public void end() {}
+        public void end() {
+            rules.forgetErrors();
+        }
     }
 
     /** Starts the controllers, without drains and repairs. Does not wait for the cluster. */

@@ -89,10 +89,12 @@ final class NodeReconciler {
         Optional<CachedNode> there = cache.node(node);
         if (there.isEmpty()) {
             events.forget(node);
+            rules.evaluated(node, List.of());
             return;
         }
         Instant now = clock.instant();
         FaultReport report = FaultReport.of(node, cache.health(node), now);
+        rules.evaluated(node, quarantine.unanswered(report, rules.book()));
         if (mode == ActionMode.ARMED && report.unfitFor(there.get()).isEmpty()) {
             conditions.settle(there.get(), report.faults(), report.isWhole());
         }

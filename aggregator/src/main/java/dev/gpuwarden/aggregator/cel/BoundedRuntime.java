@@ -6,6 +6,7 @@ import com.google.re2j.PatternSyntaxException;
 import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelOptions;
 import dev.cel.common.navigation.CelNavigableAst;
+import dev.cel.common.values.CelByteString;
 import dev.cel.extensions.CelExtensions;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelFunctionBinding;
@@ -243,15 +244,18 @@ public final class BoundedRuntime {
         private static long all(Object[] arguments) {
             long sum = 0;
             for (Object argument : arguments) {
-                sum += argument instanceof CharSequence text ? text.length() : 1;
+                sum += argument instanceof Collection<?> || argument instanceof Map<?, ?> ? 1 : size(argument);
             }
             return sum;
         }
 
-        /** Returns the characters of a text, or the entries of a list or map. */
+        /** Returns the characters of a text, the bytes of a value of bytes, or the entries of a list or map. */
         private static long size(Object value) {
             if (value instanceof CharSequence text) {
                 return text.length();
+            }
+            if (value instanceof CelByteString bytes) {
+                return bytes.size();
             }
             if (value instanceof Collection<?> items) {
                 return items.size();

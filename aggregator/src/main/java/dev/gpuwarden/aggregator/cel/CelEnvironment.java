@@ -25,7 +25,7 @@ public final class CelEnvironment {
 
     private CelEnvironment(
             Set<String> variables, CelType result, BoundedRuntime runtime, Optional<BoundedRuntime> timeless) {
-        CelCompilerBuilder builder = CelCompilerFactory.standardCelCompilerBuilder()
+        CelCompilerBuilder builder = DynamicTypes.declare(CelCompilerFactory.standardCelCompilerBuilder())
                 .setOptions(runtime.options())
                 .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
                 .addLibraries(CelExtensions.strings())

@@ -33,7 +33,8 @@ public final class CelExpression {
     public static CelExpression compile(CelEnvironment environment, KnownFields known, String text)
             throws InvalidExpressionException {
         try {
-            CelAbstractSyntaxTree ast = environment.compiler().compile(text).getAst();
+            CelAbstractSyntaxTree ast = DynamicTypes.withAllOverloads(
+                    environment.compiler().compile(text).getAst());
             CelLinter linter = new CelLinter(ast, environment.variables(), known);
             linter.check();
             Optional<BoundedRuntime> timeless =

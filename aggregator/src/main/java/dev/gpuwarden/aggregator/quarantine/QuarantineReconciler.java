@@ -8,7 +8,9 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import java.io.IOException;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -180,6 +182,25 @@ public final class QuarantineReconciler {
         return cache.node(report.node())
                 .map(node -> decide(node, report, rules, ActionMode.DRY_RUN))
                 .orElseGet(() -> noNode(report));
+    }
+
+    /**
+     * Returns the rule sets that cannot be evaluated for the current faults of a node. A decision that leaves the node as it is
+     * does not state them.
+     */
+    public List<RuleEvaluator.Unanswered> unanswered(FaultReport report, RuleEvaluator rules) {
+        Optional<CachedNode> node =
+                cache.node(report.node()).filter(one -> report.unfitFor(one).isEmpty());
+        try {
+            return node.isEmpty()
+                    ? List.of()
+                    : QuarantineReasons.of(
+                                    report.faults(), QuarantineState.of(node.get()), rules, node.get().forRules())
+                            .unanswered();
+        } catch (IOException e) {
+            // The decision states that the annotations cannot be read.
+            return List.of();
+        }
     }
 
     private static Decision noNode(FaultReport report) {

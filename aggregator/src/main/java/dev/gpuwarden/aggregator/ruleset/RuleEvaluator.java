@@ -100,7 +100,7 @@ public final class RuleEvaluator {
     /**
      * The condition `Ready` of a rule set: true if it is evaluated, else the reason.
      *
-     * @param reason Ready, Disabled, DoesNotCompile, TooCostly or NeverMatches
+     * @param reason Ready, Disabled, DoesNotCompile, TooCostly, NeverMatches, Invalid or ClauseErrors
      * @param message the text for the author: the clause, line and column, the available fields
      */
     public record RuleCondition(String ruleSet, long generation, boolean ready, String reason, String message) {}

@@ -7,12 +7,14 @@ import dev.gpuwarden.aggregator.client.ReadyConditionWriter;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.RuleCondition;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.Unanswered;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** The cluster's QuarantineRuleSets, compiled; it writes their errors into their status. Thread-safe. */
 public final class RuleSetStore {
@@ -22,15 +24,21 @@ public final class RuleSetStore {
 
     private final ReadyConditionWriter status;
     private final Runnable changed;
+    private final Consumer<String> failed;
+    private final RuleErrors errors = new RuleErrors();
     private final Map<String, Map<String, Object>> resources = new TreeMap<>();
     private boolean complete;
     private volatile RuleEvaluator book = RuleEvaluator.EMPTY;
     private volatile List<RuleCondition> conditions = List.of();
 
-    /** @param changed called after the rules changed */
-    public RuleSetStore(KubeClient api, Clock clock, Runnable changed) {
+    /**
+     * @param changed called after the rules changed
+     * @param failed called with a rule set whose condition changed because it can or cannot be evaluated
+     */
+    public RuleSetStore(KubeClient api, Clock clock, Runnable changed, Consumer<String> failed) {
         this.status = new ReadyConditionWriter(api, clock, KIND);
         this.changed = changed;
+        this.failed = failed;
     }
 
     public RuleEvaluator book() {
@@ -39,7 +47,33 @@ public final class RuleSetStore {
 
     /** Returns one condition for each rule set, by name. */
     public List<RuleCondition> conditions() {
-        return conditions;
+        return conditions.stream().map(this::withErrors).toList();
+    }
+
+    private RuleCondition withErrors(RuleCondition compiled) {
+        Optional<String> error = compiled.ready() ? errors.first(compiled.ruleSet()) : Optional.empty();
+        return error.map(first -> new RuleCondition(
+                        compiled.ruleSet(),
+                        compiled.generation(),
+                        false,
+                        "ClauseErrors",
+                        "a clause fails for the faults of some nodes, which then do not meet the rule set: test absent"
+                                + " fields first; " + first))
+                .orElse(compiled);
+    }
+
+    /**
+     * Takes the result of an evaluation of a node's current faults.
+     *
+     * @param unanswered the rule sets that failed; empty if none did, or the node has no faults
+     */
+    public void evaluated(String node, List<Unanswered> unanswered) {
+        errors.replace(node, unanswered).forEach(failed);
+    }
+
+    /** Forgets what was evaluated: another replica decides now. */
+    public void forgetErrors() {
+        errors.clear();
     }
 
     /** Returns the listener of the informer. It compiles, which takes milliseconds, in the informer's thread. */
@@ -96,12 +130,13 @@ public final class RuleSetStore {
         all.sort(java.util.Comparator.comparing(RuleCondition::ruleSet));
         conditions = List.copyOf(all);
         book = compiled;
+        errors.clear();
         changed.run();
     }
 
     /** Writes the condition of a rule set into its status. Blocks until it is stored. */
     public void updateStatus(String name) throws ApiException, InterruptedException {
-        Optional<RuleCondition> wanted = conditions.stream()
+        Optional<RuleCondition> wanted = conditions().stream()
                 .filter(condition -> condition.ruleSet().equals(name))
                 .findFirst();
         if (wanted.isEmpty()) {

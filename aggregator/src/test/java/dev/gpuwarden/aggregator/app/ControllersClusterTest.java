@@ -78,6 +78,40 @@ class ControllersClusterTest {
     }
 
     @Test
+    void ruleSetThatCannotBeEvaluatedForAFaultReportsItInItsCondition() {
+        fleet.node(bad);
+        String rule = fleet.named("rack");
+        fleet.client.apply("""
+                apiVersion: gpuwarden.dev/v1alpha1
+                kind: QuarantineRuleSet
+                metadata: {name: %s}
+                spec:
+                  enabled: true
+                  match: {all: [{kind: Node, expression: "node.metadata.labels['rack'] == 'r1'"}]}
+                  cordon: {shouldCordon: true}
+                """.formatted(rule));
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers =
+                        Controllers.start(api, settings("one", ActionMode.DRY_RUN, 100), audits::add)) {
+            until(() -> condition(rule, "reason").equals("Ready"), "it compiles");
+            fleet.fail(bad);
+            until(() -> condition(rule, "reason").equals("ClauseErrors"), "its condition has the error");
+            assertThat(condition(rule, "status")).isEqualTo("False");
+            assertThat(condition(rule, "message")).contains(bad + ": ", "rack");
+            assertThat(controllers.ruleConditions())
+                    .anyMatch(one -> one.ruleSet().equals(rule) && !one.ready());
+            fleet.heal(bad);
+            until(() -> condition(rule, "reason").equals("Ready"), "the error is over");
+        } finally {
+            fleet.plane.kubectl("delete", "quarantineruleset", rule);
+        }
+    }
+
+    private String condition(String ruleSet, String field) {
+        return fleet.client.get("quarantineruleset/" + ruleSet, ".status.conditions[?(@.type==\"Ready\")]." + field);
+    }
+
+    @Test
     void nodeWithoutDaemonIsQuarantinedAndReturnsByMonitorReports() {
         String mute = fleet.named("mute");
         fleet.silentNode(mute, "zone");
