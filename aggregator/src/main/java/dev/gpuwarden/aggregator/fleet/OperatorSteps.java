@@ -61,7 +61,7 @@ record OperatorSteps(String node, PartNames names, Optional<StepModes> modes) {
                         ? "inspect the nodes that are out, then gpuwarden breaker close or half-open"
                         : "cordon it, repair the nodes that are out, or change the breaker's limit";
             case OPTED_OUT -> "cordon it, or take the label away";
-            case NO_RULE -> "cordon it, or write a QuarantineRuleSet";
+            case NO_RULE -> "cordon it, or write or enable a QuarantineRuleSet";
             case REPORT -> "check its daemon and the network from there; cordon it";
             case OVERRIDDEN -> "cordon it";
             case NO_LEADER -> "check the aggregator; cordon it";

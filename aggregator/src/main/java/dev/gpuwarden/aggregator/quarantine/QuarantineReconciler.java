@@ -195,7 +195,10 @@ public final class QuarantineReconciler {
             return node.isEmpty()
                     ? List.of()
                     : QuarantineReasons.of(
-                                    report.faults(), QuarantineState.of(node.get()), rules, node.get().forRules())
+                                    report.faults(),
+                                    QuarantineState.of(node.get()),
+                                    rules,
+                                    node.get().forRules())
                             .unanswered();
         } catch (IOException e) {
             // The decision states that the annotations cannot be read.

@@ -29,13 +29,15 @@ import java.util.stream.IntStream;
  */
 public final class RuleEvaluator {
 
-    public static final RuleEvaluator EMPTY = new RuleEvaluator(List.of(), List.of());
+    public static final RuleEvaluator EMPTY = new RuleEvaluator(List.of(), List.of(), List.of());
 
     private final List<CompiledRuleSet> ready;
+    private final List<CompiledRuleSet> disabled;
     private final List<RuleCondition> conditions;
 
-    private RuleEvaluator(List<CompiledRuleSet> ready, List<RuleCondition> conditions) {
+    private RuleEvaluator(List<CompiledRuleSet> ready, List<CompiledRuleSet> disabled, List<RuleCondition> conditions) {
         this.ready = List.copyOf(ready);
+        this.disabled = List.copyOf(disabled);
         this.conditions = List.copyOf(conditions);
     }
 
@@ -51,24 +53,24 @@ public final class RuleEvaluator {
     /** Compiles rule sets. Each one takes milliseconds, the first one a second: not for a hot path. */
     public static RuleEvaluator compile(Collection<QuarantineRuleSet> ruleSets) {
         List<CompiledRuleSet> ready = new ArrayList<>();
+        List<CompiledRuleSet> disabled = new ArrayList<>();
         List<RuleCondition> conditions = new ArrayList<>();
         for (QuarantineRuleSet set : ruleSets.stream()
                 .sorted(Comparator.comparing(QuarantineRuleSet::name))
                 .toList()) {
-            if (!set.enabled()) {
-                conditions.add(new RuleCondition(
-                        set.name(), set.generation(), false, "Disabled", "spec.enabled is false: it is not evaluated"));
-                continue;
-            }
+            boolean works = set.enabled();
+            String reason = works ? "Ready" : "Disabled";
+            String message = works ? "every clause compiles" : "spec.enabled is false: it is not evaluated";
             try {
-                ready.add(CompiledRuleSet.compile(set));
-                conditions.add(new RuleCondition(set.name(), set.generation(), true, "Ready", "every clause compiles"));
+                (works ? ready : disabled).add(CompiledRuleSet.compile(set));
             } catch (InvalidExpressionException e) {
-                conditions.add(new RuleCondition(
-                        set.name(), set.generation(), false, e.reason().name(), String.valueOf(e.getMessage())));
+                reason = works ? e.reason().name() : reason;
+                message = works ? String.valueOf(e.getMessage()) : message;
+                works = false;
             }
+            conditions.add(new RuleCondition(set.name(), set.generation(), works, reason, message));
         }
-        return new RuleEvaluator(ready, conditions);
+        return new RuleEvaluator(ready, disabled, conditions);
     }
 
     /** Returns one condition for each rule set, by name. */
@@ -82,10 +84,21 @@ public final class RuleEvaluator {
      * @param node the Node in the form of the API server, with maps for labels and annotations even if it has none
      */
     public Matches match(HealthEvent event, Map<String, Object> node) {
+        return match(ready, event, node);
+    }
+
+    /** Returns the names of the disabled rule sets that an event on a node would meet, for readers. */
+    public List<String> disabledFor(HealthEvent event, Map<String, Object> node) {
+        return match(disabled, event, node).met().stream()
+                .map(QuarantineRuleSet::name)
+                .toList();
+    }
+
+    private static Matches match(List<CompiledRuleSet> rules, HealthEvent event, Map<String, Object> node) {
         Map<String, Object> tree = HealthEventFields.of(event);
         List<QuarantineRuleSet> met = new ArrayList<>();
         List<Unanswered> unanswered = new ArrayList<>();
-        for (CompiledRuleSet rule : ready) {
+        for (CompiledRuleSet rule : rules) {
             try {
                 if (rule.test(tree, node)) {
                     met.add(rule.source());

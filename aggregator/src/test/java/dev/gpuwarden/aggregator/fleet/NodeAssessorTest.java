@@ -29,16 +29,20 @@ public class NodeAssessorTest {
 
     public static final Instant NOW = Instant.parse("2026-11-22T06:00:00Z");
     private static final String FATAL = fault(true, "");
-    private static final RuleEvaluator RULES = RuleEvaluator.compile(List.of(new QuarantineRuleSet(
-            "fatal",
-            1,
-            true,
-            0,
-            List.of(new Clause(Clause.Kind.HEALTH_EVENT, "event.isFatal")),
-            List.of(),
-            true,
-            Optional.empty(),
-            Optional.empty())));
+    private static final RuleEvaluator RULES = RuleEvaluator.compile(List.of(ruleSet(true)));
+
+    private static QuarantineRuleSet ruleSet(boolean enabled) {
+        return new QuarantineRuleSet(
+                "fatal",
+                1,
+                enabled,
+                0,
+                List.of(new Clause(Clause.Kind.HEALTH_EVENT, "event.isFatal")),
+                List.of(),
+                true,
+                Optional.empty(),
+                Optional.empty());
+    }
 
     public static final BreakerPolicy LIMITS =
             new BreakerPolicy(Pool.Parser.parseAll(List.of("all;;rate=100%/5m;level=50%")));
@@ -155,6 +159,8 @@ public class NodeAssessorTest {
         faulty(assess(fresh(FATAL)), Cause.BREAKER, "open since 2026-11-22T05:00:00Z, 3 of 4");
         rules = Seen.of(RuleEvaluator.EMPTY);
         faulty(assess(fresh(FATAL)), Cause.NO_RULE, "no rule set");
+        rules = Seen.of(RuleEvaluator.compile(List.of(ruleSet(false))));
+        faulty(assess(fresh(FATAL)), Cause.NO_RULE, "; disabled: fatal");
     }
 
     @Test

@@ -19,6 +19,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 class ShippedRulesTest {
 
     private static final RuleEvaluator RULES = RuleEvaluator.compile(shipped());
+    private static final Map<String, Object> MANAGED = node(Map.of("nvsentinel.dgxc.nvidia.com/managed", "true"));
 
     private static List<QuarantineRuleSet> shipped() {
         Path file = Path.of(
@@ -39,11 +40,27 @@ class ShippedRulesTest {
     }
 
     @Test
-    void allSixRuleSetsAreReady() {
+    void allAreReadyExceptTheOneOfTheNodeItself() {
         assertThat(RULES.conditions())
-                .hasSize(6)
-                .allSatisfy(condition ->
-                        assertThat(condition.ready()).as(condition.toString()).isTrue());
+                .hasSize(7)
+                .allSatisfy(condition -> assertThat(condition.reason())
+                        .as(condition.toString())
+                        .isEqualTo(condition.ruleSet().equals("node-fatal") ? "Disabled" : "Ready"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "gpuwarden, NODE, driver",
+        "gpuwarden, NODE, clock",
+        "syslog-health-monitor, NODE, SysLogsDriverError",
+    })
+    void fatalFaultOfTheNodeItselfMeetsOnlyTheDisabledRuleSet(String agent, String component, String check) {
+        HealthEvent fatal = HealthEvent.of(agent, component, check).fatal(true).build();
+        assertThat(RULES.match(fatal, MANAGED).met()).isEmpty();
+        assertThat(RULES.disabledFor(fatal, MANAGED)).containsExactly("node-fatal");
+        assertThat(RULES.disabledFor(HealthEvent.of(agent, component, check).build(), MANAGED))
+                .as("not fatal")
+                .isEmpty();
     }
 
     @ParameterizedTest
@@ -66,7 +83,7 @@ class ShippedRulesTest {
         HealthEvent.Builder event = HealthEvent.of(agent, component, check).nodeName("node-1");
         assertThat(RULES.match(event.build(), node(Map.of())).met()).isEmpty();
         HealthEvent fatal = event.fatal(true).build();
-        RuleEvaluator.Matches matches = RULES.match(fatal, node(Map.of("nvsentinel.dgxc.nvidia.com/managed", "true")));
+        RuleEvaluator.Matches matches = RULES.match(fatal, MANAGED);
         assertThat(matches.unanswered()).isEmpty();
         assertThat(matches.met().stream().map(QuarantineRuleSet::name).toList())
                 .isEqualTo(met.isEmpty() ? List.of() : List.of(met));
