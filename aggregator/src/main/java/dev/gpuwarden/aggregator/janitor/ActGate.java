@@ -57,6 +57,13 @@ final class ActGate {
                     "Node " + scene.resource().node() + ": expected its lock to be held by "
                             + scene.resource().title() + ", seen " + holder(scene.lock()) + ": " + nothing));
         }
+        Optional<String> foreign = scene.resource().foreign();
+        if (foreign.isPresent()) {
+            return Optional.of(new Refusal(
+                    NotTried.OTHER_JANITOR,
+                    scene.resource().title() + ": expected one janitor, seen another: " + foreign.get() + ": " + nothing
+                            + ". Switch one of the two off"));
+        }
         return Steps.inService(scene).map(message -> new Refusal(NotTried.NODE_IN_SERVICE, message));
     }
 

@@ -29,6 +29,9 @@ public final class Janitor implements Reconciler {
 
     private static final System.Logger LOG = System.getLogger(Janitor.class.getName());
 
+    /** More steps than a resource needs from its begin to its end. */
+    private static final int MOST_STEPS = 50;
+
     private final MaintenanceCache cache;
     private final NodeLock locks;
     private final SceneReader reader;
@@ -159,12 +162,15 @@ public final class Janitor implements Reconciler {
         }
         boolean wrote = false;
         Optional<Scene> facts = reader.begin(known);
-        while (facts.isPresent()) {
+        for (int steps = 0; facts.isPresent(); steps++) {
             Scene scene = facts.get();
             Maintenance resource = scene.resource();
             Step step = Steps.next(scene);
             if (step instanceof Step.ReadPods) {
                 step = Steps.next(reader.pods(scene));
+            }
+            if (steps == MOST_STEPS) {
+                step = new Step.Leave(Steps.notKept(resource, "of its last step"));
             }
             if (step instanceof Step.Wait wait) {
                 left.remove(resource.uid());
@@ -215,10 +221,10 @@ public final class Janitor implements Reconciler {
         return Optional.of(Steps.next(now)).filter(Step.Wait.class::isInstance).map(Step.Wait.class::cast);
     }
 
-    /** Reports, once for each reason, that nothing is done. Its reader may not have the leader's log. */
+    /** Reports, once for each reason, that nothing is done, because another janitor acts or no step has an effect. Its reader may not have the leader's log. */
     private void leave(Maintenance resource, String reason) throws ApiException, InterruptedException {
         if (!reason.equals(left.get(resource.uid()))) {
-            String text = resource.title() + ": nothing is done, because another janitor acts: " + reason;
+            String text = resource.title() + ": nothing is done: " + reason;
             String node = resource.node();
             events.write(
                     node,

@@ -90,7 +90,7 @@ public final class JanitorRehearsal {
                 .map(tree -> Maintenance.of(of, tree))
                 .filter(other -> other.node().equals(resource.node()))
                 .filter(Maintenance::inProgress)
-                .filter(other -> other.foreign().isEmpty())
+                .filter(other -> other.begun() || other.foreign().isEmpty())
                 .forEach(ahead::add));
         return of(resource, NodeFacts.of(node), lock, ahead, pods, gpus, settings, now);
     }
@@ -230,16 +230,9 @@ public final class JanitorRehearsal {
     }
 
     private static Map<String, Object> statusTree(Progress progress) {
-        Map<String, Object> tree = new LinkedHashMap<>();
+        Map<String, Object> tree = progress.recorded();
         progress.started().ifPresent(at -> tree.put("startTime", at.toString()));
         tree.put("phase", progress.phase());
-        tree.put("observedGeneration", progress.observedGeneration());
-        tree.put("nodeUID", progress.nodeUid());
-        tree.put("bootID", progress.bootId());
-        tree.put(
-                "services",
-                progress.services().stream().map(Progress.Service::tree).toList());
-        progress.job().ifPresent(ref -> tree.put("jobRef", ref.tree()));
         return tree;
     }
 

@@ -103,6 +103,11 @@ record Maintenance(
         return inProgress() || hasFinalizer();
     }
 
+    /** Returns true if this program has begun its action, and not ended it. */
+    boolean begun() {
+        return inProgress() && hasFinalizer() && progress.isRecorded();
+    }
+
     /** Returns true if the resource has ended and no janitor has work left for it. */
     boolean released() {
         return !inProgress() && finalizers.isEmpty();
@@ -113,13 +118,13 @@ record Maintenance(
         return deleted || progress.observedGeneration() != 0 && progress.observedGeneration() != generation;
     }
 
-    /** Returns the reason why another janitor carries out this resource; empty if none does. */
+    /**
+     * Returns the reason why another janitor carries out this resource; empty if none does. It may begin at any time, also in the
+     * middle of an action of this one.
+     */
     Optional<String> foreign() {
         if (finalizers.contains(FOREIGN_FINALIZER)) {
             return Optional.of(title() + " has the finalizer " + FOREIGN_FINALIZER + " of NVSentinel's janitor");
-        }
-        if (hasFinalizer() || progress.conditions().isEmpty()) {
-            return Optional.empty();
         }
         return statusManagers.stream()
                 .filter(manager -> !manager.startsWith("gpuwarden"))

@@ -70,15 +70,16 @@ record Progress(
     }
 
     static Progress of(Map<String, Object> status) {
-        Map<String, Object> job = JsonTrees.object(status, "jobRef");
+        Map<String, Object> kept = ActionRecord.read(status);
+        Map<String, Object> job = JsonTrees.object(kept, "jobRef");
         return new Progress(
                 JsonTrees.time(status, "startTime"),
                 JsonTrees.time(status, "completionTime"),
                 JsonTrees.text(status, "phase"),
-                JsonTrees.longNumber(status, "observedGeneration"),
-                JsonTrees.text(status, "nodeUID"),
-                Identifiers.uid(JsonTrees.text(status, "bootID")),
-                JsonTrees.objects(status, "services").stream()
+                JsonTrees.longNumber(kept, "observedGeneration"),
+                JsonTrees.text(kept, "nodeUID"),
+                Identifiers.uid(JsonTrees.text(kept, "bootID")),
+                JsonTrees.objects(kept, "services").stream()
                         .map(each -> new Service(
                                 JsonTrees.text(each, "label"),
                                 JsonTrees.text(each, "value"),
@@ -106,6 +107,22 @@ record Progress(
 
     boolean isTrue(String type) {
         return condition(type).filter(Condition::isTrue).isPresent();
+    }
+
+    /** Returns true if the status has what the steps of an action need. It is written with the begin of the action. */
+    boolean isRecorded() {
+        return started.isPresent() && !nodeUid.isEmpty();
+    }
+
+    /** Returns the fields that the steps of an action need. */
+    Map<String, Object> recorded() {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("observedGeneration", observedGeneration);
+        tree.put("nodeUID", nodeUid);
+        tree.put("bootID", bootId);
+        tree.put("services", services.stream().map(Service::tree).toList());
+        job.ifPresent(ref -> tree.put("jobRef", ref.tree()));
+        return tree;
     }
 
     /** A change of a status. Fields and conditions that it does not name stay. */
@@ -158,6 +175,8 @@ record Progress(
 
         Map<String, Object> tree() {
             Map<String, Object> tree = new LinkedHashMap<>(fields);
+            Map<String, Condition> conditions = new LinkedHashMap<>(this.conditions);
+            ActionRecord.of(before, fields, now).ifPresent(record -> conditions.put(record.type(), record));
             List<Map<String, Object>> all = new ArrayList<>();
             conditions.values().forEach(each -> all.add(each.tree()));
             tree.put("conditions", all);

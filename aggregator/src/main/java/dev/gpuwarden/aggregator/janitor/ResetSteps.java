@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.ActGate.Refusal;
-import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Progress.Service;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
@@ -25,11 +24,10 @@ final class ResetSteps {
     static final String PAUSED = MaintenanceKind.PAUSED;
 
     private static final String DEPLOYED = OperatorServices.DEPLOYED;
-    private static final String TORN_DOWN = "ServicesTornDown";
+    static final String TORN_DOWN = "ServicesTornDown";
     private static final String CREATED = "ResetJobCreated";
-    private static final String COMPLETED = "ResetJobCompleted";
-    private static final String RESTORED = "ServicesRestored";
-    private static final String RESTORING = "RestoringServices";
+    static final String COMPLETED = "ResetJobCompleted";
+    static final String RESTORED = "ServicesRestored";
     private static final String DONE = "Complete";
     private static final String SKIPPED = "Skipped";
     private static final String NOTHING = "no GPU was reset";
@@ -76,9 +74,7 @@ final class ResetSteps {
 
     static Step next(Scene scene) {
         Progress progress = scene.progress();
-        Condition tornDown = progress.condition(TORN_DOWN).orElseThrow();
-        boolean over =
-                progress.condition(COMPLETED).isPresent() || tornDown.reason().endsWith("Exceeded");
+        boolean over = isOver(progress);
         Optional<JobRef> open = Jobs.open(scene);
         if (over && open.isPresent()) {
             return new Step.StopJob(open.get());
@@ -88,15 +84,26 @@ final class ResetSteps {
             return end(scene, scene.change(), false, lostReason(scene), lost.get());
         }
         if (over) {
-            return restore(scene, progress.isTrue(COMPLETED), failure(progress));
+            return RestoreSteps.next(scene);
         }
         if (progress.job().isPresent() || scene.job().isPresent()) {
             return job(scene);
         }
-        return tornDown.isTrue() ? create(scene) : tearDown(scene);
+        if (progress.condition(TORN_DOWN).isEmpty()) {
+            return refused(scene, new Refusal(NotTried.STATUS_NOT_KEPT, Steps.notKept(scene.resource(), TORN_DOWN)));
+        }
+        return progress.isTrue(TORN_DOWN) ? create(scene) : tearDown(scene);
     }
 
-    private static String lostReason(Scene scene) {
+    /** Returns true once the reset is over, or will not begin, so that the services return. */
+    private static boolean isOver(Progress progress) {
+        return progress.condition(COMPLETED).isPresent()
+                || progress.condition(TORN_DOWN)
+                        .filter(each -> each.reason().endsWith("Exceeded"))
+                        .isPresent();
+    }
+
+    static String lostReason(Scene scene) {
         return scene.node().isEmpty() ? "NodeNotFound" : "NodeReplaced";
     }
 
@@ -134,7 +141,7 @@ final class ResetSteps {
                 .plus(scene.settings().times().teardown());
         return scene.now().isBefore(end)
                 ? new Step.Wait(scene.settings().times().poll())
-                : new Step.SetStatus(restoring(
+                : new Step.SetStatus(RestoreSteps.restoring(
                         scene,
                         scene.change()
                                 .condition(
@@ -202,11 +209,16 @@ final class ResetSteps {
         if (refusal.isPresent() && !ActGate.mayHaveBegun(scene)) {
             return refused(scene, refusal.get());
         }
-        Instant end = job.get().begun().plus(scene.settings().times().job()).plus(JOB_SLACK);
+        Instant end = end(scene.settings(), job.get());
         return scene.now().isBefore(end)
                 ? new Step.Wait(scene.settings().times().poll())
                 : completed(
                         scene, false, "ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
+    }
+
+    /** Returns the time after which a Job that was started is stopped. */
+    static Instant end(JanitorSettings settings, JobFacts job) {
+        return job.begun().plus(settings.times().job()).plus(JOB_SLACK);
     }
 
     /** Ends the action before a GPU was reset. Stored before the services return, since the facts may change again while they do. */
@@ -219,100 +231,10 @@ final class ResetSteps {
         // The end comes after the stop of a Job, because a late write of a replaced leader could still start it.
         return scene.progress().services().isEmpty() && Jobs.open(scene).isEmpty()
                 ? end(scene, change, success, reason, message)
-                : new Step.SetStatus(restoring(scene, change));
+                : new Step.SetStatus(RestoreSteps.restoring(scene, change));
     }
 
-    // ---- services up ----
-
-    /** Adds the condition of services that return from now on. */
-    private static Progress.Change restoring(Scene scene, Progress.Change change) {
-        return scene.progress().services().isEmpty()
-                ? change
-                : change.condition(RESTORED, false, RESTORING, "the services of the GPU Operator are started again");
-    }
-
-    private record Failure(String reason, String message) {
-
-        static final Failure NONE = new Failure("", "");
-    }
-
-    private static Failure failure(Progress progress) {
-        return progress.conditions().stream()
-                .filter(each -> each.type().equals(TORN_DOWN) || each.type().equals(COMPLETED))
-                .filter(each -> !each.isTrue())
-                .map(each -> new Failure(each.reason(), each.message()))
-                .reduce((first, last) -> last)
-                .orElse(Failure.NONE);
-    }
-
-    private static Step restore(Scene scene, boolean success, Failure failure) {
-        Progress.Change change = scene.change();
-        Optional<String> lost = Steps.lost(scene);
-        if (lost.isPresent()) {
-            return end(
-                    scene,
-                    change.condition(RESTORED, false, lostReason(scene), lost.get()),
-                    false,
-                    success ? lostReason(scene) : failure.reason(),
-                    success ? lost.get() : failure.message());
-        }
-        NodeFacts node = scene.sameNode().orElseThrow();
-        List<Service> services = scene.progress().services();
-        List<Label> down = services.stream()
-                .filter(each -> PAUSED.equals(node.labels().get(each.label())))
-                .map(each -> new Label(each.label(), PAUSED, each.value()))
-                .toList();
-        if (!down.isEmpty()) {
-            return new Step.SetLabels(node, down);
-        }
-        if (services.isEmpty()) {
-            return end(scene, change, success, failure.reason(), failure.message());
-        }
-        if (scene.pods().isEmpty()) {
-            return new Step.ReadPods();
-        }
-        return returned(scene, success, failure, node);
-    }
-
-    /** Awaits the pods of the services that deploy again. */
-    private static Step returned(Scene scene, boolean success, Failure failure, NodeFacts node) {
-        List<String> missing = scene.progress().services().stream()
-                .filter(each -> each.pods() > 0)
-                .filter(each -> each.value().equals(node.labels().get(each.label())))
-                .map(Service::label)
-                .filter(label -> scene.pods().get().stream()
-                        .noneMatch(pod -> pod.pod().services().contains(label) && pod.ready()))
-                .toList();
-        Progress.Change change = scene.change();
-        if (missing.isEmpty()) {
-            return end(
-                    scene,
-                    change.condition(RESTORED, true, "ServicesRestored", "the labels have their former values"),
-                    success,
-                    failure.reason(),
-                    failure.message());
-        }
-        Progress progress = scene.progress();
-        Instant since = progress.condition(RESTORED)
-                .or(() -> progress.condition(COMPLETED))
-                .or(() -> progress.condition(TORN_DOWN))
-                .map(Condition::since)
-                .orElseThrow();
-        Instant end = since.plus(scene.settings().times().restore());
-        if (scene.now().isBefore(end)) {
-            return new Step.Wait(scene.settings().times().poll());
-        }
-        String text = "Node " + scene.resource().node() + ": expected ready pods of " + String.join(", ", missing)
-                + " by " + end + ", seen none";
-        return end(
-                scene,
-                change.condition(RESTORED, false, "RestoreTimeoutExceeded", text),
-                false,
-                success ? "RestoreTimeoutExceeded" : failure.reason(),
-                success ? text : failure.message());
-    }
-
-    private static Step end(Scene scene, Progress.Change change, boolean success, String reason, String message) {
+    static Step end(Scene scene, Progress.Change change, boolean success, String reason, String message) {
         if (scene.progress().services().isEmpty()) {
             change.condition(RESTORED, true, SKIPPED, "the Node has no services of the GPU Operator");
         }

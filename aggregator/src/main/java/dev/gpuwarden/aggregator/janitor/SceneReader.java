@@ -125,7 +125,7 @@ final class SceneReader {
         return cache.ofNode(resource.node()).stream()
                 .filter(other -> !other.uid().equals(resource.uid()))
                 .filter(Maintenance::inProgress)
-                .filter(other -> other.foreign().isEmpty())
+                .filter(other -> other.begun() || other.foreign().isEmpty())
                 .filter(other -> Maintenance.ORDER.compare(other, resource) < 0
                         || other.progress().started().isPresent())
                 .toList();

@@ -71,6 +71,6 @@ sealed interface Step {
     /** Does nothing until something changes, and no longer than this. */
     record Wait(Duration most) implements Step {}
 
-    /** Does nothing, because another janitor acts. */
+    /** Does nothing, because another janitor acts, or the API server keeps no step. */
     record Leave(String reason) implements Step {}
 }

@@ -2,11 +2,13 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.janitor.Acceptance.Verdict;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
+import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -23,14 +25,18 @@ final class Steps {
     static Step next(Scene scene) {
         Maintenance resource = scene.resource();
         Optional<String> foreign = resource.foreign();
-        if (foreign.isPresent()) {
-            return new Step.Leave(foreign.get());
-        }
         if (!resource.inProgress()) {
-            return ending(scene);
+            return ending(scene, foreign);
+        }
+        if (resource.progress().isRecorded()) {
+            return action(scene);
+        }
+        if (foreign.isPresent()) {
+            // The Lease stays: its owner is the resource, which the other janitor carries out now.
+            return resource.hasFinalizer() ? new Step.RemoveFinalizer() : new Step.Leave(foreign.get());
         }
         if (resource.progress().started().isPresent()) {
-            return action(scene);
+            return unrecorded(scene);
         }
         if (resource.cancelled()) {
             return resource.hasFinalizer() ? new Step.SetStatus(cancel(scene)) : new Step.Wait(LATER);
@@ -151,12 +157,68 @@ final class Steps {
         };
     }
 
-    /** Releases the lock, then the resource. Deletes it later. */
-    private static Step ending(Scene scene) {
+    /**
+     * Returns the next step of an action without its record: it is ended, and what the Node shows of it is undone. A Job that runs is
+     * awaited.
+     */
+    private static Step unrecorded(Scene scene) {
         Maintenance resource = scene.resource();
+        if (!resource.hasFinalizer()) {
+            return new Step.Leave("the status of " + resource.title() + " has a startTime of another program");
+        }
+        if (scene.job().filter(JobFacts::runs).isPresent()) {
+            // The Job has a limit of its own, after which it has ended.
+            return new Step.Wait(scene.settings().times().poll());
+        }
+        Optional<Step> undo = undo(scene);
+        return undo.isPresent()
+                ? undo.get()
+                : new Step.SetStatus(scene.change()
+                        .complete(
+                                resource.kind().doneCondition(),
+                                false,
+                                NotTried.STATUS_NOT_KEPT,
+                                notKept(resource, ActionRecord.TYPE)));
+    }
+
+    /** Returns the text about a condition that was written and is missing. */
+    static String notKept(Maintenance resource, String condition) {
+        return "the status of " + resource.title() + ": expected the condition " + condition
+                + ", which this program has written, seen none: the definition "
+                + resource.kind().resources().plural() + "." + MaintenanceKind.GROUP
+                + " does not keep status.conditions, or another program has removed it. Apply gpuwarden's definitions";
+    }
+
+    /** Returns the step that undoes what is left of an action that does not go on; empty if nothing is. */
+    private static Optional<Step> undo(Scene scene) {
         Optional<JobRef> open = Jobs.open(scene);
         if (open.isPresent()) {
-            return new Step.StopJob(open.get());
+            return Optional.of(new Step.StopJob(open.get()));
+        }
+        // Another resource stops services under its own lock.
+        boolean ours =
+                List.of(Lock.State.OURS, Lock.State.FREE).contains(scene.lock().state());
+        return ours && scene.resource().hasFinalizer() ? StoppedServices.start(scene) : Optional.empty();
+    }
+
+    /** Undoes what is left, and releases the lock, then the resource. Deletes it later. */
+    private static Step ending(Scene scene, Optional<String> foreign) {
+        Maintenance resource = scene.resource();
+        if (foreign.isPresent() && !resource.hasFinalizer()) {
+            return new Step.Leave(foreign.get());
+        }
+        // The end may be the other janitor's, and a program that is cut off leaves a GPU or a machine in an unknown
+        // state.
+        if (foreign.isPresent()
+                && scene.job()
+                        .filter(JobFacts::runs)
+                        .filter(job -> scene.now().isBefore(ResetSteps.end(scene.settings(), job)))
+                        .isPresent()) {
+            return new Step.Wait(scene.settings().times().poll());
+        }
+        Optional<Step> undo = undo(scene);
+        if (undo.isPresent()) {
+            return undo.get();
         }
         if (scene.lock().state() == Lock.State.OURS) {
             return new Step.ReleaseLock(scene.lock().leaseUid());

@@ -33,6 +33,12 @@ public final class NotTried {
     /** Another controller has suspended the Job after its start: its pod may have acted, and its result is lost. */
     public static final String JOB_SUSPENDED = "JobSuspended";
 
+    /** Another janitor has begun to carry out the same resource. */
+    public static final String OTHER_JANITOR = "OtherJanitor";
+
+    /** The definition of the kind, or another program, did not keep the status that the action needs. */
+    public static final String STATUS_NOT_KEPT = "StatusNotKept";
+
     private static final Set<String> REASONS = Set.of(
             NODE_NOT_FOUND,
             NODE_REPLACED,
@@ -48,7 +54,9 @@ public final class NotTried {
             CANCELLED,
             LOCK_LOST,
             REFUSED_ON_NODE,
-            JOB_SUSPENDED);
+            JOB_SUSPENDED,
+            OTHER_JANITOR,
+            STATUS_NOT_KEPT);
 
     private NotTried() {}
 

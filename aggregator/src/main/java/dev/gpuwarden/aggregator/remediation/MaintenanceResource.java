@@ -2,6 +2,7 @@ package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.maintenance.NotTried;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.core.model.Identifiers;
 import java.time.DateTimeException;
@@ -19,7 +20,7 @@ import java.util.Set;
  * @param gpus UUIDs of the GPUs to reset; empty for all, or if it resets none
  * @param ended time of its end; empty while it is in progress
  * @param succeeded true if it ended and its done condition is True
- * @param reason reason of its done condition; empty without one, and for the resource of a template
+ * @param reason reason of its done condition; {@link NotTried#STATUS_NOT_KEPT} without one; empty for the resource of a template
  * @param why message of the condition that explains a failure; empty without one
  */
 record MaintenanceResource(
@@ -62,8 +63,11 @@ record MaintenanceResource(
                 US.equals(JsonTrees.texts(metadata, "labels").get(MANAGED_BY)),
                 ended(JsonTrees.text(status, "completionTime")),
                 JsonTrees.text(done, "status").equals("True"),
-                JsonTrees.text(done, "reason"),
-                JsonTrees.text(done, "message"));
+                done.isEmpty() ? NotTried.STATUS_NOT_KEPT : JsonTrees.text(done, "reason"),
+                done.isEmpty()
+                        ? "it ended without the condition " + kind.doneCondition()
+                                + ": its definition does not keep status.conditions, or its janitor wrote none"
+                        : JsonTrees.text(done, "message"));
     }
 
     /** A time that cannot be read still ends the resource. */

@@ -229,7 +229,7 @@ final class JanitorWorld {
             resource.finalizers.add(Maintenance.FINALIZER);
             return resource.answer();
         } else if (step instanceof Step.RemoveFinalizer && same) {
-            resource.finalizers.clear();
+            resource.finalizers.remove(Maintenance.FINALIZER);
             return resource.answer();
         } else if (step instanceof Step.SetStatus status && same) {
             resource.status.putAll(status.change().tree());

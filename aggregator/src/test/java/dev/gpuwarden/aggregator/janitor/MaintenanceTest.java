@@ -21,8 +21,8 @@ class MaintenanceTest {
                 "janitor.dgxc.nvidia.com/finalizer | gpuwarden-janitor | status | Ready | " + NVSENTINELS,
                 "'' | janitor | status | Ready | " + WRITTEN,
                 "'' | janitor | '' | Ready | ''",
-                "'' | janitor | status | '' | ''",
-                "gpuwarden.dev/janitor | janitor | status | Ready | ''",
+                "'' | janitor | status | '' | " + WRITTEN,
+                "gpuwarden.dev/janitor | janitor | status | Ready | " + WRITTEN,
                 "'' | gpuwarden-janitor | status | Ready | ''",
             })
     void resourceOfAnotherJanitorIsRecognised(

@@ -7,9 +7,12 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.OperatorServices;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** All that acts on a node beside the janitor: operators, kubelet, the Job controller, the GPU Operator and the provider. */
@@ -31,14 +34,14 @@ final class OtherActors {
     private final Consumer<WorldResource> begins;
     /** The resources whose request the provider carries out later. */
     private final List<WorldResource> requested = new ArrayList<>();
-    /** The turns for each act of an operator or a failure, from sixteen to five hundred for all of them. */
+    /** The turns for each act of an operator or a failure, from twenty to six hundred for all of them. */
     private final int rareness;
 
     /** @param begins receives each resource whose action begins: by the provider in the middle of the request, or by its program */
     OtherActors(long seed, Consumer<WorldResource> begins) {
         this.begins = begins;
         random = new Random(seed * 0x9E3779B97F4A7C15L);
-        rareness = 16 << random.nextInt(6);
+        rareness = 20 << random.nextInt(6);
         RebootProvider way = WAYS[random.nextInt(WAYS.length)];
         world = way == RebootProvider.PROVIDER ? new JanitorWorld(this::asked) : new JanitorWorld(way);
         for (String service : OperatorServices.LABELS) {
@@ -140,7 +143,71 @@ final class OtherActors {
                             job.version++;
                         }));
             case 15 -> act("pods come and go", () -> world.tenants = random.nextInt(2));
+            case 16 ->
+                share("adds its finalizer to", resource, () -> {
+                    resource.finalizers.add(Maintenance.FOREIGN_FINALIZER);
+                    resource.changed();
+                });
+            case 17 -> share("writes the status of", resource, () -> resource.writtenByOther(status(resource)));
+            case 18 -> act("the definitions change", () -> world.resources.forEach(each -> each.kept = kept()));
             default -> {}
+        }
+    }
+
+    private void share(String what, WorldResource resource, Runnable act) {
+        if (!resource.gone && !resource.ended()) {
+            resource.shared = true;
+            act("another janitor " + what + " " + resource.uid, act);
+        }
+    }
+
+    /** Returns what another janitor writes: its begin, a step in the middle, or the end of all. */
+    private Map<String, Object> status(WorldResource resource) {
+        return switch (random.nextInt(3)) {
+            case 0 -> Map.of("startTime", world.now.toString());
+            case 1 -> with(resource, "ResetJobCompleted");
+            default -> ended(resource);
+        };
+    }
+
+    private Map<String, Object> ended(WorldResource resource) {
+        Map<String, Object> end = new HashMap<>(with(resource, resource.kind.doneCondition()));
+        end.put("completionTime", world.now.toString());
+        return end;
+    }
+
+    /** Returns the conditions with another one that is True. */
+    private Map<String, Object> with(WorldResource resource, String type) {
+        Progress.Change change = new Progress.Change(Progress.of(resource.status), world.now);
+        return Map.of(
+                "conditions",
+                change.condition(type, true, "Theirs", "by another janitor")
+                        .tree()
+                        .get("conditions"));
+    }
+
+    /** Returns the fields of a status that the definitions keep: all, those of NVSentinel's, or no conditions. */
+    private Set<String> kept() {
+        return switch (random.nextInt(4)) {
+            case 0 -> Set.of();
+            case 1 -> Set.of("startTime", "completionTime", "phase");
+            default -> Set.of("startTime", "completionTime", "conditions");
+        };
+    }
+
+    /** The other janitor ends what is its own, and is switched off. */
+    void returnResources() {
+        for (WorldResource resource : world.resources) {
+            if (resource.finalizers.remove(Maintenance.FOREIGN_FINALIZER)) {
+                resource.changed();
+            }
+            Maintenance read = resource.read();
+            if (resource.shared && !resource.gone && !read.progress().isRecorded() && !resource.ended()) {
+                resource.writtenByOther(ended(resource));
+                if (world.holder().filter(holder -> holder == resource).isPresent()) {
+                    world.unlock();
+                }
+            }
         }
     }
 
@@ -200,6 +267,7 @@ final class OtherActors {
                 && world.nodeUid.equals(read.progress().nodeUid())
                 && world.holder().filter(holder -> holder == resource).isPresent()
                 && read.inProgress()
+                && read.foreign().isEmpty()
                 && !read.cancelled()
                 && read.progress().condition("ResetJobCompleted").isEmpty()
                 && resource.acts == 0;

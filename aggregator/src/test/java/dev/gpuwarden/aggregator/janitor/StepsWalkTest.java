@@ -64,6 +64,7 @@ class StepsWalkTest {
         private void calm() {
             for (int turn = 0; turn < 120 && !isSettled(); turn++) {
                 others.returnLock();
+                others.returnResources();
                 others.operate();
                 others.provide();
                 for (WorldResource resource : world.resources) {
@@ -92,7 +93,7 @@ class StepsWalkTest {
                 assertThat(resource.acts)
                         .as(() -> "actions of " + resource.uid + show())
                         .isLessThanOrEqualTo(1);
-                if (resource.ended()) {
+                if (resource.ended() && !resource.shared && !resource.pruned) {
                     stagesAreSettled(resource);
                 }
             }
@@ -115,7 +116,7 @@ class StepsWalkTest {
         }
 
         private void stagesAreSettled(WorldResource resource) {
-            boolean failed = "Failed".equals(resource.status.get("phase"));
+            boolean failed = !resource.read().progress().isTrue(resource.kind.doneCondition());
             List<Stage> stages = resource.shown().stages();
             assertThat(stages)
                     .as(() -> "stages of " + resource.uid + ": " + stages + show())
@@ -155,7 +156,12 @@ class StepsWalkTest {
                 return;
             }
             boolean old = !scene.resource().version().equals(resource.read().version());
-            if (step instanceof Step.StartJob || step instanceof Step.Request && !old) {
+            boolean stops = step instanceof Step.SetLabels labels
+                    && labels.labels().stream().anyMatch(each -> each.after().equals(PAUSED));
+            if (step instanceof Step.StartJob || stops || step instanceof Step.Request && !old) {
+                assertThat(resource.read().foreign())
+                        .as(() -> "an action that another janitor has begun" + show())
+                        .isEmpty();
                 assertThat(resource.read().cancelled())
                         .as(() -> "a cancelled action begins" + show())
                         .isFalse();

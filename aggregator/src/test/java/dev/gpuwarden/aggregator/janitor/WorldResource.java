@@ -10,6 +10,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** A maintenance resource with its Job, as the API server holds them. */
 final class WorldResource {
@@ -55,6 +57,14 @@ final class WorldResource {
     final Instant created;
     final List<String> finalizers = new ArrayList<>();
     final Map<String, Object> status = new HashMap<>();
+    /** The fields of a status that the definition of the kind keeps; all if it is empty. */
+    Set<String> kept = Set.of();
+    /** True once a definition has dropped the conditions. */
+    boolean pruned;
+    /** True once another janitor has added its finalizer, or written the status. */
+    boolean shared;
+
+    final Set<String> statusManagers = new TreeSet<>(Set.of(Maintenance.MANAGER));
     long version;
     long generation = 1;
     boolean deleted;
@@ -80,7 +90,7 @@ final class WorldResource {
                 created,
                 deleted,
                 List.copyOf(finalizers),
-                List.of(Maintenance.MANAGER),
+                List.copyOf(statusManagers),
                 Map.of(),
                 JanitorWorld.NODE,
                 kind == MaintenanceKind.GPU_RESET ? List.of("GPU-" + uid) : List.of(),
@@ -105,6 +115,14 @@ final class WorldResource {
         return status.containsKey("completionTime");
     }
 
+    /** Another janitor writes the status. */
+    void writtenByOther(Map<String, Object> change) {
+        shared = true;
+        statusManagers.add("janitor");
+        status.putAll(change);
+        changed();
+    }
+
     Written answer() {
         changed();
         return gone ? Written.NOTHING : Written.of(read());
@@ -112,6 +130,10 @@ final class WorldResource {
 
     void changed() {
         version++;
+        if (!kept.isEmpty()) {
+            status.keySet().retainAll(kept);
+            pruned |= !kept.contains("conditions");
+        }
         gone = deleted && finalizers.isEmpty();
         if (gone) {
             job = Optional.empty();
