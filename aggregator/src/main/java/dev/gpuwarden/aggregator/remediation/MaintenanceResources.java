@@ -34,7 +34,6 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
 
     private final Map<String, MaintenanceResource> all = new TreeMap<>();
     private final Map<String, Map<String, MaintenanceResource>> byNode = new HashMap<>();
-    private final Map<String, MaintenanceResource> foreign = new HashMap<>();
     private final Map<String, MaintenanceRecord> records = new HashMap<>();
     /** The UID of each object that a watch has delivered. */
     private final Map<String, String> watched = new HashMap<>();
@@ -142,7 +141,6 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
 
     private synchronized @Nullable MaintenanceResource removed(String key) {
         MaintenanceResource gone = all.remove(key);
-        foreign.remove(key);
         records.remove(key);
         if (gone != null) {
             byNode.computeIfPresent(gone.node(), (node, of) -> {
@@ -200,16 +198,17 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
 
     private void put(MaintenanceResource resource, RepairKind kind, Map<String, Object> tree) {
         String key = key(resource.kind(), resource.name());
+        MaintenanceResource before;
         synchronized (this) {
-            var unused = removed(key);
+            before = removed(key);
             all.put(key, resource);
             if (kind instanceof MaintenanceKind maintenance) {
                 records.put(key, MaintenanceRecord.of(maintenance, tree));
             }
             byNode.computeIfAbsent(resource.node(), any -> new TreeMap<>()).put(key, resource);
-            if (resource.finalizers().contains(FOREIGN_FINALIZER)) {
-                foreign.put(key, resource);
-            }
+        }
+        if (before != null && !before.node().equals(resource.node())) {
+            changed(before.node());
         }
         changed(resource.node());
     }
@@ -269,8 +268,10 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
     }
 
     /** Returns the resource that another janitor works on; empty if there is none. */
-    synchronized Optional<MaintenanceResource> foreign() {
-        return foreign.values().stream().findFirst();
+    static Optional<MaintenanceResource> foreign(List<MaintenanceResource> ofNode) {
+        return ofNode.stream()
+                .filter(each -> each.finalizers().contains(FOREIGN_FINALIZER))
+                .findFirst();
     }
 
     @Override

@@ -18,7 +18,7 @@ record RepairObstacle(String why, boolean foreign) {
     /**
      * Returns the obstacle; empty without one.
      *
-     * @param theirs resource that another janitor works on
+     * @param theirs resource of the node that another janitor works on
      * @param breaker reason of the breaker, if it is open
      */
     static Optional<RepairObstacle> of(
@@ -29,7 +29,7 @@ record RepairObstacle(String why, boolean foreign) {
                             + " program's remediation, then remove the annotation",
                     true));
         }
-        return theirs.map(each -> "another janitor works in this cluster: "
+        return theirs.map(each -> "another janitor works on this node: "
                         + each.kind().resources().kind() + " " + each.name() + " has its finalizer "
                         + MaintenanceResources.FOREIGN_FINALIZER)
                 .or(() -> report.unfitFor(node))

@@ -218,11 +218,12 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
 
     private RepairFacts facts(CachedNode node, Instant now) throws IOException, ApiException, InterruptedException {
         FaultReport report = FaultReport.of(node.name(), cache.health(node.name()), now);
+        List<MaintenanceResource> ofNode = resources.of(node.name(), node.uid());
         RepairFacts facts = RepairFacts.of(
                 node,
                 report,
-                resources.of(node.name(), node.uid()),
-                RepairObstacle.of(node, report, resources.foreign(), breaker.openFor(node)),
+                ofNode,
+                RepairObstacle.of(node, report, MaintenanceResources.foreign(ofNode), breaker.openFor(node)),
                 policy,
                 now);
         // A dry run needs no right to the kinds of templates.

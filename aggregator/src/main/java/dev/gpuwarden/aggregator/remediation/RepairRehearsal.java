@@ -8,7 +8,6 @@ import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,9 +77,10 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
             throws IOException {
         List<MaintenanceResource> all = new ArrayList<>();
         existing.forEach((kind, trees) -> trees.forEach(tree -> all.add(MaintenanceResource.of(kind, tree))));
-        Optional<RepairObstacle> obstacle = RepairObstacle.of(node, report, foreign(all), breaker);
         List<MaintenanceResource> ofNode =
                 all.stream().filter(each -> each.isFor(node.name(), node.uid())).toList();
+        Optional<RepairObstacle> obstacle =
+                RepairObstacle.of(node, report, MaintenanceResources.foreign(ofNode), breaker);
         RepairFacts facts = facts(node, report, ofNode, obstacle, settings, settings.manual(), now);
         RepairDecision decision = RepairDecision.decide(facts);
         if (decision.kind() == RepairDecision.Kind.APPROVAL) {
@@ -91,12 +91,6 @@ public record RepairRehearsal(Result result, String why, List<Request> requests)
         }
         return new RepairRehearsal(
                 result(decision.kind()), decision.why(), requests(node, facts.demands(), decision, settings));
-    }
-
-    private static Optional<MaintenanceResource> foreign(Collection<MaintenanceResource> all) {
-        return all.stream()
-                .filter(each -> each.finalizers().contains(MaintenanceResources.FOREIGN_FINALIZER))
-                .findFirst();
     }
 
     private static RepairFacts facts(

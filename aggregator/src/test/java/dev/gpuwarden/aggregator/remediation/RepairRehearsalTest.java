@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RepairRehearsalTest {
 
@@ -100,16 +102,21 @@ class RepairRehearsalTest {
                 .satisfies(request -> assertThat(request.kind()).isEqualTo(MaintenanceKind.REBOOT_NODE));
     }
 
-    @Test
-    void resourceOfAnotherJanitorBlocks() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void resourceOfAnotherJanitorBlocksItsOwnNode(boolean own) throws Exception {
         RepairRehearsal repair = rehearse(
                 false,
                 List.of(Map.of(
                         "metadata",
                         Map.of("name", "x", "finalizers", List.of("janitor.dgxc.nvidia.com/finalizer")),
                         "spec",
-                        Map.of("nodeName", "other"))));
-        assertThat(repair.result()).isEqualTo(Result.BLOCKED);
-        assertThat(repair.why()).contains("another janitor works in this cluster");
+                        Map.of("nodeName", own ? "n" : "other"))));
+        if (own) {
+            assertThat(repair.result()).isEqualTo(Result.BLOCKED);
+            assertThat(repair.why()).contains("another janitor works on this node");
+        } else {
+            assertThat(repair.result()).isNotEqualTo(Result.BLOCKED);
+        }
     }
 }
