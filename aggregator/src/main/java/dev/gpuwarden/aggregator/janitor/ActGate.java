@@ -64,6 +64,10 @@ final class ActGate {
                     scene.resource().title() + ": expected one janitor, seen another: " + foreign.get() + ": " + nothing
                             + ". Switch one of the two off"));
         }
+        Optional<String> upgrade = Steps.upgrade(scene);
+        if (upgrade.isPresent()) {
+            return Optional.of(new Refusal(NotTried.DRIVER_UPGRADE, upgrade.get() + ": " + nothing));
+        }
         return Steps.inService(scene).map(message -> new Refusal(NotTried.NODE_IN_SERVICE, message));
     }
 

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -50,7 +51,17 @@ final class Steps {
                     .set("observedGeneration", resource.generation())
                     .complete(resource.kind().doneCondition(), false, refused.reason(), refused.message()));
         }
-        return begin(scene);
+        Optional<String> upgrade = upgrade(scene);
+        return upgrade.isPresent() ? waiting(scene, "waits: " + upgrade.get()) : begin(scene);
+    }
+
+    /** Returns the upgrade of the driver for which an action waits. A node that is given back needs no driver. */
+    static Optional<String> upgrade(Scene scene) {
+        return scene.resource().kind() == MaintenanceKind.TERMINATE_NODE
+                ? Optional.empty()
+                : scene.node()
+                        .flatMap(node -> DriverUpgrade.underWay(node.labels()))
+                        .map(text -> "Node " + scene.resource().node() + ": " + text);
     }
 
     /** Returns the step that takes the lock, or begins the action once it is taken. */
@@ -65,12 +76,12 @@ final class Steps {
             case FOREIGN:
                 return new Step.Leave("the lock of Node " + resource.node() + " is held by " + lock.holder());
             case OTHER:
-                return waiting(scene, lock.holder());
+                return waiting(scene, lockOf(scene, lock.holder()));
             default:
                 break;
         }
         if (!scene.ahead().isEmpty()) {
-            return waiting(scene, scene.ahead().get(0).title());
+            return waiting(scene, lockOf(scene, scene.ahead().get(0).title()));
         }
         return resource.hasFinalizer() ? new Step.TakeLock() : new Step.AddFinalizer();
     }
@@ -85,9 +96,12 @@ final class Steps {
                 : new Step.SetStatus(start(scene));
     }
 
-    private static Step waiting(Scene scene, String holder) {
+    private static String lockOf(Scene scene, String holder) {
+        return "waits for the lock of Node " + scene.resource().node() + ", which " + holder + " has";
+    }
+
+    private static Step waiting(Scene scene, String message) {
         String type = firstCondition(scene.resource().kind());
-        String message = "waits for the lock of Node " + scene.resource().node() + ", which " + holder + " has";
         boolean stored = scene.progress()
                 .condition(type)
                 .filter(each -> each.message().equals(message))

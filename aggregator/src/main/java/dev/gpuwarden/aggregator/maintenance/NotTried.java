@@ -39,6 +39,9 @@ public final class NotTried {
     /** The definition of the kind, or another program, did not keep the status that the action needs. */
     public static final String STATUS_NOT_KEPT = "StatusNotKept";
 
+    /** The GPU Operator upgrades the driver of the node. */
+    public static final String DRIVER_UPGRADE = "DriverUpgrade";
+
     private static final Set<String> REASONS = Set.of(
             NODE_NOT_FOUND,
             NODE_REPLACED,
@@ -56,7 +59,8 @@ public final class NotTried {
             REFUSED_ON_NODE,
             JOB_SUSPENDED,
             OTHER_JANITOR,
-            STATUS_NOT_KEPT);
+            STATUS_NOT_KEPT,
+            DRIVER_UPGRADE);
 
     private NotTried() {}
 

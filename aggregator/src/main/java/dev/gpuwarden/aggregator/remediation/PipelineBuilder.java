@@ -14,6 +14,7 @@ import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Standing;
 import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -176,6 +177,7 @@ public final class PipelineBuilder {
         List<MaintenanceRecord> byHand = byHand(
                 record.history().stream().map(Repair::resource).collect(Collectors.toSet()),
                 standing.quarantine().orElse(Instant.MIN));
+        Optional<String> upgrade = DriverUpgrade.underWay(node.labels());
         latest(attempts).forEach(this::attempt);
         latest(byHand).forEach(resource -> stages.addAll(resource.stages()));
         if (record.next().isPresent()) {
@@ -186,6 +188,8 @@ public final class PipelineBuilder {
         } else if (record.person().isPresent()) {
             add(Stage.of("operator", State.WAITING, record.person().get().task())
                     .from(Optional.of(record.person().get().since())));
+        } else if (upgrade.isPresent() && follows(attempts) && byHand.isEmpty()) {
+            add(Stage.of(REPAIR, State.WAITING, upgrade.get()));
         } else if (attempts.isEmpty() && byHand.isEmpty()) {
             if (!resources.unread().isEmpty()) {
                 add(Stage.of(REPAIR, State.UNKNOWN, "could not be read: " + resources.unread()));
@@ -199,6 +203,16 @@ public final class PipelineBuilder {
             }
         }
         return !attempts.isEmpty() && succeeded(attempts.get(attempts.size() - 1));
+    }
+
+    /** Returns true if another attempt may follow: none was made, or the last one did not succeed. */
+    private boolean follows(List<Repair> attempts) {
+        return attempts.isEmpty()
+                ? !standing.requested().isEmpty()
+                : attempts.get(attempts.size() - 1)
+                        .result()
+                        .filter(how -> how.outcome() != Outcome.SUCCEEDED)
+                        .isPresent();
     }
 
     private void ahead(String action, String why) {

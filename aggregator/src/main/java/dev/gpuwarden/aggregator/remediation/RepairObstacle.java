@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.remediation;
 
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import java.util.Optional;
@@ -32,6 +33,7 @@ record RepairObstacle(String why, boolean foreign) {
         return theirs.map(each -> "another janitor works on this node: "
                         + each.kind().resources().kind() + " " + each.name() + " has its finalizer "
                         + MaintenanceResources.FOREIGN_FINALIZER)
+                .or(() -> DriverUpgrade.underWay(node.labels()))
                 .or(() -> report.unfitFor(node))
                 .or(() -> breaker)
                 .map(RepairObstacle::of);

@@ -27,6 +27,7 @@ final class RepairRefusals {
             NotTried.ALREADY_IN_PROGRESS,
             NotTried.LOCK_LOST,
             NotTried.PROVIDER_UNREACHABLE,
+            NotTried.DRIVER_UPGRADE,
             NotTried.REFUSED_ON_NODE);
 
     private RepairRefusals() {}

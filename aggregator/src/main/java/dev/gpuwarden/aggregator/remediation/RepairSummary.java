@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.remediation;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.ReportedGpus;
@@ -66,7 +67,13 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
                 .filter(text -> !text.isEmpty())
                 .distinct()
                 .collect(Collectors.joining("; "));
-        return requested.isEmpty() ? Optional.empty() : summary(record, "requested", requested, "");
+        return requested.isEmpty() ? Optional.empty() : summary(
+                        record,
+                        "requested",
+                        requested,
+                        DriverUpgrade.underWay(node.labels())
+                                .map(text -> "waits: " + text)
+                                .orElse(""));
     }
 
     /** Returns whether the faults request a repair, and none has begun. */

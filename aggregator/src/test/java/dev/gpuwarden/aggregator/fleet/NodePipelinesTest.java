@@ -31,6 +31,7 @@ class NodePipelinesTest {
 
     private final Map<String, Object> annotations = new LinkedHashMap<>();
     private final List<Object> repairs = new ArrayList<>();
+    private final Map<String, Object> labels = new LinkedHashMap<>();
     private boolean cordoned = true;
     private Optional<Map<String, Object>> health =
             NodeAssessorTest.health(DAY + "05:59:30Z", NodeAssessorTest.fault(true, ""));
@@ -130,7 +131,7 @@ class NodePipelinesTest {
     private Optional<NodePipeline> pipeline(Resources resources) {
         NodeFacts facts = NodeFacts.of(Map.of(
                 "metadata",
-                Map.of("name", "n", "uid", "u", "resourceVersion", "7", "annotations", annotations),
+                Map.of("name", "n", "uid", "u", "resourceVersion", "7", "labels", labels, "annotations", annotations),
                 "spec",
                 Map.of("unschedulable", cordoned)));
         ClusterContext around = new ClusterContext(
@@ -210,6 +211,20 @@ class NodePipelinesTest {
         assertThat(lines(NONE))
                 .anyMatch(line -> line.startsWith("repair: unknown, its annotation gpuwarden.dev/repair")
                         && line.contains("cannot be read"));
+    }
+
+    @Test
+    void repairThatWaitsForAnUpgradeOfTheDriverNamesIt() {
+        quarantine();
+        drained();
+        labels.put("nvidia.com/gpu-driver-upgrade-state", "validation-required");
+        String waits = "repair: waiting, the GPU Operator upgrades its driver: expected the label"
+                + " nvidia.com/gpu-driver-upgrade-state to be upgrade-done or absent, seen validation-required";
+        assertThat(lines(NONE)).contains(waits);
+        attempt("r1", "GPUReset", "05:10:01Z", "postponed", "05:12:00Z");
+        assertThat(lines(NONE)).contains(waits);
+        attempt("r2", "GPUReset", "05:14:01Z", "", "");
+        assertThat(lines(NONE)).doesNotContain(waits);
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -287,6 +288,11 @@ final class JanitorWorld {
 
     boolean isStolen() {
         return lease.filter(held -> held.owner().equals(STRANGER)).isPresent();
+    }
+
+    /** Returns true while the GPU Operator upgrades the driver. */
+    boolean isUpgraded() {
+        return DriverUpgrade.underWay(labels).isPresent();
     }
 
     boolean isLocked() {

@@ -5,6 +5,7 @@ import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -149,6 +150,11 @@ final class OtherActors {
                     resource.changed();
                 });
             case 17 -> share("writes the status of", resource, () -> resource.writtenByOther(status(resource)));
+            case 19 ->
+                act("the operator upgrades the driver", () -> {
+                    world.labels.put(DriverUpgrade.LABEL, random.nextBoolean() ? "pod-restart-required" : "upgrade-done");
+                    world.nodeVersion++;
+                });
             case 18 -> act("the definitions change", () -> world.resources.forEach(each -> each.kept = kept()));
             default -> {}
         }
@@ -197,6 +203,7 @@ final class OtherActors {
 
     /** The other janitor ends what is its own, and is switched off. */
     void returnResources() {
+        world.labels.remove(DriverUpgrade.LABEL);
         for (WorldResource resource : world.resources) {
             if (resource.finalizers.remove(Maintenance.FOREIGN_FINALIZER)) {
                 resource.changed();
@@ -226,6 +233,7 @@ final class OtherActors {
         world.node = true;
         world.nodeUid += "-again";
         world.nodeVersion += 1000;
+        world.labels.remove(DriverUpgrade.LABEL);
         world.labels.replaceAll((label, value) -> "true");
     }
 
@@ -264,6 +272,7 @@ final class OtherActors {
         Maintenance read = resource.read();
         return world.node
                 && world.cordoned
+                && !world.isUpgraded()
                 && world.nodeUid.equals(read.progress().nodeUid())
                 && world.holder().filter(holder -> holder == resource).isPresent()
                 && read.inProgress()

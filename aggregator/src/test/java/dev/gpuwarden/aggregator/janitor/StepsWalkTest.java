@@ -165,6 +165,9 @@ class StepsWalkTest {
                 assertThat(resource.read().cancelled())
                         .as(() -> "a cancelled action begins" + show())
                         .isFalse();
+                assertThat(world.isUpgraded())
+                        .as(() -> "an action in an upgrade of the driver" + show())
+                        .isFalse();
                 assertThat(world.node
                                 && world.cordoned
                                 && world.nodeUid.equals(

@@ -27,6 +27,7 @@ class RepairRehearsalTest {
     private static final String GPU = RepairScene.GPU_A;
     private final RepairScene scene = new RepairScene().fault(RecommendedAction.COMPONENT_RESET, "Xid", GPU);
     private final Map<String, String> annotations = new HashMap<>();
+    private final Map<String, String> labels = new HashMap<>();
 
     private RepairRehearsal rehearse(boolean manual, List<Map<String, Object>> resets) throws Exception {
         annotations.put(
@@ -37,7 +38,7 @@ class RepairRehearsalTest {
                 "{\"gpus\": {\"%s\": \"%s\"}, \"finished\": \"%s\"}".formatted(GPU, RepairScene.NOW, RepairScene.NOW));
         CachedNode node = CachedNode.of(Map.of(
                 "metadata",
-                Map.of("name", "n", "uid", "u", "annotations", annotations),
+                Map.of("name", "n", "uid", "u", "labels", labels, "annotations", annotations),
                 "spec",
                 Map.of("unschedulable", true)));
         return RepairRehearsal.of(
@@ -100,6 +101,16 @@ class RepairRehearsalTest {
         assertThat(rehearse(false, List.of()).requests())
                 .singleElement()
                 .satisfies(request -> assertThat(request.kind()).isEqualTo(MaintenanceKind.REBOOT_NODE));
+    }
+
+    @Test
+    void upgradeOfTheDriverBlocks() throws Exception {
+        labels.put("nvidia.com/gpu-driver-upgrade-state", "drain-required");
+        RepairRehearsal repair = rehearse(false, List.of());
+        assertThat(repair.result()).isEqualTo(Result.BLOCKED);
+        assertThat(repair.why()).endsWith("seen drain-required");
+        labels.put("nvidia.com/gpu-driver-upgrade-state", "upgrade-required");
+        assertThat(rehearse(false, List.of()).result()).isEqualTo(Result.ACTS);
     }
 
     @ParameterizedTest

@@ -1,12 +1,15 @@
 package dev.gpuwarden.daemon.kube;
 
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -23,6 +26,7 @@ public final class MaintenanceGate {
     private static final int TOO_MANY = 429;
     private static final int NOT_FOUND = 404;
     private static final String DELETED = "deletionTimestamp";
+    private static final String FOREIGN_FINALIZER = "janitor.dgxc.nvidia.com/finalizer";
 
     /**
      * The act to test.
@@ -121,6 +125,15 @@ public final class MaintenanceGate {
         if (!Boolean.TRUE.equals(node.object("spec").map().get("unschedulable"))) {
             return Optional.of(which + "a cordoned Node, seen one without a cordon");
         }
+        Map<String, String> labels = new HashMap<>();
+        node.object("metadata")
+                .object("labels")
+                .map()
+                .forEach((key, value) -> labels.put(String.valueOf(key), String.valueOf(value)));
+        Optional<String> upgrade = DriverUpgrade.underWay(labels);
+        if (upgrade.isPresent() && !act.plural().equals("terminatenodes")) {
+            return Optional.of("Node " + act.node() + ": " + upgrade.get());
+        }
         JsonObject lock = lease.object("metadata");
         List<JsonObject> owners = lock.objects("ownerReferences");
         if (owners.size() != 1
@@ -159,6 +172,10 @@ public final class MaintenanceGate {
         if (!status.text("completionTime").isEmpty()) {
             return Optional.of(which + "it to be in progress, seen its end at " + status.text("completionTime"));
         }
+        Optional<String> other = other(metadata);
+        if (other.isPresent()) {
+            return Optional.of(which + "one janitor, seen " + other.get() + " of another one");
+        }
         Set<String> over = act.plural().equals("gpuresets") ? Set.of("ResetJobCompleted") : Set.of();
         return status.objects("conditions").stream()
                 .filter(each -> over.contains(each.text("type"))
@@ -167,6 +184,19 @@ public final class MaintenanceGate {
                 .findFirst()
                 .map(each -> which + "it to be in progress, seen " + each.text("type") + " " + each.text("status") + " "
                         + each.text("reason"));
+    }
+
+    /** Returns the trace of another janitor, which may act too; empty if there is none. */
+    private static Optional<String> other(JsonObject metadata) {
+        if (metadata.map().get("finalizers") instanceof List<?> all && all.contains(FOREIGN_FINALIZER)) {
+            return Optional.of("the finalizer " + FOREIGN_FINALIZER);
+        }
+        return metadata.objects("managedFields").stream()
+                .filter(each -> each.text("subresource").equals("status"))
+                .map(each -> each.text("manager"))
+                .filter(manager -> !manager.startsWith("gpuwarden"))
+                .findFirst()
+                .map(manager -> "a status written by " + manager);
     }
 
     /**

@@ -50,6 +50,8 @@ class MaintenanceGateTest {
                 "node | n-uid | other | Node node-1: expected UID n-uid, seen other: it was created again",
                 "node | 'unschedulable': true | | Node node-1: expected a cordoned Node, seen one without a cordon",
                 "node | * | {} | Node node-1: expected UID n-uid, seen none: it was created again",
+                "node | 'uid' | 'labels': {'nvidia.com/gpu-driver-upgrade-state': 'drain-required'}, 'uid' | seen drain-required",
+                "node | 'uid' | 'labels': {'nvidia.com/gpu-driver-upgrade-state': 'upgrade-done'}, 'uid' | ``",
                 "lease | r-uid | other | its lock to be held by gpuresets/reset-1, seen GPUReset reset-1",
                 "lease | * | {} | its lock to be held by gpuresets/reset-1, seen none",
                 "lease | {'owner | {'deletionTimestamp': 'x', 'owner | its lock to be held by gpuresets/reset-1",
@@ -58,6 +60,9 @@ class MaintenanceGateTest {
                 "resource | 'generation': 2 | 'generation': 3 | expected the spec of generation 2, seen 3",
                 "resource | {'uid' | {'deletionTimestamp': 'x', 'uid' | expected it to stay, seen its deletion",
                 "resource | {'conditions | {'completionTime': 'T', 'conditions | seen its end at T",
+                "resource | {'uid' | {'finalizers': ['janitor.dgxc.nvidia.com/finalizer'], 'uid' | expected one janitor, seen the finalizer",
+                "resource | {'uid' | {'managedFields': [{'manager': 'janitor', 'subresource': 'status'}], 'uid' | written by janitor",
+                "resource | {'uid' | {'managedFields': [{'manager': 'gpuwarden-janitor', 'subresource': 'status'}], 'uid' | ``",
                 "resource | ServicesTornDown | ResetJobCompleted | seen ResetJobCompleted True",
             })
     void eachFactThatChangedWithholdsTheAct(String object, String before, String after, String why) throws Exception {
