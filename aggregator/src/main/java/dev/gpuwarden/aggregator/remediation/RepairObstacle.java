@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
+import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.util.Optional;
 
 /**

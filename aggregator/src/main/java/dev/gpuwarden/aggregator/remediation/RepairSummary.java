@@ -67,7 +67,9 @@ public record RepairSummary(String text, String next, Map<String, Object> tree) 
                 .filter(text -> !text.isEmpty())
                 .distinct()
                 .collect(Collectors.joining("; "));
-        return requested.isEmpty() ? Optional.empty() : summary(
+        return requested.isEmpty()
+                ? Optional.empty()
+                : summary(
                         record,
                         "requested",
                         requested,
