@@ -154,10 +154,13 @@ final class RebootSteps {
                         : "no evidence was kept, because no Job ran on the node");
     }
 
+    /** The condition can be older than the action, because a resource that waits for its begin has it too. */
     private static Instant end(Scene scene) {
-        return Stream.concat(
-                        scene.progress().condition(SIGNAL).map(Condition::since).stream(),
-                        scene.job().map(JobFacts::begun).stream())
+        return Stream.of(
+                        scene.progress().started(),
+                        scene.progress().condition(SIGNAL).map(Condition::since),
+                        scene.job().map(JobFacts::begun))
+                .flatMap(Optional::stream)
                 .max(Instant::compareTo)
                 .orElse(scene.now())
                 .plus(scene.settings().times().reboot());

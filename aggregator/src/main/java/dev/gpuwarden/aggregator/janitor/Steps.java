@@ -9,7 +9,6 @@ import dev.gpuwarden.aggregator.maintenance.NotTried;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -32,12 +31,18 @@ final class Steps {
         if (resource.progress().isRecorded()) {
             return action(scene);
         }
+        // Conditions without the record are the other janitor's, so nothing of this program is lost.
+        boolean lost = resource.progress().started().isPresent()
+                && (foreign.isEmpty() || resource.progress().conditions().isEmpty());
+        if (lost && resource.hasFinalizer()) {
+            return unrecorded(scene, foreign);
+        }
         if (foreign.isPresent()) {
             // The Lease stays: its owner is the resource, which the other janitor carries out now.
             return resource.hasFinalizer() ? new Step.RemoveFinalizer() : new Step.Leave(foreign.get());
         }
-        if (resource.progress().started().isPresent()) {
-            return unrecorded(scene);
+        if (lost) {
+            return new Step.Leave("the status of " + resource.title() + " has a startTime of another program");
         }
         if (resource.cancelled()) {
             return resource.hasFinalizer() ? new Step.SetStatus(cancel(scene)) : new Step.Wait(LATER);
@@ -175,18 +180,18 @@ final class Steps {
      * Returns the next step of an action without its record: it is ended, and what the Node shows of it is undone. A Job that runs is
      * awaited.
      */
-    private static Step unrecorded(Scene scene) {
+    private static Step unrecorded(Scene scene, Optional<String> foreign) {
         Maintenance resource = scene.resource();
-        if (!resource.hasFinalizer()) {
-            return new Step.Leave("the status of " + resource.title() + " has a startTime of another program");
-        }
         if (scene.job().filter(JobFacts::runs).isPresent()) {
             // The Job has a limit of its own, after which it has ended.
             return new Step.Wait(scene.settings().times().poll());
         }
         Optional<Step> undo = undo(scene);
-        return undo.isPresent()
-                ? undo.get()
+        if (undo.isPresent()) {
+            return undo.get();
+        }
+        return foreign.isPresent()
+                ? new Step.RemoveFinalizer()
                 : new Step.SetStatus(scene.change()
                         .complete(
                                 resource.kind().doneCondition(),
@@ -209,10 +214,10 @@ final class Steps {
         if (open.isPresent()) {
             return Optional.of(new Step.StopJob(open.get()));
         }
-        // Another resource stops services under its own lock.
-        boolean ours =
-                List.of(Lock.State.OURS, Lock.State.FREE).contains(scene.lock().state());
-        return ours && scene.resource().hasFinalizer() ? StoppedServices.start(scene) : Optional.empty();
+        // Another resource stops services under its own lock, and starts all of them again.
+        return scene.lock().state() != Lock.State.OTHER && scene.resource().hasFinalizer()
+                ? StoppedServices.start(scene)
+                : Optional.empty();
     }
 
     /** Undoes what is left, and releases the lock, then the resource. Deletes it later. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,6 +49,20 @@ class DriverUpgradeStepsTest {
         assertThat(bench.condition(kind.doneCondition()).reason()).isEqualTo("DriverUpgrade");
         assertThat(bench.resource.starts).isZero();
         assertThat(bench.world.labels.values()).doesNotContain("paused-for-gpu-reset");
+    }
+
+    @Test
+    void rebootThatHasWaitedHasItsWholeTime() {
+        StepBench bench = new StepBench(MaintenanceKind.REBOOT_NODE, RebootProvider.EXTERNAL);
+        label(bench, "drain-required");
+        bench.go();
+        bench.pass(Duration.ofHours(5));
+        label(bench, "upgrade-done");
+        bench.go();
+        assertThat(bench.resource.ended()).isFalse();
+        bench.pass(Duration.ofMinutes(30));
+        bench.go();
+        assertThat(bench.condition("NodeReady").reason()).isEqualTo("Timeout");
     }
 
     @Test
