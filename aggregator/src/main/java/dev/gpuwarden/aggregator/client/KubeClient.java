@@ -17,7 +17,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -58,6 +60,7 @@ public final class KubeClient implements AutoCloseable {
     private final KubernetesSerialization json;
     private final String root;
     private final Duration patience;
+    private final ServerClocks clocks = new ServerClocks();
 
     private KubeClient(KubernetesClient client, Duration patience) {
         this.client = client;
@@ -89,6 +92,11 @@ public final class KubeClient implements AutoCloseable {
                         .withKubernetesSerialization(trees)
                         .build(),
                 patience);
+    }
+
+    /** Returns a clock that follows the API server from now on, for as long as this client is used. */
+    public Clock serverClock(Clock own) {
+        return clocks.add(own);
     }
 
     /** @throws ApiException also if the object does not exist */
@@ -212,9 +220,12 @@ public final class KubeClient implements AutoCloseable {
                 ? request.build()
                 : request.method(method, type, body).build();
         String what = method + " " + path;
+        List<Instant> sent = clocks.own();
         CompletableFuture<HttpResponse<byte[]>> answer = client.getHttpClient().sendAsync(ready, byte[].class);
         try {
-            return read(what, answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
+            HttpResponse<byte[]> received = answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            clocks.answered(sent, received.header("Date"));
+            return read(what, received);
         } catch (TimeoutException e) {
             answer.cancel(true);
             throw ApiException.noAnswer(what + ": no answer within " + patience.toSeconds() + " s");
@@ -259,10 +270,7 @@ public final class KubeClient implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns true if the body is compressed. The API server compresses large answers. Decryption of the full text takes longer
-     * here than decompression.
-     */
+    /** Returns true if the body is compressed. Decryption of the full text would take longer than decompression. */
     private static boolean packed(HttpResponse<byte[]> answer) {
         return "gzip".equals(answer.header("Content-Encoding"));
     }

@@ -53,6 +53,7 @@ public final class Janitor implements Reconciler {
      *
      * @param provider carries out reboots and terminations if the settings refer to one
      * @param gpus returns the GPUs that a node reports
+     * @param clock clock of this machine. Times are those of the API server, which a successor compares with its own
      * @param later adds a node to the work queue after a delay
      * @param audits receives each action before it begins, and after its end; an action that it cannot record does not begin
      */
@@ -65,13 +66,13 @@ public final class Janitor implements Reconciler {
             Clock clock,
             BiConsumer<String, Duration> later,
             Consumer<MaintenanceAudit> audits) {
+        this.clock = api.serverClock(clock);
         this.cache = cache;
         this.locks = new NodeLock(api, settings.lockNamespace());
         JobReader jobs = new JobReader(api, settings.namespace());
-        this.reader = new SceneReader(api, cache, settings, locks, jobs, gpus, clock);
-        this.writer = new StepWriter(api, locks, jobs, settings, provider, clock, System::nanoTime);
+        this.reader = new SceneReader(api, cache, settings, locks, jobs, gpus, this.clock);
+        this.writer = new StepWriter(api, locks, jobs, settings, provider, this.clock, System::nanoTime);
         this.events = new NodeEventRecorder(api);
-        this.clock = clock;
         this.later = later;
         this.audits = new MaintenanceAuditLog(audits);
     }

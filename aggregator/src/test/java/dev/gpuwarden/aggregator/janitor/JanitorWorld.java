@@ -11,8 +11,8 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.api.kube.DriverUpgrade;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** One node, its lock, and resources with their Jobs, with the preconditions of an API server: a late write finds what is there then. */
 final class JanitorWorld {
@@ -74,7 +75,11 @@ final class JanitorWorld {
     /** The owner of a lock that another program has. */
     private static final String STRANGER = "another-program";
 
+    /** The time of the API server. */
     Instant now = Instant.parse("2026-06-01T00:00:00Z");
+    /** The time of the replica that decides. */
+    Supplier<Instant> time = () -> now;
+
     final List<WorldResource> resources = new ArrayList<>();
     final Map<String, String> labels = new TreeMap<>();
     final Map<String, Boolean> podReady = new TreeMap<>();
@@ -114,7 +119,7 @@ final class JanitorWorld {
                 ahead(resource),
                 gpus,
                 settings,
-                now);
+                time.get());
     }
 
     Optional<NodeFacts> nodeFacts() {
@@ -240,7 +245,7 @@ final class JanitorWorld {
             resource.changed();
             Optional<Answer> answer = provider.apply(resource);
             if (answer.isPresent()) {
-                Progress.Change change = new Progress.Change(resource.read().progress(), now);
+                Progress.Change change = new Progress.Change(resource.read().progress(), time.get());
                 resource.status.putAll(Signals.answered(change, answer.get()).tree());
                 return resource.answer();
             }
@@ -267,7 +272,8 @@ final class JanitorWorld {
                         .isPresent()) {
             Job job = resource.job.get();
             resource.starts++;
-            job.begun = now;
+            job.begun = time.get();
+            job.startedAt = now;
             job.version++;
             job.suspended = false;
             job.started = true;

@@ -152,7 +152,8 @@ final class OtherActors {
             case 17 -> share("writes the status of", resource, () -> resource.writtenByOther(status(resource)));
             case 19 ->
                 act("the operator upgrades the driver", () -> {
-                    world.labels.put(DriverUpgrade.LABEL, random.nextBoolean() ? "pod-restart-required" : "upgrade-done");
+                    world.labels.put(
+                            DriverUpgrade.LABEL, random.nextBoolean() ? "pod-restart-required" : "upgrade-done");
                     world.nodeVersion++;
                 });
             case 18 -> act("the definitions change", () -> world.resources.forEach(each -> each.kept = kept()));
@@ -211,9 +212,12 @@ final class OtherActors {
             Maintenance read = resource.read();
             if (resource.shared && !resource.gone && !read.progress().isRecorded() && !resource.ended()) {
                 resource.writtenByOther(ended(resource));
-                if (world.holder().filter(holder -> holder == resource).isPresent()) {
-                    world.unlock();
-                }
+            }
+            if (resource.shared
+                    && resource.ended()
+                    && resource.finalizers.isEmpty()
+                    && world.holder().filter(holder -> holder == resource).isPresent()) {
+                world.unlock();
             }
         }
     }
@@ -272,7 +276,7 @@ final class OtherActors {
         Maintenance read = resource.read();
         return world.node
                 && world.cordoned
-                && !world.isUpgraded()
+                && (!world.isUpgraded() || resource.kind == MaintenanceKind.TERMINATE_NODE)
                 && world.nodeUid.equals(read.progress().nodeUid())
                 && world.holder().filter(holder -> holder == resource).isPresent()
                 && read.inProgress()

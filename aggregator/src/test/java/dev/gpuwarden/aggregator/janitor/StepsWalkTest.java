@@ -2,12 +2,18 @@ package dev.gpuwarden.aggregator.janitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.client.ServerClock;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,7 +34,7 @@ class StepsWalkTest {
     private static final String PAUSED = "paused-for-gpu-reset";
 
     /** A write that its leader has decided, and not made. */
-    private record Late(WorldResource resource, Step step, long version) {}
+    private record Late(WorldResource resource, Step step, long version, Instant at) {}
 
     private static final class Walk {
         private final OtherActors others;
@@ -38,15 +44,54 @@ class StepsWalkTest {
         /** Each resource as the watch has delivered it last. */
         private final Map<WorldResource, Maintenance> delivered = new HashMap<>();
 
+        /** The clock of the replica that leads, and its error. */
+        private Duration skew = Duration.ZERO;
+
+        private ServerClock clock = clock();
+
         Walk(long seed) {
             others = new OtherActors(seed, this::begins);
             random = others.random;
             world = others.world;
+            world.time = () -> {
+                Instant own = world.now.plus(skew);
+                clock.answered(own, own, world.now.truncatedTo(ChronoUnit.SECONDS));
+                return clock.instant();
+            };
+        }
+
+        private ServerClock clock() {
+            return new ServerClock(new Clock() {
+                @Override
+                public Instant instant() {
+                    return world.now.plus(skew);
+                }
+
+                @Override
+                public ZoneId getZone() {
+                    return ZoneOffset.UTC;
+                }
+
+                @Override
+                public Clock withZone(ZoneId zone) {
+                    return this;
+                }
+            });
+        }
+
+        /** Another replica leads, whose clock is up to ten minutes away. */
+        private void succeed() {
+            skew = Duration.ofSeconds(random.nextInt(1_200) - 600L);
+            clock = clock();
+            others.history.add("a replica leads whose clock is " + skew.toSeconds() + " s ahead");
         }
 
         void run() {
             for (int turn = 0; turn < TURNS; turn++) {
                 others.act();
+                if (random.nextInt(10) == 0) {
+                    succeed();
+                }
                 WorldResource resource = world.resources.get(random.nextInt(world.resources.size()));
                 if (!resource.gone) {
                     janitor(resource);
@@ -156,6 +201,7 @@ class StepsWalkTest {
                 return;
             }
             boolean old = !scene.resource().version().equals(resource.read().version());
+            notBeforeItsTime(resource, step);
             boolean stops = step instanceof Step.SetLabels labels
                     && labels.labels().stream().anyMatch(each -> each.after().equals(PAUSED));
             if (step instanceof Step.StartJob || stops || step instanceof Step.Request && !old) {
@@ -165,7 +211,7 @@ class StepsWalkTest {
                 assertThat(resource.read().cancelled())
                         .as(() -> "a cancelled action begins" + show())
                         .isFalse();
-                assertThat(world.isUpgraded())
+                assertThat(world.isUpgraded() && resource.kind != MaintenanceKind.TERMINATE_NODE)
                         .as(() -> "an action in an upgrade of the driver" + show())
                         .isFalse();
                 assertThat(world.node
@@ -182,7 +228,7 @@ class StepsWalkTest {
                         .isZero();
             }
             Late decided =
-                    new Late(resource, step, Long.parseLong(scene.resource().version()));
+                    new Late(resource, step, Long.parseLong(scene.resource().version()), world.now);
             if (random.nextInt(12) == 0) {
                 others.history.add("late: " + step.getClass().getSimpleName() + " of " + resource.uid);
                 late.add(decided);
@@ -194,13 +240,42 @@ class StepsWalkTest {
             }
         }
 
+        /** A limit ends no action before its time has passed by the API server's clock, whichever replica leads. */
+        private void notBeforeItsTime(WorldResource resource, Step step) {
+            if (step instanceof Step.SetStatus status) {
+                String tree = status.change().tree().toString();
+                Instant began = resource.job.map(job -> job.startedAt).orElse(resource.begun);
+                if (tree.contains("=ServiceTeardownTimeoutExceeded")
+                        && resource.read()
+                                .progress()
+                                .condition("ServicesRestored")
+                                .isEmpty()) {
+                    notBefore(resource.begun, world.settings.times().teardown());
+                } else if (tree.contains("reason=ResetJobTimeout")
+                        && resource.read()
+                                .progress()
+                                .condition("ResetJobCompleted")
+                                .isEmpty()) {
+                    notBefore(began, world.settings.times().job());
+                } else if (tree.contains("reason=Timeout") && resource.kind == MaintenanceKind.REBOOT_NODE) {
+                    notBefore(began, world.settings.times().reboot());
+                }
+            }
+        }
+
+        private void notBefore(Instant began, Duration limit) {
+            assertThat(world.now.plusSeconds(2))
+                    .as(() -> "an end after less than " + limit + show())
+                    .isAfterOrEqualTo(began.plus(limit));
+        }
+
         /** The steps that follow from an answer, while others act. */
         private void booked(WorldResource resource, Scene scene, Written written) {
             if (random.nextInt(3) == 0) {
                 others.act();
             }
             if (!resource.gone) {
-                scene.after(written, world.ahead(resource), world.now)
+                scene.after(written, world.ahead(resource), world.time.get())
                         .flatMap(Walk::read)
                         .ifPresent(next -> decided(resource, next, Steps.next(next)));
             }
@@ -216,6 +291,11 @@ class StepsWalkTest {
             // Nothing on an unchanged Node shows that its resource has ended. The next reset restores such labels.
             others.meddled |= decided.step() instanceof Step.SetLabels
                     && decided.resource().ended();
+            if (decided.step() instanceof Step.SetStatus status
+                    && status.change().begins()
+                    && decided.version() == decided.resource().version) {
+                decided.resource().begun = decided.at();
+            }
             return world.write(decided.resource(), decided.step(), decided.version());
         }
 

@@ -20,6 +20,9 @@ final class WorldResource {
     static final class Job {
         final String uid;
         Instant begun;
+        /** The time of its start by the API server's clock. */
+        Instant startedAt;
+
         long version;
         boolean started;
         /** True once the kubelet has started its program. */
@@ -33,6 +36,7 @@ final class WorldResource {
         Job(String uid, Instant created) {
             this.uid = uid;
             this.begun = created;
+            this.startedAt = created;
         }
 
         JobFacts facts() {
@@ -67,6 +71,9 @@ final class WorldResource {
     final Set<String> statusManagers = new TreeSet<>(Set.of(Maintenance.MANAGER));
     long version;
     long generation = 1;
+    /** The time of the begin of its action by the API server's clock. */
+    Instant begun;
+
     boolean deleted;
     boolean gone;
     Optional<Job> job = Optional.empty();
@@ -78,6 +85,7 @@ final class WorldResource {
         this.kind = kind;
         this.uid = uid;
         this.created = created;
+        this.begun = created;
     }
 
     Maintenance read() {
