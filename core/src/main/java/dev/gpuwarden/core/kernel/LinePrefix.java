@@ -1,5 +1,7 @@
 package dev.gpuwarden.core.kernel;
 
+import java.util.Optional;
+
 /**
  * A line of a log file in its parts: the prefix of syslog, journalctl, dmesg or /dev/kmsg, and the message. A program that writes to
  * syslog chooses its tag, but always has one.
@@ -28,6 +30,10 @@ public record LinePrefix(String stamp, String tag, String text) {
 
     /** A scanner from left to right. A method that finds nothing does not move {@code at}. */
     private static final class Scanner extends LineText {
+
+        /** The position of the fraction's point in {@code 2025-01-25T10:34:54,859532}. */
+        private static final int FRACTION = 19;
+
         private int at;
         private String stamp = "";
         private String tag = "";
@@ -43,17 +49,20 @@ public record LinePrefix(String stamp, String tag, String text) {
                 return new LinePrefix("", byProgram(line) ? USER : "", line.substring(at));
             }
             skipSpace();
-            boolean priority = priority();
+            priority();
             boolean dmesg = facilityAndLevel();
-            if (priority && at + 1 < end && digit(at) && line.charAt(at + 1) == ' ') {
-                syslog5424();
+            Optional<Rfc5424> header = Rfc5424.read(line, at);
+            if (header.isPresent()) {
+                note(header.get().time());
+                tag = header.get().app();
+                at = header.get().end();
             } else if (brackets()) {
                 // journalctl's short-monotonic prints host and tag behind it.
                 skipSpace();
                 hostAndTag(true);
             } else if (wallStamp()) {
-                // dmesg's own form has a comma, and no host.
-                if (!dmesg && stamp.indexOf(',') < 0) {
+                // dmesg's own form has a comma before the fraction, and no host.
+                if (!dmesg && (stamp.length() <= FRACTION || stamp.charAt(FRACTION) != ',')) {
                     hostAndTag(false);
                 }
             } else {
@@ -66,20 +75,19 @@ public record LinePrefix(String stamp, String tag, String text) {
         }
 
         /** Reads {@code <4>} of the kernel's buffer and of syslog's wire. */
-        private boolean priority() {
+        private void priority() {
             int i = at;
             if (i >= end || line.charAt(i) != '<') {
-                return false;
+                return;
             }
             i = digits(i + 1);
             if (i == at + 1 || i > at + 4 || i >= end || line.charAt(i) != '>') {
-                return false;
+                return;
             }
             // Facility times eight, plus the level. Only the kernel has facility 0.
             foreign = Integer.parseInt(line, at + 1, i, 10) > 7;
             at = i + 1;
             skipSpace();
-            return true;
         }
 
         /** Reads {@code kern  :err   : } of dmesg -x. */
@@ -145,13 +153,12 @@ public record LinePrefix(String stamp, String tag, String text) {
             if (digit(i)) {
                 int dot = digits(i);
                 boolean seconds = dot < to && line.charAt(dot) == '.' && since(digits(dot + 1), to);
-                return seconds || iso(i) == to;
+                return seconds || iso(i) == to || minute(i) == to;
             }
             // dmesg --reltime prints a date, then the seconds since the line before.
             boolean relative = first == '+' && digits(i + 1) > i + 1 && since(i + 1, to);
-            boolean minute = letters(i) - i == 3 && digits(i + 3) - i == 5 && to - i == 11 && line.charAt(i + 8) == ':';
             return relative
-                    || minute
+                    || minute(i) == to
                     || since(i, to)
                     || to - i <= 32 && Character.isLetter(first) && clockWithin(i, to);
         }
@@ -203,10 +210,8 @@ public record LinePrefix(String stamp, String tag, String text) {
             }
             boolean colon = i > 0 && to > from && i < end && line.charAt(i) == ':';
             String name = line.substring(from, to);
-            // syslogd's messages to terminals have no space between the tag and the kernel's time.
-            boolean ends = i + 1 >= line.length()
-                    || line.charAt(i + 1) == ' '
-                    || name.equals(KERNEL) && line.charAt(i + 1) == '[';
+            // syslogd's messages to terminals have no space between the tag and the kernel's text.
+            boolean ends = i + 1 >= line.length() || line.charAt(i + 1) == ' ' || name.equals(KERNEL);
             if (!colon || !ends) {
                 return false;
             }
@@ -219,25 +224,9 @@ public record LinePrefix(String stamp, String tag, String text) {
             return true;
         }
 
-        /** Reads {@code 1 2024-07-31T23:14:18Z host kernel - - - text} (RFC 5424). */
-        private void syslog5424() {
-            int[] starts = new int[7];
-            int i = at;
-            for (int field = 0; field < starts.length; field++) {
-                starts[field] = i;
-                int space = line.indexOf(' ', i);
-                if (space < 0 || space >= end || field == 6 && line.charAt(i) == '[') {
-                    return;
-                }
-                i = space + 1;
-            }
-            note(line.substring(starts[1], starts[2] - 1));
-            tag = line.substring(starts[3], starts[4] - 1);
-            at = i;
-        }
-
         private void note(String time) {
-            if (stamp.isEmpty() && !time.isEmpty() && "TC.".indexOf(time.charAt(0)) < 0) {
+            boolean processor = !time.isEmpty() && "TC.".indexOf(time.charAt(0)) >= 0 && time.indexOf(' ') < 0;
+            if (stamp.isEmpty() && !processor) {
                 stamp = time;
             }
         }

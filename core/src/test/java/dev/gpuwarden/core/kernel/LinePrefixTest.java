@@ -24,6 +24,7 @@ class LinePrefixTest {
                     '[  123.456789][  C17] ' | 123.456789 | ''
                     '[...] ' | '' | ''
                     '[Wed Jul 31 23:14:18 2024] ' | Wed Jul 31 23:14:18 2024 | ''
+                    '[Tue Aug  6 03:54:13 2024] ' | Tue Aug  6 03:54:13 2024 | ''
                     '[Mon Aug  5 03:54:13 2024] ' | Mon Aug  5 03:54:13 2024 | ''
                     '[mer. juil. 31 23:14:18 2024] ' | mer. juil. 31 23:14:18 2024 | ''
                     '<4>[ 1126.635824] ' | 1126.635824 | ''
@@ -47,6 +48,36 @@ class LinePrefixTest {
                     '1722467658.123456 node kernel: ' | 1722467658.123456 | kernel
                     '[14328.198504] node kernel: ' | 14328.198504 | kernel
                     '<3>1 2024-07-31T23:14:18Z node kernel - - - ' | 2024-07-31T23:14:18Z | kernel
+                    '<3>1 2024-07-31T23:14:18.123+02:00 node kernel - - [meta sequenceId="1"] ' | 2024-07-31T23:14:18.123+02:00 | kernel
+                    '<3>1 2024-07-31T23:14:18Z node kernel - - [a@1 x="\\] \\" [" y=""][b][c z="]"] ' | 2024-07-31T23:14:18Z | kernel
+                    '<3>1 2024-07-31T23:14:18Z node kernel 12 ID7 [b]   [   12.000001] ' | 2024-07-31T23:14:18Z | kernel
+                    '<3>1 - - kernel - - - ' | '' | kernel
+                    '<3>1 2024-07-31T23:14:18Z - - - - - ' | 2024-07-31T23:14:18Z | ''
+                    '1 2024-07-31T23:14:18Z node kernel - - [meta sequenceId="1"] ' | 2024-07-31T23:14:18Z | kernel
+                    '<13>1 2024-07-31T23:14:18Z node kernel - - [meta sequenceId="1"] ' | 2024-07-31T23:14:18Z | user
+                    '<13>1 2024-07-31T23:14:18Z node app - - [meta a="b"] ' | 2024-07-31T23:14:18Z | app
+                    '<3>1 2024-07-31T23:14:18Z node kernel - - [meta sequenceId="1"] \ufeff' | 2024-07-31T23:14:18Z | kernel
+                    '<3>1 2024-07-31T23:14:18Z node kernel - - - \ufffd' | 2024-07-31T23:14:18Z | kernel
+                    '11월 16 09:20:39 n kernel: ' | 11월 16 09:20:39 | kernel
+                    ' 6月 02 09:41:12 n kernel: ' | 6月 02 09:41:12 | kernel
+                    'Th11 16 09:20:39 n kernel: ' | Th11 16 09:20:39 | kernel
+                    'มี.ค. 16 09:20:39 n kernel: ' | มี.ค. 16 09:20:39 | kernel
+                    'Mon 2025-06-02 09:41:12.123456 +08 host kernel: ' | Mon 2025-06-02 09:41:12.123456 +08 | kernel
+                    '월 2025-06-02 09:41:12 +0530 host kernel: ' | 월 2025-06-02 09:41:12 +0530 | kernel
+                    'Mon 2025-06-02 09:41:12 -03 host kernel: ' | Mon 2025-06-02 09:41:12 -03 | kernel
+                    '2025-06-02 09:41:12 +0000 host kernel: ' | 2025-06-02 09:41:12 +0000 | kernel
+                    'Mon Jun  2 09:41:12 2025 host kernel: ' | Mon Jun  2 09:41:12 2025 | kernel
+                    'Jun  2 2025 09:41:12 host kernel: ' | Jun  2 2025 09:41:12 | kernel
+                    'Jun 2, 2025 09:41:12 host kernel: ' | Jun 2, 2025 09:41:12 | kernel
+                    '06/02/2025 09:41:12 host kernel: ' | 06/02/2025 09:41:12 | kernel
+                    '6/2/2025, 9:41:12 AM host kernel: ' | 6/2/2025, 9:41:12 AM | kernel
+                    '2025/06/02 09:41:12.123 host kernel: ' | 2025/06/02 09:41:12.123 | kernel
+                    '02.06.2025 09:41:12 host kernel: ' | 02.06.2025 09:41:12 | kernel
+                    '[Jun 2 09:41] ' | Jun 2 09:41 | ''
+                    '[Jun21 09:41] ' | Jun21 09:41 | ''
+                    '[11월21 09:41] ' | 11월21 09:41 | ''
+                    '[월  6월  2 09:41:12 2025] ' | 월  6월  2 09:41:12 2025 | ''
+                    ' kernel:' | '' | kernel
                     'Nov 21 02:00:02 node-1 kubelet[1234]: ' | Nov 21 02:00:02 | kubelet
                     'Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: ' | Nov 21 02:00:02 | nvsentinel-gpu-reset
                     """)
@@ -76,6 +107,32 @@ class LinePrefixTest {
         assertThat(LinePrefix.of("[   12.000001] " + message).text()).isEqualTo(message);
         assertThat(LinePrefix.of("Jun 12 16:30:32 host kernel: " + message).text())
                 .isEqualTo(message);
+    }
+
+    /** What stands in structured data is no message, however they are broken. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "[meta text=\"] ",
+                "[meta text=\"a\\\"] ",
+                "[meta text=\"]\" ",
+                "[meta][",
+                "[meta]",
+                "-",
+                "x "
+            })
+    void textInStructuredDataIsNoMessage(String data) {
+        LinePrefix line = LinePrefix.of("<3>1 2024-07-31T23:14:18Z node kernel - - " + data + MESSAGE);
+        assertThat(line.text()).isEqualTo(data + MESSAGE);
+        assertThat(KernelLogParser.standard().parse(line.text())).isEmpty();
+    }
+
+    @Test
+    void structuredDataMayBeLong() {
+        String data = "[a b=\"" + "x".repeat(3000) + "\"]";
+        assertThat(LinePrefix.of("<3>1 2024-07-31T23:14:18Z node kernel - - " + data + " " + MESSAGE)
+                        .text())
+                .isEqualTo(MESSAGE);
     }
 
     @Test

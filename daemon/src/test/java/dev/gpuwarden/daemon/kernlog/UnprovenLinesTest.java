@@ -144,6 +144,37 @@ class UnprovenLinesTest {
                 .isFalse();
     }
 
+    /** Lines in the form of RFC 5424 | writer | whether the kernel's tag proves them. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+                    <3>1 2026-11-28T21:18:15Z vm kernel - - [meta sequenceId="1"] % | UNTOLD | true
+                    <3>1 2026-11-28T21:18:15Z vm kernel - - [m a="\\]\\""][origin ip="::1"] ﻿% | UNTOLD | true
+                    <13>1 2026-11-28T21:18:15Z vm kernel - - [meta sequenceId="1"] % | USER | false
+                    <13>1 2026-11-28T21:18:15Z vm app 7 - [meta sequenceId="1"] kernel: % | USER | false
+                    <3>1 2026-11-28T21:18:15Z vm - - - [meta sequenceId="1"] % | UNTOLD | false""")
+    void kernelsLineWithStructuredDataIsRead(String line, Writer writer, boolean proven) throws IOException {
+        KernelRecord record = read(LineTrust.KERNEL_TAG, line.replace("%", ClassifierFixture.XID79))
+                .get(0);
+        assertThat(record.writer()).isEqualTo(writer);
+        assertThat(record.proven()).isEqualTo(proven);
+        assertThat(record.text()).endsWith(ClassifierFixture.XID79);
+        assertThat(record.text().length() == ClassifierFixture.XID79.length()).isEqualTo(!line.contains("app"));
+        assertThat(record.time()).isEqualTo(Instant.parse("2026-11-28T21:18:15Z"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+                    <3>1 2026-11-28T21:18:15Z vm kernel - - [meta text="%"] ok
+                    <3>1 2026-11-28T21:18:15Z vm kernel - - [meta text="a\\"] %"] ok
+                    <3>1 2026-11-28T21:18:15Z vm kernel - - [meta text="] %
+                    <3>1 2026-11-28T21:18:15Z vm kernel - - [meta] app: %""")
+    void quotationWithStructuredDataIsNoMessage(String line) throws IOException {
+        KernelRecord record = read(LineTrust.KERNEL_TAG, line.replace("%", ClassifierFixture.XID79))
+                .get(0);
+        log.record(record);
+        assertThat(log.flush()).isEmpty();
+    }
+
     @Test
     void recordWithinAnotherLogIsNotProven() throws IOException {
         List<KernelRecord> records =
