@@ -4,7 +4,7 @@ import dev.gpuwarden.core.model.PciAddress;
 import java.util.Optional;
 
 /**
- * A reader of PCI addresses in kernel messages. The domain has four or eight digits or is missing, the function may be missing, and
+ * A reader of PCI addresses in kernel messages. The domain has four to eight digits or is missing, the function may be missing, and
  * virtual machines have devices beyond PCI's range. The function is dropped, because messages of one GPU print it or omit it.
  */
 final class PrintedAddress {
@@ -97,13 +97,16 @@ final class PrintedAddress {
         return Optional.empty();
     }
 
-    /** Returns whether a word of four or eight hexadecimal digits and a colon begins here. */
+    /** Returns whether a word of four to eight hexadecimal digits and a colon begins here. */
     private static boolean beginsAt(String text, int i) {
         if (!Cursor.isHex(text.charAt(i))
                 || i > 0 && (Cursor.isWord(text.charAt(i - 1)) || text.charAt(i - 1) == '.')) {
             return false;
         }
-        int colon = colonAt(text, i + 4) ? i + 4 : i + 8;
+        int colon = i + 4;
+        while (colon < i + 8 && colon < text.length() && Cursor.isHex(text.charAt(colon))) {
+            colon++;
+        }
         // "10de:2330", a pair of PCI IDs, has one colon only.
         return colonAt(text, colon) && (colonAt(text, colon + 3) || colonAt(text, colon + 2));
     }

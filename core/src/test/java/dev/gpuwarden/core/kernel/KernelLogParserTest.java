@@ -226,6 +226,14 @@ class KernelLogParserTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
                     NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x22:0xffff:667) | init-failed | 0000:3b:00 | FATAL
                     NVRM: GPU 0000:3b:00.0: rm_init_adapter failed, device minor number 0 | init-failed | 0000:3b:00 | FATAL
+                    NVRM: GPU 10000:01:00.0: RmInitAdapter failed! (0x22:0xffff:667) | init-failed | 10000:01:00 | FATAL
+                    NVRM: kbusFoo: GSP RM heartbeat timed out on GPU 123456:61:00.0 | gsp-timeout | 123456:61:00 | FATAL
+                    NVRM: Can't find an IRQ for your NVIDIA card! | irq-missing | - | WARNING
+                    NVRM: This PCI I/O region assigned to your NVIDIA device is invalid: NVRM: BAR1 is 0M @ 0x0 (PCI:0000:14:00.0) | bar-invalid | 0000:14:00 | WARNING
+                    nvidia 0000:3b:00.0: Unable to change power state from D3cold to D0, device inaccessible | pcie-unreachable | 0000:3b:00 | WARNING
+                    nvidia 0000:3b:00.0: Unable to change power state from unknown to D0, device inaccessible | pcie-unreachable | 0000:3b:00 | WARNING
+                    pcieport 0000:3a:00.0: Unable to change power state from D3cold to D0, device inaccessible | pcie-unreachable | 0000:3a:00 | WARNING
+                    mlx5_core 0000:5c:00.0: Unable to change power state from D3cold to D0, device inaccessible | nic-unreachable | 0000:5c:00 | WARNING
                     NVRM: API mismatch: the client has the version 535.54.03, but | version-mismatch | - | WARNING
                     NVRM: The NVIDIA probe routine failed for 1 device(s). | driver-load-failed | - | FATAL
                     NVRM: None of the NVIDIA devices were initialized. | driver-load-failed | - | FATAL

@@ -29,6 +29,34 @@ class WrappedMessageTest {
     }
 
     @Test
+    void lineBehindTheWordsNamesTheGpu() {
+        String head = "[   12.000001] NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:";
+        String tail = "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:14:00.0)";
+        WrappedMessage wrapped = new WrappedMessage();
+        String[] lines = {head, "usb 1-1: new device", "[   12.000001] " + tail, "[   12.000002] " + tail};
+        for (int i = 0; i < lines.length; i++) {
+            Optional<Signal> signal = KernelLogParser.standard().parse(wrapped.join(lines[i]));
+            assertThat(signal.map(Signal::code)).isEqualTo(i == 2 ? Optional.of("bar-invalid") : Optional.empty());
+            assertThat(signal.flatMap(Signal::pci)
+                            .map(address -> Entity.pci(address).value()))
+                    .isEqualTo(i == 2 ? Optional.of("0000:14:00") : Optional.empty());
+            assertThat(wrapped.reachedBack()).isEqualTo(i == 2 ? 2 : 0);
+        }
+        assertThat(KernelLogParser.standard()
+                        .parse(wrapped.join(head + " " + tail))
+                        .flatMap(Signal::pci))
+                .isPresent();
+    }
+
+    @Test
+    void lineOfAnotherGpuIsNoPart() {
+        WrappedMessage wrapped = new WrappedMessage();
+        wrapped.join("NVRM: The NVIDIA GPU 0000:b3:00.0");
+        String other = "NVRM: GPU 0000:b4:00.0: GPU has fallen off the bus.";
+        assertThat(wrapped.join(other)).isEqualTo(other);
+    }
+
+    @Test
     void unfinishedMessageIsDropped() {
         WrappedMessage wrapped = new WrappedMessage();
         wrapped.join("NVRM: The NVIDIA GPU 0000:b3:00.0");
