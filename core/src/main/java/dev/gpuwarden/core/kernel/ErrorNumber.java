@@ -59,7 +59,7 @@ public record ErrorNumber(
     private static ErrorNumber xid(int number) {
         Plain plain = Loaded.PLAIN.getOrDefault(number, new Plain("", "xid.md"));
         Optional<XidCatalog.Entry> entry = XidCatalog.entry(number);
-        Resolution resolution = entry.map(XidCatalog.Entry::resolution).orElse(Resolution.SUPPORT);
+        Resolution resolution = entry.map(XidCatalog.Entry::resolution).orElse(XidCatalog.UNKNOWN);
         return new ErrorNumber(
                 Kind.XID,
                 number,
@@ -68,7 +68,7 @@ public record ErrorNumber(
                 plain.meaning(),
                 resolution.severity(),
                 resolution.action(),
-                entry.map(XidCatalog.Entry::why).orElse("not in " + XidCatalog.SOURCE),
+                entry.map(XidCatalog.Entry::why).orElse(XidCatalog.UNKNOWN_WHY),
                 note(number),
                 RUNBOOKS + plain.runbook());
     }

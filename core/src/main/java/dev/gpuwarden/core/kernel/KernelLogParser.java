@@ -1,8 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
-import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Kind;
-import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.core.kernel.XidCatalog.XidLine;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.util.TsvResource;
@@ -285,8 +283,7 @@ public final class KernelLogParser {
                         c[0],
                         List.of(c[1].split("\\|", -1)),
                         c[2],
-                        new Resolution(
-                                Severity.valueOf(c[3].toUpperCase(Locale.ROOT)), RecommendedAction.valueOf(c[4])),
+                        Resolution.of(c[3], c[4]),
                         Place.valueOf(c[5].toUpperCase(Locale.ROOT)),
                         c[6]);
             }

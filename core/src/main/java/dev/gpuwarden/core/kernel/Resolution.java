@@ -2,6 +2,7 @@ package dev.gpuwarden.core.kernel;
 
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Severity;
+import java.util.Locale;
 
 /** The severity and the action that follow from a word of NVIDIA's catalogues. A fatal severity asks for an action. */
 public record Resolution(Severity severity, RecommendedAction action) {
@@ -14,6 +15,12 @@ public record Resolution(Severity severity, RecommendedAction action) {
 
     static Resolution fatal(RecommendedAction action) {
         return new Resolution(Severity.FATAL, action);
+    }
+
+    /** Returns the resolution that a table writes as severity and action. */
+    static Resolution of(String severity, String action) {
+        return new Resolution(
+                Severity.valueOf(severity.toUpperCase(Locale.ROOT)), RecommendedAction.valueOf(action));
     }
 
     /** Returns the resolution of a catalogue's word. An unknown word, and one that asks for an inspection, is a case for support. */

@@ -22,9 +22,14 @@ public final class XidCatalog {
      * The codes that a program's error, its end, or another error causes. Alone they never make a GPU faulty. One fleet of 288 nodes
      * had 168,924 lines of XID 45 for 10 of all others.
      */
-    private static final Set<Integer> APPLICATION = Set.of(13, 31, 43, 45, 94);
+    private static final Set<Integer> APPLICATION = Set.of(13, 31, 43, 45, 94, 174);
 
     private static final String NONE = "-";
+
+    /** What is assumed of a code of which nothing is known. Only evidence may take a node out of service. */
+    static final Resolution UNKNOWN = Resolution.WATCH;
+
+    static final String UNKNOWN_WHY = "not in " + SOURCE + ": look it up at docs.nvidia.com/deploy/xid-errors";
 
     /**
      * A row.
@@ -35,23 +40,37 @@ public final class XidCatalog {
     record Entry(int code, String mnemonic, String immediate, String investigatory) {
 
         Resolution resolution() {
-            Resolution named = Resolution.of(immediate);
+            Resolution named = immediate.equals(NONE) ? judged().resolution() : Resolution.of(immediate);
             return isApplication(code) && named.equals(Resolution.NOTHING) ? Resolution.WATCH : named;
         }
 
+        private Judged judged() {
+            return Loaded.JUDGED.getOrDefault(code, new Judged(UNKNOWN, UNKNOWN_WHY));
+        }
+
         String why() {
+            String application = isApplication(code) ? "; application class, never condemns a GPU alone" : "";
             if (immediate.equals(NONE)) {
-                return SOURCE + ": names no action yet";
+                return SOURCE + " names no action; " + judged().why() + application;
             }
             String then = investigatory.equals(NONE) ? "" : ", then " + investigatory;
-            String application = isApplication(code) ? "; application class, never condemns a GPU alone" : "";
             return SOURCE + ": " + immediate + then + application;
+        }
+    }
+
+    /** What gpuwarden takes a code for, for which the catalogue names no action. */
+    record Judged(Resolution resolution, String why) {
+
+        static Judged of(String[] c) {
+            return new Judged(Resolution.of(c[1], c[2]), c[3]);
         }
     }
 
     private XidCatalog() {}
 
     private static final class Loaded {
+        static final Map<Integer, Judged> JUDGED =
+                TsvResource.byNumber(XidCatalog.class, "xid-judged.tsv", 4, Judged::of);
         static final Map<Integer, Entry> ENTRIES = TsvResource.byNumber(
                 XidCatalog.class, "xid.tsv", 4, c -> new Entry(Integer.parseInt(c[0]), c[1], c[2], c[3]));
     }
@@ -190,7 +209,7 @@ public final class XidCatalog {
             String printed = Integer.toString(code);
             return entry(code)
                     .map(entry -> signal(printed, entry.resolution(), entry.why(), details))
-                    .orElseGet(() -> signal(printed, Resolution.SUPPORT, "not in " + SOURCE, details));
+                    .orElseGet(() -> signal(printed, UNKNOWN, UNKNOWN_WHY, details));
         }
 
         /** Returns the signal of this line, explained by a catalogue. */

@@ -6,6 +6,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.kernel.Signal.Severity;
 import dev.gpuwarden.core.util.TsvResource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -16,10 +17,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CatalogActionsTest {
 
     private static final String RESET = "46 48 62 64 95 109 110 119 120 136 140 143 155 156 158";
-    private static final String NOTHING = "14 37 38 44 63 66 67 92 93 106 107 108 121 137 141 152 153 157 160 161";
+    private static final String NOTHING = "14 37 38 44 63 66 67 92 93 106 107 108 121 137 141 152 153 157 160 161 162";
     private static final String APPLICATION =
             "8 11 13 25 31 32 39 40 41 43 45 60 68 69 70 71 72 75 76 77 80 82 83 84 85 86"
-                    + " 88 89 94 96 97 98 99 100 101 102 103 104 105 126 127 128 129 130 131 132 133 134 135 139";
+                    + " 88 89 94 96 97 98 99 100 101 102 103 104 105 126 127 128 129 130 131 132 133 134 135 139 163 164 165 166 168 170 171"
+                    + " 172 174 175 176";
 
     private static Signal line(int code) {
         return KernelLogParser.standard()
@@ -58,12 +60,27 @@ class CatalogActionsTest {
 
     @ParameterizedTest
     @CsvSource({"0", "177", "999", "99999", "999999999"})
-    void unknownCodeAsksForSupport(int code) {
+    void unknownCodeTakesNoNodeOutOfService(int code) {
         Signal signal = line(code);
         assertThat(signal.code()).isEqualTo(Integer.toString(code));
-        assertThat(signal.action()).isEqualTo(RecommendedAction.CONTACT_SUPPORT);
-        assertThat(signal.severity()).isEqualTo(Severity.FATAL);
+        assertThat(signal.action()).isEqualTo(RecommendedAction.NONE);
+        assertThat(signal.severity()).isEqualTo(Severity.WARNING);
+        assertThat(signal.why()).contains("look it up at docs.nvidia.com");
         assertThat(signal.name()).isEmpty();
+        ErrorNumber number = ErrorNumber.of(Math.min(code, 9999));
+        assertThat(number.severity()).isEqualTo(Severity.WARNING);
+        assertThat(number.action()).isEqualTo(RecommendedAction.NONE);
+    }
+
+    /** The catalogue's rows without an action have a row with gpuwarden's, and no other has one. */
+    @Test
+    void codesWithoutAnActionOfTheCatalogueAreJudgedEach() {
+        List<String> judged = TsvResource.read(CatalogActionsTest.class, "xid-judged.tsv", 4, c -> c[0]);
+        assertThat(TsvResource.read(CatalogActionsTest.class, "xid.tsv", 4, c -> c[2].equals("-") ? c[0] : "").stream()
+                        .filter(code -> !code.isEmpty()))
+                .containsExactlyElementsOf(judged);
+        assertThat(line(172).why()).startsWith(XidCatalog.SOURCE + " names no action; NVIDIA text: a detail of Xid 48");
+        assertThat(line(174).why()).endsWith("application class, never condemns a GPU alone");
     }
 
     @Test
