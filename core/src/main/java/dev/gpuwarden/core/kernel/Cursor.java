@@ -56,6 +56,14 @@ final class Cursor {
         return value;
     }
 
+    /** Moves behind the digits here, however many, and returns the position. */
+    int skipNumber() {
+        while (isDigit(peek())) {
+            at++;
+        }
+        return at;
+    }
+
     /** Reads up to the character, which is skipped, or to the end. */
     String until(char end) {
         int stop = text.indexOf(end, at);

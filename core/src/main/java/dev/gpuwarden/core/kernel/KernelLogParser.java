@@ -30,6 +30,9 @@ public final class KernelLogParser {
     private static final String HUNG_TASK = "INFO: task ";
     private static final String SEGFAULT = "segfault at ";
 
+    private static final List<String> BEGINNINGS =
+            List.of("NVRM:", "nvidia", "mlx5_core ", "pci", "GPU reset ", HUNG_TASK, SEGFAULT);
+
     /** The longest name of a process, in characters. */
     private static final int LONGEST_PROCESS = 15;
 
@@ -89,6 +92,11 @@ public final class KernelLogParser {
         return Optional.empty();
     }
 
+    /** Returns whether the text has the beginning of a message anywhere, also in a quotation or behind an unknown prefix. */
+    public static boolean mayHaveMessage(String text) {
+        return XidMention.of(text) != XidMention.NONE || BEGINNINGS.stream().anyMatch(text::contains);
+    }
+
     /** Returns whether a message may begin here. One or two characters decide for nearly all words. */
     private static boolean mayBegin(String text, int i) {
         return switch (text.charAt(i)) {
@@ -109,9 +117,8 @@ public final class KernelLogParser {
             return true;
         }
         LinePrefix prefix = LinePrefix.of(text);
-        boolean kernels = prefix.tag().isEmpty() || prefix.tag().equals(LinePrefix.KERNEL);
         boolean resetJobs = text.charAt(i) == 'G' && prefix.tag().equals(RESET_JOB);
-        return text.length() - prefix.text().length() == i && (kernels || resetJobs);
+        return text.length() - prefix.text().length() == i && (prefix.isKernels() || resetJobs);
     }
 
     private Optional<Signal> message(String text, int start) {
@@ -223,11 +230,10 @@ public final class KernelLogParser {
     /** Reads `pt_main_thread[2536443]: segfault at 7f797fe00000 ip … error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]`. */
     private static Optional<Signal> segfault(LinePrefix line) {
         String text = line.text();
-        boolean kernels = line.tag().isEmpty() || line.tag().equals(LinePrefix.KERNEL);
         int at = text.indexOf("]: " + SEGFAULT);
         int open = at < 0 ? -1 : text.lastIndexOf('[', at);
         // The name may contain any character.
-        if (!kernels || open <= 0 || open > LONGEST_PROCESS + 1 || text.indexOf(" in libnccl.so", at) < 0) {
+        if (!line.isKernels() || open <= 0 || open > LONGEST_PROCESS + 1 || text.indexOf(" in libnccl.so", at) < 0) {
             return Optional.empty();
         }
         Cursor pid = new Cursor(text, open + 1);

@@ -17,6 +17,11 @@ public record LinePrefix(String stamp, String tag, String text) {
     static final String KERNEL = "kernel";
     static final String USER = "user";
 
+    /** Returns whether the line does not bear the name of a program: then the kernel may have written it. */
+    public boolean isKernels() {
+        return tag.isEmpty() || tag.equals(KERNEL);
+    }
+
     /** Splits a line. Never fails: an unknown prefix is part of the message. */
     public static LinePrefix of(String line) {
         return new Scanner(line).scan();

@@ -19,8 +19,7 @@ public record Resolution(Severity severity, RecommendedAction action) {
 
     /** Returns the resolution that a table writes as severity and action. */
     static Resolution of(String severity, String action) {
-        return new Resolution(
-                Severity.valueOf(severity.toUpperCase(Locale.ROOT)), RecommendedAction.valueOf(action));
+        return new Resolution(Severity.valueOf(severity.toUpperCase(Locale.ROOT)), RecommendedAction.valueOf(action));
     }
 
     /** Returns the resolution of a catalogue's word. An unknown word, and one that asks for an inspection, is a case for support. */

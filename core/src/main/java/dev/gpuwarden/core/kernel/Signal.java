@@ -88,6 +88,8 @@ public record Signal(
         GPU_NAMED,
         /** A line of a reset job; the code is "reset" or "reset-failed". */
         GPU_RESET,
+        /** An XID of a virtual machine, in the log of its host. No fault of a GPU of the host. */
+        GUEST_XID,
         /** Another message of driver, PCIe or network link, by its code. */
         MESSAGE;
 

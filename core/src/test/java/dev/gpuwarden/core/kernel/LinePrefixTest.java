@@ -112,15 +112,7 @@ class LinePrefixTest {
     /** What stands in structured data is no message, however they are broken. */
     @ParameterizedTest
     @ValueSource(
-            strings = {
-                "[meta text=\"] ",
-                "[meta text=\"a\\\"] ",
-                "[meta text=\"]\" ",
-                "[meta][",
-                "[meta]",
-                "-",
-                "x "
-            })
+            strings = {"[meta text=\"] ", "[meta text=\"a\\\"] ", "[meta text=\"]\" ", "[meta][", "[meta]", "-", "x "})
     void textInStructuredDataIsNoMessage(String data) {
         LinePrefix line = LinePrefix.of("<3>1 2024-07-31T23:14:18Z node kernel - - " + data + MESSAGE);
         assertThat(line.text()).isEqualTo(data + MESSAGE);

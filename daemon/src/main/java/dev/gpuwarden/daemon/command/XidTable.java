@@ -114,6 +114,7 @@ final class XidTable {
         return switch (signal.kind()) {
             case XID -> "Xid " + signal.code();
             case SXID -> "SXid " + signal.code();
+            case GUEST_XID -> "guest Xid " + signal.code();
             case FALLEN_OFF_BUS -> "fallen off the bus";
             default -> signal.code();
         };

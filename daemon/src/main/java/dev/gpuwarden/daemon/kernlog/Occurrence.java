@@ -182,7 +182,7 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
          */
         static Check of(Signal signal, boolean gpu) {
             return switch (signal.kind()) {
-                case XID, GPU_NAMED, GPU_RESET -> OWN.get(0);
+                case XID, GUEST_XID, GPU_NAMED, GPU_RESET -> OWN.get(0);
                 case SXID -> OWN.get(1);
                 case FALLEN_OFF_BUS -> OWN.get(2);
                 case MESSAGE -> signal.code().startsWith("nic-") ? OWN.get(3) : OWN.get(gpu ? 4 : 5);

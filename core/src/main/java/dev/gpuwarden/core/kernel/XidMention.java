@@ -1,0 +1,59 @@
+package dev.gpuwarden.core.kernel;
+
+/** The words that the driver prints with each XID and SXid, wherever a line has them and in any case. A line that has them is about one. */
+public enum XidMention {
+    NONE("", ""),
+    XID("NVRM:", "NVRM: Xid"),
+    SXID("nvidia-nvswitch", "nvidia-nvswitch: SXid");
+
+    private static final String CODE = "xid";
+
+    /** The largest distance of the driver's name and the word: newer drivers print the GPU's address between them. */
+    private static final int FARTHEST = 64;
+
+    private final String driver;
+    private final String label;
+
+    XidMention(String driver, String label) {
+        this.driver = driver;
+        this.label = label;
+    }
+
+    /** Returns the words in their usual form. */
+    public String label() {
+        return label;
+    }
+
+    /** Returns the first mention in the text. Allocates nothing. */
+    public static XidMention of(String text) {
+        for (int i = 0; i + CODE.length() <= text.length(); i++) {
+            if ((text.charAt(i) | 0x20) == 'x' && text.regionMatches(true, i, CODE, 0, CODE.length())) {
+                XidMention found = at(text, i);
+                if (found != NONE) {
+                    return found;
+                }
+            }
+        }
+        return NONE;
+    }
+
+    private static XidMention at(String text, int xid) {
+        int behind = xid + CODE.length();
+        if (behind < text.length() && Cursor.isWord(text.charAt(behind))) {
+            return NONE;
+        }
+        boolean switches = xid > 0 && (text.charAt(xid - 1) | 0x20) == 's';
+        int start = switches ? xid - 1 : xid;
+        if (start > 0 && Cursor.isWord(text.charAt(start - 1))) {
+            return NONE;
+        }
+        XidMention mention = switches ? SXID : XID;
+        int length = mention.driver.length();
+        for (int i = start - length; i >= 0 && i > start - FARTHEST; i--) {
+            if (text.regionMatches(true, i, mention.driver, 0, length)) {
+                return mention;
+            }
+        }
+        return NONE;
+    }
+}
