@@ -9,13 +9,10 @@ import dev.gpuwarden.core.kernel.ErrorNumber;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.Signal.Severity;
-import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -31,7 +28,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.zip.GZIPInputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,21 +43,17 @@ import picocli.CommandLine.Spec;
             "Explain a log, or numbers of Xids and SXids.",
             "With numbers, prints what NVIDIA's catalogues have of each: name, meaning, severity, action, runbook. With a log,"
                     + " explains the Xids, the SXids and the GPUs that fell off the bus in it.",
-            "Reads what dmesg, journalctl (-o short, short-iso, json and the like), syslog and /dev/kmsg write,"
-                    + " compressed with gzip or not. With -o json, one object per line."
+            "Reads what dmesg, journalctl and /dev/kmsg write in any of their forms, syslog, logs of containers, of Talos"
+                    + " and of ESXi, and what grep prints of these, compressed with gzip or not. Other lines that have"
+                    + " 'NVRM: Xid' are counted, and the exit code is 1. With -o json, one object per line."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:could not be read to its end", "2:wrong usage, no such file, or not a number"})
+        exitCodeList = {"0:done", "1:not all of it could be read", "2:wrong usage, no such file, or not a number"})
 final class XidDecodeCommand implements Callable<Integer> {
 
-    private static final Set<Kind> ERRORS = EnumSet.of(Kind.XID, Kind.SXID, Kind.FALLEN_OFF_BUS);
+    private static final Set<Kind> ERRORS = EnumSet.of(Kind.XID, Kind.SXID, Kind.FALLEN_OFF_BUS, Kind.GUEST_XID);
 
     private static final String STANDARD_INPUT = "-";
-
-    /** A record of journald in JSON with all of its fields has a few KiB. */
-    static final int LONGEST_BYTES = 64 << 10;
-
-    private static final int BUFFER_BYTES = 64 << 10;
 
     private final Supplier<InputStream> standardInput;
 
@@ -109,12 +101,11 @@ final class XidDecodeCommand implements Callable<Integer> {
         }
         Run run = new Run(spec.commandLine().getOut());
         try (InputStream in = open()) {
-            read(in, run);
+            run.cut(LogInput.read(in, inputs.get(0), run));
         } catch (IOException e) {
             throw new UncheckedIOException(shownName() + ": " + FileErrors.why(e), e);
         }
-        run.end(spec.commandLine().getErr());
-        return ExitCode.OK;
+        return run.end(spec.commandLine().getErr()) ? ExitCode.OK : ExitCode.NOT_FIT;
     }
 
     private InputStream open() throws IOException {
@@ -160,6 +151,7 @@ final class XidDecodeCommand implements Callable<Integer> {
         private final PrintWriter out;
         private long shown;
         private long others;
+        private boolean cut;
 
         Run(PrintWriter out) {
             this.out = out;
@@ -167,32 +159,61 @@ final class XidDecodeCommand implements Callable<Integer> {
 
         @Override
         public boolean test(String line) {
-            Optional<XidDecoder.Finding> found = decoder.decode(line);
-            if (found.isEmpty()) {
-                return true;
+            return shown(decoder.decode(line));
+        }
+
+        void cut(boolean longer) {
+            cut = longer;
+        }
+
+        private boolean shown(List<XidDecoder.Finding> findings) {
+            boolean read = true;
+            for (XidDecoder.Finding found : findings) {
+                read &= shown(found);
             }
-            if (!all && !ERRORS.contains(found.get().signal().kind())) {
-                others += found.get().signal().kind() == Kind.GPU_NAMED ? 0 : 1;
+            return read;
+        }
+
+        private boolean shown(XidDecoder.Finding found) {
+            Kind kind = found.signal().kind();
+            if (!all && !ERRORS.contains(kind)) {
+                others += kind == Kind.GPU_NAMED ? 0 : 1;
                 return true;
             }
             shown++;
-            switch (output.format()) {
-                case json -> out.println(Output.jsonLine(found.get().tree()));
-                case yaml -> out.print("---\n" + Output.yaml(found.get().tree()));
-                case table -> {
-                    table.add(found.get());
-                    return true;
-                }
+            if (output.format() == Output.Format.table) {
+                table.add(found);
+                return true;
             }
-            // Flushes, so that a growing log is explained as it grows. The reader may have gone away, as head does.
+            return print(found.tree());
+        }
+
+        /** Flushes, so that a growing log is explained as it grows. The reader may have gone away, as head does. */
+        private boolean print(Map<String, Object> tree) {
+            if (output.format() == Output.Format.json) {
+                out.println(Output.jsonLine(tree));
+            } else if (output.format() == Output.Format.yaml) {
+                out.print("---\n" + Output.yaml(tree));
+            }
             return !out.checkError();
         }
 
-        void end(PrintWriter err) {
+        /** @return whether each line about an error was read; a quotation by another program is none, if it is not all that was found */
+        boolean end(PrintWriter err) {
+            shown(decoder.end());
             if (output.format() == Output.Format.table) {
                 table.print(out);
             }
+            decoder.unread().forEach(lines -> notRead("unread", lines, "in a form that is not read", err));
+            boolean onlyQuoted = shown == 0 && !decoder.quoted().isEmpty();
+            if (onlyQuoted) {
+                decoder.quoted().forEach(lines -> notRead("quoted", lines, "in the message of another program", err));
+            }
             out.flush();
+            if (cut) {
+                err.println("gpuwarden: " + shownName() + ": a line is longer than " + (LogInput.LONGEST_BYTES >> 20)
+                        + " MiB, and its end was not read");
+            }
             if (shown == 0) {
                 err.println("gpuwarden: " + shownName() + ": nothing recognised in " + decoder.lines()
                         + (decoder.lines() == 1 ? " line" : " lines"));
@@ -202,32 +223,21 @@ final class XidDecodeCommand implements Callable<Integer> {
                         "gpuwarden: " + others + " other messages of driver and links are not shown; --all shows them");
             }
             err.flush();
+            return decoder.unread().isEmpty() && !onlyQuoted && !cut;
         }
-    }
 
-    /** @param taker accepts a line, and returns whether to go on */
-    static void read(InputStream in, Predicate<String> taker) throws IOException {
-        InputStream plain = unpacked(new BufferedInputStream(in, BUFFER_BYTES));
-        boolean[] open = {true};
-        LineSplitter.Lines lines = (bytes, from, to, end) -> open[0] = open[0] && taker.test(text(bytes, from, to));
-        LineSplitter splitter = new LineSplitter(0, LONGEST_BYTES);
-        byte[] buffer = new byte[BUFFER_BYTES];
-        for (int size = plain.read(buffer); open[0] && size >= 0; size = plain.read(buffer)) {
-            splitter.feed(buffer, size, lines);
+        private void notRead(String signal, XidDecoder.Unread lines, String how, PrintWriter err) {
+            boolean one = lines.count() == 1;
+            String text = lines.count() + (one ? " line has '" : " lines have '")
+                    + lines.mention().label() + "' " + how + ", the first in line " + lines.first();
+            Map<String, Object> tree = new LinkedHashMap<>();
+            tree.put("line", lines.first());
+            tree.put("signal", signal);
+            tree.put("count", lines.count());
+            tree.put("why", text);
+            print(tree);
+            err.println("gpuwarden: " + shownName() + ": " + text);
         }
-        splitter.end(lines);
-    }
-
-    private static String text(byte[] bytes, int from, int to) {
-        int end = to > from && bytes[to - 1] == '\r' ? to - 1 : to;
-        return new String(bytes, from, end - from, StandardCharsets.UTF_8);
-    }
-
-    private static InputStream unpacked(BufferedInputStream in) throws IOException {
-        in.mark(2);
-        boolean gzip = in.read() == 0x1f && in.read() == 0x8b;
-        in.reset();
-        return gzip ? new GZIPInputStream(in, BUFFER_BYTES) : in;
     }
 
     /** Numbers of XIDs and SXIDs as a user typed them, explained by the catalogues. */

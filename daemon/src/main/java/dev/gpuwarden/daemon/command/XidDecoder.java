@@ -1,40 +1,58 @@
 package dev.gpuwarden.daemon.command;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.kernel.GuestXid;
 import dev.gpuwarden.core.kernel.KernelLogParser;
+import dev.gpuwarden.core.kernel.LineEnvelope;
+import dev.gpuwarden.core.kernel.LinePrefix;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.Signal.Kind;
 import dev.gpuwarden.core.kernel.WrappedMessage;
+import dev.gpuwarden.core.kernel.XidMention;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.util.BoundedMap;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/** A decoder of the lines of one log in order, with state from earlier lines. */
+/** A decoder of the lines of one log in order, with state from earlier lines. A user names the log, so any known form is read. */
 final class XidDecoder {
 
     /** A node has 16 GPUs; a log of a fleet in one file has more. */
     private static final int MOST_GPUS = 4096;
+
+    /** The largest number of envelopes around a line. */
+    private static final int MOST_ENVELOPES = 4;
 
     /** The escape sequences that dmesg --color writes around times and names of subsystems. */
     private static final Pattern COLOUR = Pattern.compile("\u001b\\[[0-9;]{0,16}m");
 
     private final KernelLogParser parser;
     private final WrappedMessage wrapped = new WrappedMessage();
+    private final LogRecords records = new LogRecords();
     private final Map<PciAddress, String> uuids = new BoundedMap<>(MOST_GPUS, false);
+    private final Map<XidMention, Unread> unread = new EnumMap<>(XidMention.class);
+    private final Map<XidMention, Unread> quoted = new EnumMap<>(XidMention.class);
     private long lines;
+    private boolean byProgram;
 
     XidDecoder(KernelLogParser parser) {
         this.parser = parser;
+    }
+
+    /** Lines with the same words of the driver that are no message. */
+    record Unread(XidMention mention, long count, long first) {
+
+        Unread and(Unread more) {
+            return new Unread(mention, count + more.count, first);
+        }
     }
 
     /** Returns the number of lines read. */
@@ -42,19 +60,81 @@ final class XidDecoder {
         return lines;
     }
 
-    Optional<Finding> decode(String line) {
-        lines++;
-        if (lines == 1 && line.startsWith("\ufeff")) {
-            line = line.substring(1);
-        }
-        String plain = (line.indexOf('\u001b') < 0 ? line : COLOUR.matcher(line).replaceAll("")).replace('\t', ' ');
-        Optional<Signal> found =
-                Journal.looksLikeEntry(plain) ? Journal.message(plain).flatMap(this::signal) : signal(plain);
-        return found.map(signal -> new Finding(lines - wrapped.reachedBack(), withUuid(signal)));
+    /** Returns the lines that the driver can have written, in a form that is not read. */
+    Collection<Unread> unread() {
+        return unread.values();
     }
 
-    private Optional<Signal> signal(String message) {
-        return parser.parse(wrapped.join(message));
+    /** Returns the lines in which another program quotes the driver. */
+    Collection<Unread> quoted() {
+        return quoted.values();
+    }
+
+    /** Returns the messages that end with this line. */
+    List<Finding> decode(String line) {
+        lines++;
+        String text = line.startsWith("\ufeff") ? line.substring(1) : line;
+        String plain = (text.indexOf('\u001b') < 0 ? text : COLOUR.matcher(text).replaceAll("")).replace('\t', ' ');
+        return found(records.read(plain, lines));
+    }
+
+    /** Returns the messages that the end of the log cuts. */
+    List<Finding> end() {
+        return found(records.end());
+    }
+
+    private List<Finding> found(List<LogRecords.Entry> entries) {
+        List<Finding> found = new ArrayList<>(1);
+        for (LogRecords.Entry entry : entries) {
+            byProgram = false;
+            Optional<Signal> signal = signal(entry);
+            XidMention mention = signal.isPresent() ? XidMention.NONE : XidMention.of(entry.text());
+            if (mention != XidMention.NONE) {
+                (byProgram ? quoted : unread).merge(mention, new Unread(mention, 1, entry.line()), Unread::and);
+            }
+            signal.ifPresent(known -> found.add(new Finding(entry.line() - wrapped.reachedBack(), withUuid(known))));
+        }
+        return found;
+    }
+
+    private Optional<Signal> signal(LogRecords.Entry entry) {
+        return switch (entry.origin()) {
+            case KERNEL -> parser.parse(wrapped.join(entry.text()));
+            case LINE -> line(wrapped.join(entry.text()));
+            case PROGRAM -> {
+                byProgram = true;
+                yield GuestXid.read(entry.text());
+            }
+        };
+    }
+
+    /** Reads a line behind its prefix, and behind what tools put before that. */
+    private Optional<Signal> line(String line) {
+        String text = line;
+        for (int i = 0; i <= MOST_ENVELOPES; i++) {
+            Optional<Signal> signal = parser.parse(text).or(guest(text));
+            if (signal.isPresent() || !KernelLogParser.mayHaveMessage(text)) {
+                return signal;
+            }
+            if (JsonRecords.isOne(text)) {
+                return JsonRecords.read(text, lines).stream().findFirst().flatMap(this::signal);
+            }
+            Optional<String> inner = i < MOST_ENVELOPES ? LineEnvelope.open(text) : Optional.empty();
+            if (inner.isEmpty()) {
+                return behindPrefix(LinePrefix.of(text));
+            }
+            text = inner.get();
+        }
+        return Optional.empty();
+    }
+
+    private static Supplier<Optional<Signal>> guest(String text) {
+        return () -> GuestXid.read(text);
+    }
+
+    private Optional<Signal> behindPrefix(LinePrefix prefix) {
+        byProgram = !prefix.isKernels();
+        return byProgram ? Optional.empty() : parser.parse(prefix.text());
     }
 
     private Signal withUuid(Signal signal) {
@@ -66,82 +146,6 @@ final class XidDecoder {
         }
         String uuid = uuids.get(signal.pci().get());
         return uuid == null || signal.gpuUuid().isPresent() ? signal : signal.ofGpu(uuid);
-    }
-
-    /** A decoder of lines of `journalctl -o json`. */
-    static final class Journal {
-
-        private static final JsonFactory FACTORY = new JsonFactory();
-
-        private Journal() {}
-
-        static boolean looksLikeEntry(String line) {
-            return line.startsWith("{");
-        }
-
-        /**
-         * Returns the message if its writer is the kernel or a job that resets GPUs; empty for all others and for any other
-         * text.
-         */
-        static Optional<String> message(String line) {
-            String message = "";
-            String transport = "";
-            String identifier = "";
-            String facility = "";
-            try (JsonParser json = FACTORY.createParser(line)) {
-                json.nextToken();
-                while (json.nextToken() == JsonToken.FIELD_NAME) {
-                    String field = json.currentName();
-                    JsonToken value = json.nextToken();
-                    switch (field) {
-                        case "MESSAGE" -> message = text(json, value);
-                        case "_TRANSPORT" -> transport = text(json, value);
-                        case "SYSLOG_IDENTIFIER" -> identifier = text(json, value);
-                        case "SYSLOG_FACILITY" -> facility = text(json, value);
-                        default -> json.skipChildren();
-                    }
-                }
-            } catch (IOException e) {
-                // Truncated or broken: the part read so far may have all that counts.
-                return written(message, transport, identifier, facility);
-            }
-            return written(message, transport, identifier, facility);
-        }
-
-        private static Optional<String> written(String message, String transport, String identifier, String facility) {
-            boolean named = transport.isEmpty() && (identifier.isEmpty() || identifier.equals("kernel"));
-            // Messages that a program writes to /dev/kmsg have the kernel's transport too, but not its facility.
-            boolean kernel = (transport.equals("kernel") || named) && (facility.isEmpty() || facility.equals("0"));
-            // The one program besides the kernel whose messages count: it logs that it reset a GPU.
-            boolean resetJob = identifier.equals(KernelLogParser.RESET_JOB) && message.startsWith("GPU reset ");
-            return kernel || resetJob ? Optional.of(message) : Optional.empty();
-        }
-
-        /**
-         * Returns a field's text. journald writes text that is not UTF-8 as an array of bytes, and a field that occurs
-         * twice as an array of both.
-         */
-        private static String text(JsonParser json, JsonToken value) throws IOException {
-            if (value == JsonToken.VALUE_STRING) {
-                return json.getText();
-            }
-            if (value != JsonToken.START_ARRAY) {
-                return "";
-            }
-            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-            String first = "";
-            for (JsonToken item = json.nextToken();
-                    item != JsonToken.END_ARRAY && item != null;
-                    item = json.nextToken()) {
-                if (item == JsonToken.VALUE_NUMBER_INT) {
-                    bytes.write(json.getIntValue());
-                } else if (item == JsonToken.VALUE_STRING && first.isEmpty()) {
-                    first = json.getText();
-                }
-                json.skipChildren();
-            }
-            return first.isEmpty() ? bytes.toString(StandardCharsets.UTF_8) : first;
-        }
     }
 
     /**

@@ -184,13 +184,18 @@ class XidDecodeCommandTest {
                     {"_TRANSPORT":"stdout","SYSLOG_IDENTIFIER":"python3","MESSAGE":"%s"} | 0
                     {"_TRANSPORT":"journal","MESSAGE":"%s"} | 0
                     {"SYSLOG_IDENTIFIER":"kubelet","MESSAGE":"%s"} | 0
-                    {"log":"%s","stream":"stdout"} | 0
+                    {"log":"%s\\n","stream":"stdout"} | 1
+                    {"text":"%s"} | 0
                     {"MESSAGE":null,"_TRANSPORT":"kernel"} | 0
                     {"MESSAGE" | 0
                     {} | 0
                     { | 0""")
     void journaldWriterIsUsed(String entry, int signals) throws IOException {
-        assertThat(decode(entry.replace("%s", FALLEN))).hasSize(signals);
+        Program program = Program.run("xid", "decode", "-o", "json", file(entry.replace("%s", FALLEN)));
+        assertThat(objects(program.out())).filteredOn("signal", "xid").hasSize(signals);
+        // A quotation that is all of the log is no log without errors.
+        boolean hidden = signals == 0 && entry.contains("%s");
+        assertThat(program.exitCode()).as(program.err()).isEqualTo(hidden ? 1 : 0);
     }
 
     @ParameterizedTest
@@ -217,8 +222,11 @@ class XidDecodeCommandTest {
         log.write("NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=".getBytes(StandardCharsets.UTF_8));
         log.write(new byte[] {(byte) 0xff, (byte) 0xfe, 0x7f, 0x1b, ',', '\n'});
         log.write(("[\n\n" + FALLEN).getBytes(StandardCharsets.UTF_8));
-        List<Map<String, String>> found = decode(log.toByteArray());
-        assertThat(found).extracting(object -> object.get("line")).containsExactly("1", "4", "7");
+        Program program = Program.run("xid", "decode", "-o", "json", file(log.toByteArray()));
+        assertThat(program.exitCode()).isEqualTo(1);
+        List<Map<String, String>> found = objects(program.out());
+        assertThat(found).extracting(object -> object.get("line")).containsExactly("1", "4", "7", "2");
+        assertThat(found.get(3)).containsEntry("signal", "unread").containsEntry("count", "1");
         assertThat(found.get(1)).containsEntry("process", "\ufffd\ufffd\u007f\u001b");
     }
 

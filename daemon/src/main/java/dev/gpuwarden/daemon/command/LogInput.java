@@ -1,0 +1,163 @@
+package dev.gpuwarden.daemon.command;
+
+import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.zip.GZIPInputStream;
+
+/** A reader of a log that a user names: it unpacks gzip, reads UTF-16, and refuses other compressed files by their first bytes. */
+final class LogInput {
+
+    /** Output of `dmesg --json` in one line has all of the kernel's ring. */
+    static final int LONGEST_BYTES = 4 << 20;
+
+    private static final int BUFFER_BYTES = 64 << 10;
+
+    /** The first bytes of a file that is no text, as Latin-1, and the program that makes text of it. */
+    private record Packed(String magic, String name, String program) {}
+
+    private static final List<Packed> PACKED = List.of(
+            new Packed("(\u00b5/\u00fd", "zstd", "zstd -dc"),
+            new Packed("\u00fd7zXZ\0", "xz", "xz -dc"),
+            new Packed("BZh", "bzip2", "bzip2 -dc"),
+            new Packed("\u0004\"M\u0018", "lz4", "lz4 -dc"),
+            new Packed("LZIP", "lzip", "lzip -dc"),
+            new Packed("\u001f\u009d", "compress", "gzip -dc"),
+            new Packed("PK\u0003\u0004", "zip", "unzip -p"),
+            new Packed("LPKSHHRH", "journald", "journalctl -o json --file"));
+
+    private static final int LONGEST_MAGIC = 8;
+
+    private LogInput() {}
+
+    /** A file in a form that this program does not read. */
+    static final class PackedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        PackedException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * Reads all lines.
+     *
+     * @param name the file, for a message; "-" for standard input
+     * @param taker accepts a line, and returns whether to go on
+     * @return whether a line was longer than {@link #LONGEST_BYTES}, so that its end was not read
+     */
+    static boolean read(InputStream in, String name, Predicate<String> taker) throws IOException {
+        InputStream plain = utf8(unpacked(new BufferedInputStream(in, BUFFER_BYTES), name));
+        boolean[] open = {true};
+        boolean[] cut = {false};
+        LineSplitter.Lines lines = (bytes, from, to, end) -> {
+            cut[0] |= to - from == LONGEST_BYTES;
+            open[0] = open[0] && taker.test(text(bytes, from, to));
+        };
+        LineSplitter splitter = new LineSplitter(0, LONGEST_BYTES);
+        byte[] buffer = new byte[BUFFER_BYTES];
+        for (int size = plain.read(buffer); open[0] && size >= 0; size = plain.read(buffer)) {
+            splitter.feed(buffer, size, lines);
+        }
+        splitter.end(lines);
+        return cut[0];
+    }
+
+    private static String text(byte[] bytes, int from, int to) {
+        int end = to > from && bytes[to - 1] == '\r' ? to - 1 : to;
+        return new String(bytes, from, end - from, StandardCharsets.UTF_8);
+    }
+
+    private static byte[] first(BufferedInputStream in) throws IOException {
+        in.mark(LONGEST_MAGIC);
+        byte[] first = in.readNBytes(LONGEST_MAGIC);
+        in.reset();
+        return first;
+    }
+
+    private static BufferedInputStream unpacked(BufferedInputStream in, String name) throws IOException {
+        String first = new String(first(in), StandardCharsets.ISO_8859_1);
+        if (first.startsWith("\u001f\u008b")) {
+            return new BufferedInputStream(new GZIPInputStream(in, BUFFER_BYTES), BUFFER_BYTES);
+        }
+        for (Packed packed : PACKED) {
+            // Text may begin with the letters of bzip2; its block has a size from 1 to 9 and the digits of pi.
+            if (first.startsWith(packed.magic()) && (!packed.name().equals("bzip2") || first.startsWith("1AY", 4))) {
+                String how = packed.name().equals("journald")
+                        ? "a file of journald: print it first: "
+                        : "compressed with " + packed.name() + ": decompress it first: ";
+                throw new PackedException(
+                        how + packed.program() + (name.equals("-") ? "" : " " + name) + " | gpuwarden xid decode -");
+            }
+        }
+        return in;
+    }
+
+    /** Returns the text in UTF-8. PowerShell writes UTF-16 with a byte order mark. */
+    private static InputStream utf8(BufferedInputStream in) throws IOException {
+        byte[] first = Arrays.copyOf(first(in), 4);
+        boolean little = first[0] == (byte) 0xff && first[1] == (byte) 0xfe || zeros(first, 1);
+        boolean big = first[0] == (byte) 0xfe && first[1] == (byte) 0xff || zeros(first, 0);
+        return little || big ? new Transcoded(in, little ? StandardCharsets.UTF_16LE : StandardCharsets.UTF_16BE) : in;
+    }
+
+    /** Returns whether ASCII in two bytes begins here: each second byte is zero. */
+    private static boolean zeros(byte[] first, int zero) {
+        return first[zero] == 0 && first[zero + 2] == 0 && first[1 - zero] > 0 && first[3 - zero] > 0;
+    }
+
+    /** Text of another character set, as UTF-8. */
+    private static final class Transcoded extends InputStream {
+
+        private final Reader reader;
+        private final char[] chars = new char[BUFFER_BYTES];
+        private byte[] bytes = {};
+        private int at;
+
+        Transcoded(InputStream in, Charset charset) {
+            reader = new InputStreamReader(in, charset);
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] to, int from, int length) throws IOException {
+            if (at == bytes.length) {
+                int size = reader.read(chars, 0, chars.length - 1);
+                if (size < 0) {
+                    return -1;
+                }
+                // A character of two halves must not be cut.
+                if (size > 0 && Character.isHighSurrogate(chars[size - 1])) {
+                    int low = reader.read();
+                    if (low >= 0) {
+                        chars[size++] = (char) low;
+                    }
+                }
+                bytes = new String(chars, 0, size).getBytes(StandardCharsets.UTF_8);
+                at = 0;
+            }
+            int size = Math.min(length, bytes.length - at);
+            System.arraycopy(bytes, at, to, from, size);
+            at += size;
+            return size;
+        }
+
+        @Override
+        public void close() throws IOException {
+            reader.close();
+        }
+    }
+}
