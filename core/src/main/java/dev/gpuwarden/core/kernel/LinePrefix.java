@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.kernel;
 
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A line of a log file in its parts: the prefix of syslog, journalctl, dmesg or /dev/kmsg, and the message. A program that writes to
@@ -39,6 +40,10 @@ public record LinePrefix(String stamp, String tag, String text) {
         /** The position of the fraction's point in {@code 2025-01-25T10:34:54,859532}. */
         private static final int FRACTION = 19;
 
+        /** The names of <a href="https://www.rfc-editor.org/rfc/rfc5424#section-6.2.1">facilities</a> in syslog.conf; also local0 to 7. */
+        private static final Set<String> FACILITIES = Set.of(
+                "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp");
+
         private int at;
         private String stamp = "";
         private String tag = "";
@@ -67,7 +72,10 @@ public record LinePrefix(String stamp, String tag, String text) {
                 hostAndTag(true);
             } else if (wallStamp()) {
                 // dmesg's own form has a comma before the fraction, and no host.
-                if (!dmesg && (stamp.length() <= FRACTION || stamp.charAt(FRACTION) != ',')) {
+                if (!dmesg
+                        && (stamp.length() <= FRACTION || stamp.charAt(FRACTION) != ',')
+                        && !tagInBrackets()
+                        && !hostAndLevel()) {
                     hostAndTag(false);
                 }
             } else {
@@ -189,6 +197,58 @@ public record LinePrefix(String stamp, String tag, String text) {
             return true;
         }
 
+        /** Reads {@code [kernel] }, metalog's tag. */
+        private boolean tagInBrackets() {
+            int close = at < end && line.charAt(at) == '[' ? line.indexOf(']', at) : -1;
+            if (close < 0 || close >= end || stampLike(at + 1, close)) {
+                return false;
+            }
+            for (int i = at + 1; i < close; i++) {
+                if (!Cursor.isWord(line.charAt(i)) && line.charAt(i) != '-') {
+                    return false;
+                }
+            }
+            tag = line.substring(at + 1, close);
+            at = close + 1;
+            return true;
+        }
+
+        /** Reads {@code host kern.err kernel: } of BusyBox, which OpenWrt prints without the host. */
+        private boolean hostAndLevel() {
+            int word = at;
+            int to = level(word);
+            if (to < 0) {
+                word = spaces(Math.max(at, line.indexOf(' ', at)));
+                to = level(word);
+            }
+            if (to < 0) {
+                return false;
+            }
+            foreign = !line.startsWith("kern.", word);
+            if (!tagAt(to, false)) {
+                at = to;
+            }
+            return true;
+        }
+
+        /** Returns the position behind {@code kern.err }; -1 for other text. */
+        private int level(int from) {
+            int dot = from;
+            while (dot < end && (lower(line.charAt(dot)) || digit(dot))) {
+                dot++;
+            }
+            int to = dot + 1;
+            while (to < end && lower(line.charAt(to))) {
+                to++;
+            }
+            if (to >= end || line.charAt(dot) != '.' || line.charAt(to) != ' ' || to - dot < 4) {
+                return -1;
+            }
+            String facility = line.substring(from, dot);
+            boolean known = FACILITIES.contains(facility) || facility.length() == 6 && facility.startsWith("local");
+            return known ? spaces(to) : -1;
+        }
+
         /**
          * Reads {@code host kernel: }, and {@code kernel: } alone. It accepts other programs' tags only behind a stamp of syslog,
          * because messages have colons too.
@@ -224,8 +284,10 @@ public record LinePrefix(String stamp, String tag, String text) {
             if (kernelOnly ? !name.equals(KERNEL) : from == at && !name.equals(KERNEL)) {
                 return false;
             }
-            tag = name;
-            at = i + 1;
+            // syslog-ng takes the driver's name for a tag where its source of the kernel's log has no program-override.
+            boolean drivers = name.equals("NVRM");
+            tag = drivers ? "" : name;
+            at = drivers ? from : i + 1;
             return true;
         }
 

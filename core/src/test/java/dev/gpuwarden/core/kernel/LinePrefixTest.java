@@ -78,6 +78,18 @@ class LinePrefixTest {
                     '[11월21 09:41] ' | 11월21 09:41 | ''
                     '[월  6월  2 09:41:12 2025] ' | 월  6월  2 09:41:12 2025 | ''
                     ' kernel:' | '' | kernel
+                    'Jun  2 09:41:12 n kern.err kernel: [   12.000001] ' | Jun  2 09:41:12 | kernel
+                    'Jun  2 09:41:12 n kern.warn ' | Jun  2 09:41:12 | ''
+                    'Jun  2 09:41:12 n user.notice kernel: ' | Jun  2 09:41:12 | user
+                    'Jun  2 09:41:12 n local7.err ' | Jun  2 09:41:12 | user
+                    'Jun  2 09:41:12 n daemon.info app[12]: ' | Jun  2 09:41:12 | app
+                    'Mon Jun  2 09:41:12 2025 kern.err kernel: ' | Mon Jun  2 09:41:12 2025 | kernel
+                    'Mon Jun  2 09:41:12 2025 kern.err app: ' | Mon Jun  2 09:41:12 2025 | app
+                    'Jun  2 09:41:12 gpu.info kernel: ' | Jun  2 09:41:12 | kernel
+                    'Jun  2 09:41:12 n ' | Jun  2 09:41:12 | ''
+                    'Jun  2 09:41:12 [kernel] ' | Jun  2 09:41:12 | kernel
+                    'Jun  2 09:41:12 [kernel] [   12.000001] ' | Jun  2 09:41:12 | kernel
+                    'Jun  2 09:41:12 [my-app] ' | Jun  2 09:41:12 | my-app
                     'Nov 21 02:00:02 node-1 kubelet[1234]: ' | Nov 21 02:00:02 | kubelet
                     'Nov 21 02:00:02 node-1 nvsentinel-gpu-reset: ' | Nov 21 02:00:02 | nvsentinel-gpu-reset
                     """)
