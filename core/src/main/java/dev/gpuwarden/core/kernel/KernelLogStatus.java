@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param lost the number of records known to be lost; a gap of unknown size adds nothing
  * @param lastGap the newest gap; empty without a gap
  * @param forged the number of refused records: they contain a message of the kernel and come from another writer
+ * @param unread the number of records about an XID that no known form fits
+ * @param lastUnread the newest of them; empty without one
  * @param collapsed the number of repetitions that became part of another event
  * @param unreadable the reason for which the log cannot be read now; empty while it can
  * @param lastError the newest error, also after it is over; empty without an error
@@ -25,6 +27,8 @@ public record KernelLogStatus(
         long lost,
         Optional<Gap> lastGap,
         long forged,
+        long unread,
+        Optional<Unread> lastUnread,
         long collapsed,
         Optional<String> unreadable,
         Optional<String> lastError) {
@@ -37,4 +41,12 @@ public record KernelLogStatus(
      * @param why the cause of the loss
      */
     public record Gap(Instant seen, long lost, String why) {}
+
+    /**
+     * A record about an XID that was not read.
+     *
+     * @param seen the time at which it was read
+     * @param text the record, shortened
+     */
+    public record Unread(Instant seen, String text) {}
 }

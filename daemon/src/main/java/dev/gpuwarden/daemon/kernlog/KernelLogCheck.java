@@ -19,8 +19,8 @@ import java.util.Optional;
 public final class KernelLogCheck implements HealthCheck {
 
     /**
-     * The time for which a gap makes the node undecided. A gap may hide a fault, but within an hour a fault is logged again or fails
-     * another check. Without this limit, one flood of the log would keep the node undecided.
+     * The time for which a gap, or a record that was not read, makes the node undecided. It may hide a fault, but within an hour a
+     * fault is logged again or fails another check. Without this limit, one flood of the log would keep the node undecided.
      */
     static final Duration GAP_COUNTS = Duration.ofHours(1);
 
@@ -61,6 +61,17 @@ public final class KernelLogCheck implements HealthCheck {
                     "part of the kernel log was lost at " + gap.get().seen() + ": "
                             + gap.get().why(),
                     "a larger ring holds more: boot with log_buf_len=4M");
+        }
+        Optional<KernelLogStatus.Unread> unread =
+                status.lastUnread().filter(last -> last.seen().plus(GAP_COUNTS).isAfter(now));
+        if (unread.isPresent()) {
+            return Finding.unknown(
+                    "kernel-log-unread",
+                    Subject.NODE,
+                    status.unread() + (status.unread() == 1 ? " record" : " records")
+                            + " about an XID in a form that is not read, the last at "
+                            + unread.get().seen() + ": " + unread.get().text(),
+                    "examine the GPU that it names; read /dev/kmsg or the journal instead of a file");
         }
         return Finding.pass(
                 "kernel-log",

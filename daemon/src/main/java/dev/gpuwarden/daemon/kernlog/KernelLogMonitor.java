@@ -230,6 +230,7 @@ public final class KernelLogMonitor implements AutoCloseable {
             try {
                 List<Occurrence> events = classifier.classify(record);
                 names.news().ifPresent(text -> batcher.saveNames(boot.id(), text));
+                classifier.unread().news().ifPresent(this::notRead);
                 return events;
             } catch (RuntimeException e) {
                 // One record must not end the reading of all others.
@@ -237,6 +238,13 @@ public final class KernelLogMonitor implements AutoCloseable {
                 counters.error("a record could not be classified: " + e);
                 return List.of();
             }
+        }
+
+        private void notRead(String text) {
+            LOG.log(
+                    Level.WARNING,
+                    "a record of the kernel log is about an Xid in a form that is not read; examine the GPU it names: "
+                            + text);
         }
 
         @Override

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.kernlog;
 
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelLogStatus.Gap;
+import dev.gpuwarden.core.kernel.KernelLogStatus.Unread;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.model.Absence;
@@ -48,6 +49,8 @@ public record KernelLogStats(
         private final Map<Code, Long> signals = new LinkedHashMap<>();
         private long all;
         private long forged;
+        private long unread;
+        private Optional<Unread> lastUnread = Optional.empty();
         private long suppressed;
         private long silent;
         private String source = "";
@@ -82,6 +85,12 @@ public record KernelLogStats(
 
         synchronized void forged() {
             forged++;
+        }
+
+        /** Counts a record about an XID that no known form fits. */
+        synchronized void unread(String text, Instant now) {
+            unread++;
+            lastUnread = Optional.of(new Unread(now, text));
         }
 
         /** Counts a signal that repeats an XID. */
@@ -130,7 +139,18 @@ public record KernelLogStats(
                 return Reading.absent(Absence.PENDING, 0, "the kernel log");
             }
             return Reading.of(new KernelLogStatus(
-                    source, since, all, gaps, lost, lastGap, forged, collapsed, unreadable, lastError));
+                    source,
+                    since,
+                    all,
+                    gaps,
+                    lost,
+                    lastGap,
+                    forged,
+                    unread,
+                    lastUnread,
+                    collapsed,
+                    unreadable,
+                    lastError));
         }
 
         synchronized KernelLogStats stats(

@@ -56,6 +56,7 @@ final class KernelMessageClassifier {
     private final GpuNames names;
     private final XidHistory xids = new XidHistory();
     private final KernelLogStats.Counters counters;
+    private final UnreadLines unread;
     private final Clock clock;
     private final WrappedMessage wrapped = new WrappedMessage();
     private RecordRules others = RecordRules.NONE;
@@ -72,6 +73,7 @@ final class KernelMessageClassifier {
         this.rules = new Rules.Evaluator(rules);
         this.names = names;
         this.counters = counters;
+        this.unread = new UnreadLines(counters);
         this.clock = clock;
     }
 
@@ -91,6 +93,11 @@ final class KernelMessageClassifier {
         return Checks.rebooted(rules.rules(), others, nodeName, clock.instant());
     }
 
+    /** Returns the records about an XID that were not read. */
+    UnreadLines unread() {
+        return unread;
+    }
+
     /** Returns the history of XIDs. Any thread may read it. */
     XidHistory xids() {
         return xids;
@@ -105,9 +112,8 @@ final class KernelMessageClassifier {
         boolean kernels = record.writer() == Writer.KERNEL || record.writer() == Writer.UNTOLD;
         List<Occurrence> events = kernels ? otherMatches(record) : List.of();
         if (parsed.isEmpty()) {
-            return kernels && !rules.rules().patterns().isEmpty()
-                    ? with(events, patternMatch(record, text).map(List::of).orElse(List.of()))
-                    : events;
+            unread.add(record, clock.instant());
+            return kernels && !rules.rules().patterns().isEmpty() ? with(events, patternMatch(record, text)) : events;
         }
         Signal signal = parsed.get();
         if (!kernels && !(signal.kind() == Kind.GPU_RESET && record.writer() == Writer.PRIVILEGED)) {
@@ -122,10 +128,7 @@ final class KernelMessageClassifier {
                 yield events;
             }
             case GPU_RESET -> with(events, reset(signal, text, when, record.proven()));
-            default ->
-                with(
-                        events,
-                        fault(signal, text, when, record.proven()).map(List::of).orElse(List.of()));
+            default -> with(events, fault(signal, text, when, record.proven()));
         };
     }
 
@@ -144,6 +147,10 @@ final class KernelMessageClassifier {
         List<Occurrence> all = new ArrayList<>(events);
         all.addAll(more);
         return all;
+    }
+
+    private static List<Occurrence> with(List<Occurrence> events, Optional<Occurrence> more) {
+        return with(events, more.map(List::of).orElse(List.of()));
     }
 
     private List<Occurrence> otherMatches(KernelRecord record) {

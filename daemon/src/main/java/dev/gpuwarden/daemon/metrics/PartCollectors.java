@@ -106,6 +106,7 @@ public final class PartCollectors {
             out.add("gpuwarden_kernel_log_suppressed_signals", stats.suppressed());
             out.add("gpuwarden_kernel_log_collapsed_signals", status.collapsed());
             out.add("gpuwarden_kernel_log_forged_records", status.forged());
+            out.add("gpuwarden_kernel_log_unread_records", status.unread());
             out.add("gpuwarden_kernel_log_events", stats.events());
             out.add("gpuwarden_kernel_log_unstored_events", stats.unstored());
             out.add("gpuwarden_kernel_log_gaps", status.gaps());

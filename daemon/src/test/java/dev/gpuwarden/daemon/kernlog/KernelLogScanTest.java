@@ -116,8 +116,38 @@ class KernelLogScanTest {
     }
 
     private static KernelLogStatus status(Optional<Gap> gap, Optional<String> unreadable) {
+        return status(gap, Optional.empty(), unreadable);
+    }
+
+    private static KernelLogStatus status(
+            Optional<Gap> gap, Optional<KernelLogStatus.Unread> unread, Optional<String> unreadable) {
         return new KernelLogStatus(
-                "/dev/kmsg", TestClock.START, 7, gap.isPresent() ? 1 : 0, 0, gap, 0, 0, unreadable, Optional.empty());
+                "/dev/kmsg",
+                TestClock.START,
+                7,
+                gap.isPresent() ? 1 : 0,
+                0,
+                gap,
+                0,
+                unread.isPresent() ? 3 : 0,
+                unread,
+                0,
+                unreadable,
+                Optional.empty());
+    }
+
+    @Test
+    void checkIsUndecidedAfterARecordThatWasNotRead() {
+        Instant now = TestClock.START;
+        KernelLogStatus.Unread recent = new KernelLogStatus.Unread(now.minus(Duration.ofMinutes(59)), "x NVRM: Xid");
+        Finding unread =
+                KernelLogCheck.judge(Reading.of(status(Optional.empty(), Optional.of(recent), Optional.empty())), now);
+        assertThat(unread.outcome()).isEqualTo(Outcome.UNKNOWN);
+        assertThat(unread.message()).contains("3 records about an XID in a form that is not read", "x NVRM: Xid");
+        KernelLogStatus.Unread old = new KernelLogStatus.Unread(now.minus(Duration.ofMinutes(61)), "");
+        assertThat(KernelLogCheck.judge(Reading.of(status(Optional.empty(), Optional.of(old), Optional.empty())), now)
+                        .outcome())
+                .isEqualTo(Outcome.PASS);
     }
 
     @Test

@@ -44,6 +44,8 @@ class KernelLogMetricsTest {
                 41,
                 Optional.of(new Gap(Instant.EPOCH, 40, "overwritten")),
                 5,
+                6,
+                Optional.empty(),
                 798_000,
                 unreadable,
                 Optional.empty()));
