@@ -26,18 +26,31 @@ public enum XidMention {
 
     /** Returns the first mention in the text. Allocates nothing. */
     public static XidMention of(String text) {
+        return of(text, 0);
+    }
+
+    /** Returns the mention behind the first one, with a driver's name of its own: a line can have two messages. */
+    public static XidMention second(String text) {
+        return of(text, 1);
+    }
+
+    /** @param skipped the number of mentions before the one to return */
+    private static XidMention of(String text, int skipped) {
+        int before = skipped;
+        int floor = 0;
         for (int i = 0; i + CODE.length() <= text.length(); i++) {
             if ((text.charAt(i) | 0x20) == 'x' && text.regionMatches(true, i, CODE, 0, CODE.length())) {
-                XidMention found = at(text, i);
-                if (found != NONE) {
+                XidMention found = at(text, i, floor);
+                if (found != NONE && before-- == 0) {
                     return found;
                 }
+                floor = found == NONE ? floor : i;
             }
         }
         return NONE;
     }
 
-    private static XidMention at(String text, int xid) {
+    private static XidMention at(String text, int xid, int floor) {
         int behind = xid + CODE.length();
         if (behind < text.length() && Cursor.isWord(text.charAt(behind))) {
             return NONE;
@@ -49,7 +62,7 @@ public enum XidMention {
         }
         XidMention mention = switches ? SXID : XID;
         int length = mention.driver.length();
-        for (int i = start - length; i >= 0 && i > start - FARTHEST; i--) {
+        for (int i = start - length; i >= floor && i > start - FARTHEST; i--) {
             if (text.regionMatches(true, i, mention.driver, 0, length)) {
                 return mention;
             }

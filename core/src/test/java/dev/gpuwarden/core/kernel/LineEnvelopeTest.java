@@ -82,6 +82,17 @@ class LineEnvelopeTest {
         assertThat(XidMention.of("z".repeat(300) + " " + text)).isEqualTo(mention);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    NVRM: Xid (PCI:0000:3b:00): 79 | NONE
+                    NVRM: Xid (PCI:0000:3b:00): 45, caused by previous Xid 149 | NONE
+                    NVRM: Xid (PCI:0000:3b:00): 79 NVRM: Xid (PCI:0000:3c:00): 79 | XID
+                    NVRM: Xid (PCI:0000:3b:00): 79 nvidia-nvswitch0: SXid | SXID
+                    x | NONE""")
+    void secondMessageOfALineIsFound(String text, XidMention mention) {
+        assertThat(XidMention.second(text)).isEqualTo(mention);
+    }
+
     /** Line | code | severity | process | guest's channel. */
     @ParameterizedTest
     @CsvSource(delimiter = '^', quoteCharacter = '`', textBlock = """

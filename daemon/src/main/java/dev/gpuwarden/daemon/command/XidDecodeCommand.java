@@ -204,11 +204,10 @@ final class XidDecodeCommand implements Callable<Integer> {
             if (output.format() == Output.Format.table) {
                 table.print(out);
             }
-            decoder.unread().forEach(lines -> notRead("unread", lines, "in a form that is not read", err));
+            decoder.unread().forEach(lines -> notRead("unread", lines, "in a form that is not read", true, err));
             boolean onlyQuoted = shown == 0 && !decoder.quoted().isEmpty();
-            if (onlyQuoted) {
-                decoder.quoted().forEach(lines -> notRead("quoted", lines, "in the message of another program", err));
-            }
+            decoder.quoted()
+                    .forEach(lines -> notRead("quoted", lines, "in the message of another program", onlyQuoted, err));
             out.flush();
             if (cut) {
                 err.println("gpuwarden: " + shownName() + ": a line is longer than " + (LogInput.LONGEST_BYTES >> 20)
@@ -226,7 +225,7 @@ final class XidDecodeCommand implements Callable<Integer> {
             return decoder.unread().isEmpty() && !onlyQuoted && !cut;
         }
 
-        private void notRead(String signal, XidDecoder.Unread lines, String how, PrintWriter err) {
+        private void notRead(String signal, XidDecoder.Unread lines, String how, boolean fails, PrintWriter err) {
             boolean one = lines.count() == 1;
             String text = lines.count() + (one ? " line has '" : " lines have '")
                     + lines.mention().label() + "' " + how + ", the first in line " + lines.first();
@@ -235,7 +234,9 @@ final class XidDecodeCommand implements Callable<Integer> {
             tree.put("signal", signal);
             tree.put("count", lines.count());
             tree.put("why", text);
-            print(tree);
+            if (fails) {
+                print(tree);
+            }
             err.println("gpuwarden: " + shownName() + ": " + text);
         }
     }

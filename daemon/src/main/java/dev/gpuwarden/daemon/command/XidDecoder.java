@@ -73,9 +73,18 @@ final class XidDecoder {
     /** Returns the messages that end with this line. */
     List<Finding> decode(String line) {
         lines++;
-        String text = line.startsWith("\ufeff") ? line.substring(1) : line;
+        String text = line.substring(noise(line));
         String plain = (text.indexOf('\u001b') < 0 ? text : COLOUR.matcher(text).replaceAll("")).replace('\t', ' ');
         return found(records.read(plain, lines));
+    }
+
+    /** Returns the end of what is no text: a byte order mark, the line end of a serial console, and the zeros that a crash leaves. */
+    private static int noise(String line) {
+        int i = 0;
+        while (i < line.length() && "\ufeff\r\0".indexOf(line.charAt(i)) >= 0) {
+            i++;
+        }
+        return i;
     }
 
     /** Returns the messages that the end of the log cuts. */
@@ -88,7 +97,7 @@ final class XidDecoder {
         for (LogRecords.Entry entry : entries) {
             byProgram = false;
             Optional<Signal> signal = signal(entry);
-            XidMention mention = signal.isPresent() ? XidMention.NONE : XidMention.of(entry.text());
+            XidMention mention = signal.isPresent() ? XidMention.second(entry.text()) : XidMention.of(entry.text());
             if (mention != XidMention.NONE) {
                 (byProgram ? quoted : unread).merge(mention, new Unread(mention, 1, entry.line()), Unread::and);
             }
@@ -117,7 +126,7 @@ final class XidDecoder {
                 return signal;
             }
             if (JsonRecords.isOne(text)) {
-                return JsonRecords.read(text, lines).stream().findFirst().flatMap(this::signal);
+                return onlyOne(JsonRecords.read(text, lines)).flatMap(this::signal);
             }
             Optional<String> inner = i < MOST_ENVELOPES ? LineEnvelope.open(text) : Optional.empty();
             if (inner.isEmpty()) {
@@ -126,6 +135,14 @@ final class XidDecoder {
             text = inner.get();
         }
         return Optional.empty();
+    }
+
+    /** Returns the one record that may have a message; empty for several, so that the line counts as not read. */
+    private static Optional<LogRecords.Entry> onlyOne(List<LogRecords.Entry> entries) {
+        List<LogRecords.Entry> possible = entries.stream()
+                .filter(entry -> KernelLogParser.mayHaveMessage(entry.text()))
+                .toList();
+        return possible.size() == 1 ? Optional.of(possible.get(0)) : Optional.empty();
     }
 
     private static Supplier<Optional<Signal>> guest(String text) {

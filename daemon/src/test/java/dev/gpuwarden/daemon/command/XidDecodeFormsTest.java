@@ -64,6 +64,9 @@ class XidDecodeFormsTest {
                 "10.0.0.1: kern:     err: [2026-06-02T09:41:12.0Z]: %s",
                 " kernel:%s",
                 "\ufeff%s",
+                "\r[  123.456789] %s",
+                "\0\0\0Jun  2 09:41:12 n kernel: %s",
+                "Jun  2 09:41:12 n kern.err kernel: %s",
                 "<3>1 2026-11-28T21:18:15Z vm kernel - - [meta sequenceId=\"1\"] %s",
                 "2025-06-02T09:41:12.123456789Z stdout F [  123.456789] %s",
                 "kern.log:7:2025-06-02T09:41:12.123456789Z stderr F W0602 09:41:12.123456       1 kmsg.go:42] %s",
@@ -225,6 +228,20 @@ class XidDecodeFormsTest {
                 .contains("standard input: 2 lines have 'NVRM: Xid' in a form that is not read, the first in line 2");
     }
 
+    /** Each second message is in the text of the first, or beside it in one object within another log. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "%s\r%s",
+                "Jun  2 09:41:12 n kernel: %s %s",
+                "2025-06-02T09:41:12.123456789Z stdout F {\"a\":{\"msg\":\"%s\"},\"b\":{\"msg\":\"%s\"}}"
+            })
+    void secondMessageOfALineIsNotLost(String form) {
+        Program program = json(form.replace("%s", XID) + "\n");
+        assertThat(program.exitCode()).isEqualTo(1);
+        assertThat(program.out()).contains("{\"line\":1,\"signal\":\"unread\",\"count\":1,");
+    }
+
     @Test
     void guestsXidIsShownAndIsNoFaultOfTheHost() {
         Program program = json("Jun  2 09:41:12 h nvidia-vgpu-mgr[27029]: error: vmiop_log: (0x0): XID 43 detected on"
@@ -244,6 +261,7 @@ class XidDecodeFormsTest {
         Program beside = json(quoted + XID);
         assertThat(beside.exitCode()).isZero();
         assertThat(beside.out()).doesNotContain("quoted");
+        assertThat(beside.err()).contains("1 line has 'NVRM: Xid' in the message of another program");
     }
 
     private static final String[] PARTS = {
