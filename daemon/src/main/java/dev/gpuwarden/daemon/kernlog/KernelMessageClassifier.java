@@ -4,6 +4,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.Proof;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.kernel.FabricSuspicion;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
@@ -59,6 +60,10 @@ final class KernelMessageClassifier {
     private final UnreadLines unread;
     private final Clock clock;
     private final WrappedMessage wrapped = new WrappedMessage();
+    private final FabricSuspicion fabric = new FabricSuspicion();
+    /** What any user may have written says nothing about the fabric that the kernel's own lines show. */
+    private final FabricSuspicion unprovenFabric = new FabricSuspicion();
+
     private RecordRules others = RecordRules.NONE;
 
     KernelMessageClassifier(
@@ -90,6 +95,8 @@ final class KernelMessageClassifier {
     /** Returns the events of a reboot, which clear all faults of the log. */
     List<Occurrence> reboot() {
         xids.clearLast();
+        fabric.clear();
+        unprovenFabric.clear();
         return Checks.rebooted(rules.rules(), others, nodeName, clock.instant());
     }
 
@@ -128,7 +135,11 @@ final class KernelMessageClassifier {
                 yield events;
             }
             case GPU_RESET -> with(events, reset(signal, text, when, record.proven()));
-            default -> with(events, fault(signal, text, when, record.proven()));
+            default -> {
+                List<Occurrence> found = with(events, fault(signal, text, when, record.proven()));
+                Optional<Signal> suspicion = (record.proven() ? fabric : unprovenFabric).add(signal, when);
+                yield with(found, suspicion.flatMap(whole -> fault(whole, text, when, record.proven())));
+            }
         };
     }
 
