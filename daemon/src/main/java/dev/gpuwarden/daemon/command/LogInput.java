@@ -9,11 +9,14 @@ import java.io.Reader;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.zip.GZIPInputStream;
 
-/** A reader of a log that a user names: it unpacks gzip, reads UTF-16, and refuses other compressed files by their first bytes. */
+/** A reader of a log that a user names: it unpacks gzip, reads UTF-16 and UTF-32, and refuses other compressed files by their first bytes. */
 final class LogInput {
 
     /** Output of `dmesg --json` in one line has all of the kernel's ring. */
@@ -34,9 +37,24 @@ final class LogInput {
             new Packed("PK\u0003\u0004", "zip", "unzip -p"),
             new Packed("LPKSHHRH", "journald", "journalctl -o json --file"));
 
+    /** Byte order marks, as Latin-1, of which the longer ones come first: one of UTF-32 begins with one of UTF-16. */
+    private static final Map<String, Charset> MARKS = marks();
+
     private static final int LONGEST_MAGIC = 8;
 
+    /** A rotated log that was compressed again has two. */
+    private static final int MOST_LAYERS = 4;
+
     private LogInput() {}
+
+    private static Map<String, Charset> marks() {
+        Map<String, Charset> marks = new LinkedHashMap<>();
+        marks.put("\u00ff\u00fe\0\0", Charset.forName("UTF-32LE"));
+        marks.put("\0\0\u00fe\u00ff", Charset.forName("UTF-32BE"));
+        marks.put("\u00ff\u00fe", StandardCharsets.UTF_16LE);
+        marks.put("\u00fe\u00ff", StandardCharsets.UTF_16BE);
+        return marks;
+    }
 
     /** A file in a form that this program does not read. */
     static final class PackedException extends IOException {
@@ -83,10 +101,15 @@ final class LogInput {
         return first;
     }
 
-    private static BufferedInputStream unpacked(BufferedInputStream in, String name) throws IOException {
+    private static BufferedInputStream unpacked(BufferedInputStream log, String name) throws IOException {
+        BufferedInputStream in = log;
         String first = new String(first(in), StandardCharsets.ISO_8859_1);
-        if (first.startsWith("\u001f\u008b")) {
-            return new BufferedInputStream(new GZIPInputStream(in, BUFFER_BYTES), BUFFER_BYTES);
+        for (int layer = 0; first.startsWith("\u001f\u008b"); layer++) {
+            if (layer == MOST_LAYERS) {
+                throw new PackedException("compressed with gzip more than " + MOST_LAYERS + " times");
+            }
+            in = new BufferedInputStream(new GZIPInputStream(in, BUFFER_BYTES), BUFFER_BYTES);
+            first = new String(first(in), StandardCharsets.ISO_8859_1);
         }
         for (Packed packed : PACKED) {
             // Text may begin with the letters of bzip2; its block has a size from 1 to 9 and the digits of pi.
@@ -101,12 +124,16 @@ final class LogInput {
         return in;
     }
 
-    /** Returns the text in UTF-8. PowerShell writes UTF-16 with a byte order mark. */
+    /** Returns the text in UTF-8. PowerShell writes UTF-16 with a byte order mark, and can write UTF-32. */
     private static InputStream utf8(BufferedInputStream in) throws IOException {
         byte[] first = Arrays.copyOf(first(in), 4);
-        boolean little = first[0] == (byte) 0xff && first[1] == (byte) 0xfe || zeros(first, 1);
-        boolean big = first[0] == (byte) 0xfe && first[1] == (byte) 0xff || zeros(first, 0);
-        return little || big ? new Transcoded(in, little ? StandardCharsets.UTF_16LE : StandardCharsets.UTF_16BE) : in;
+        Optional<Charset> charset = MARKS.entrySet().stream()
+                .filter(mark -> new String(first, StandardCharsets.ISO_8859_1).startsWith(mark.getKey()))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .or(() -> zeros(first, 1) ? Optional.of(StandardCharsets.UTF_16LE) : Optional.empty())
+                .or(() -> zeros(first, 0) ? Optional.of(StandardCharsets.UTF_16BE) : Optional.empty());
+        return charset.isPresent() ? new Transcoded(in, charset.get()) : in;
     }
 
     /** Returns whether ASCII in two bytes begins here: each second byte is zero. */

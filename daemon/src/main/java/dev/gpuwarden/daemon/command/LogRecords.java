@@ -56,6 +56,9 @@ final class LogRecords {
     /** journalctl writes a message that is not one line of text behind eight bytes with its length. */
     private boolean binary;
 
+    /** The lines of the message behind its first one. */
+    private final StringBuilder more = new StringBuilder();
+
     private String lastField = "";
     private long messageLine;
 
@@ -107,21 +110,24 @@ final class LogRecords {
         boolean matches = field.matches();
         if (binary && !fields.containsKey(MESSAGE)) {
             fields.put(MESSAGE, line.substring(line.lastIndexOf('\0', Long.BYTES) + 1));
+            more.setLength(0);
             messageLine = number;
         } else if (matches) {
             binary = false;
             lastField = field.group(1);
             if (JsonRecords.isOfInterest(lastField)) {
                 fields.put(lastField, field.group(2));
-                messageLine = lastField.equals(MESSAGE) ? number : messageLine;
+                if (lastField.equals(MESSAGE)) {
+                    more.setLength(0);
+                    messageLine = number;
+                }
             }
         } else if (line.equals(MESSAGE)) {
             binary = true;
-        } else if (binary || lastField.equals(MESSAGE) && line.startsWith(CONTINUED)) {
-            String so = fields.getOrDefault(MESSAGE, "");
-            fields.put(MESSAGE, so.length() < LONGEST ? so + " " + line.strip() : so);
-        } else if (!line.startsWith(CONTINUED)) {
-            // Another text follows the output of journalctl.
+        } else if (continues(line) && more.length() + line.length() <= LONGEST) {
+            more.append(' ').append(line.strip());
+        } else if (continues(line) || !line.startsWith(CONTINUED)) {
+            // Another text follows the output of journalctl, or the message has no end.
             List<Entry> entries = new ArrayList<>(endOfFields());
             inFields = false;
             entries.addAll(read(line, number));
@@ -130,7 +136,13 @@ final class LogRecords {
         return List.of();
     }
 
+    private boolean continues(String line) {
+        return binary || lastField.equals(MESSAGE) && line.startsWith(CONTINUED);
+    }
+
     private List<Entry> endOfFields() {
+        fields.computeIfPresent(MESSAGE, (name, first) -> first + more);
+        more.setLength(0);
         Optional<Entry> entry = JsonRecords.written(fields, messageLine);
         fields.clear();
         lastField = "";

@@ -3,15 +3,11 @@ package dev.gpuwarden.daemon.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,12 +16,9 @@ import picocli.CommandLine;
 /** Each form of a log that a user names is read; a line about an XID in another form is counted and fails the command. */
 class XidDecodeFormsTest {
 
-    private static final String XID = "NVRM: Xid (PCI:0000:3b:00): 48, pid=1, name=a, text";
+    static final String XID = "NVRM: Xid (PCI:0000:3b:00): 48, pid=1, name=a, text";
 
-    @TempDir
-    Path folder;
-
-    private static Program decode(byte[] log, String... options) {
+    static Program decode(byte[] log, String... options) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine line = new CommandLine(new XidDecodeCommand(() -> new ByteArrayInputStream(log)));
@@ -162,40 +155,14 @@ class XidDecodeFormsTest {
         assertThat(program.out()).startsWith("{\"line\":4,\"signal\":\"xid\",\"code\":\"48\"");
     }
 
+    /** A record in several lines, without an end. */
     @Test
-    void textInUtf16IsRead() {
-        for (String mark : new String[] {"\ufeff", ""}) {
-            String text = mark + "Jun  2 09:41:12 n kernel: " + XID + "\r\n\ud83d\udc1f\r\n".repeat(40_000) + XID;
-            Program little = decode(text.getBytes(StandardCharsets.UTF_16LE), "-o", "json");
-            assertThat(little.exitCode()).as(little.err()).isZero();
-            assertThat(little.out().lines()).hasSize(2);
-            Program big = decode(text.getBytes(StandardCharsets.UTF_16BE), "-o", "json");
-            assertThat(big.out()).isEqualTo(little.out());
-        }
-    }
-
-    /** Program | first bytes in hexadecimal. */
-    @ParameterizedTest
-    @CsvSource({
-        "zstd -dc, 28b52ffd04",
-        "xz -dc, fd377a585a00",
-        "bzip2 -dc, 425a683931415926",
-        "lz4 -dc, 04224d18",
-        "gzip -dc, 1f9d90",
-        "unzip -p, 504b0304",
-        "journalctl -o json --file, 4c504b5348485248"
-    })
-    void otherCompressedLogsAreNamed(String program, String hex) throws IOException {
-        Path log = Files.write(folder.resolve("z.log"), java.util.HexFormat.of().parseHex(hex));
-        Program refused = Program.run("xid", "decode", log.toString());
-        assertThat(refused.exitCode()).isEqualTo(1);
-        assertThat(refused.out()).isEmpty();
-        assertThat(refused.err()).contains("first: " + program + " " + log + " | gpuwarden xid decode -");
-    }
-
-    @Test
-    void bzip2sLettersMayBeginALog() {
-        assertThat(json("BZh: a text\n" + XID).exitCode()).isZero();
+    void messageBehindARecordWithoutEndIsRead() {
+        String binary = "__CURSOR=1\nMESSAGE\n" + "y\n".repeat(700_000) + XID + "\n";
+        assertThat(json(binary).out()).contains("{\"line\":700003,\"signal\":\"xid\"");
+        String verbose =
+                "Mon 2025-06-02 09:41:12 CEST [s=1;i=2]\n    MESSAGE=a\n" + "     b\n".repeat(700_000) + "     " + XID;
+        assertThat(json(verbose).out()).contains("{\"line\":700003,\"signal\":\"xid\"");
     }
 
     @ParameterizedTest
