@@ -65,8 +65,9 @@ record MaintenanceResource(
                 JsonTrees.text(done, "status").equals("True"),
                 done.isEmpty() ? NotTried.STATUS_NOT_KEPT : JsonTrees.text(done, "reason"),
                 done.isEmpty()
-                        ? "it ended without the condition " + kind.doneCondition()
-                                + ": its definition does not keep status.conditions, or its janitor wrote none"
+                        ? "it ended without the condition " + kind.doneCondition() + ": its definition "
+                                + kind.resources().plural() + "." + MaintenanceKind.GROUP
+                                + " does not keep status.conditions, or its janitor wrote none"
                         : JsonTrees.text(done, "message"));
     }
 

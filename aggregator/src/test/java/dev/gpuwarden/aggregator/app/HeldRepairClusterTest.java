@@ -90,6 +90,7 @@ class HeldRepairClusterTest extends RepairFixture {
         try (KubeClient api = fleet.asAggregator();
                 Controllers controllers = TestPods.repairing(api, "one", settings(true, false), audits)) {
             until(controllers::works, "it leads");
+            foreign("other", "elsewhere");
             fleet.client.patch(
                     "node/" + bad, "{\"metadata\": {\"annotations\": {\"latestFaultRemediationState\": \"{}\"}}}");
             fail48(GPU);
@@ -102,10 +103,7 @@ class HeldRepairClusterTest extends RepairFixture {
             String reset = only("gpuresets");
             until(() -> state().equals("remediating"), "it is recorded");
 
-            fleet.client.apply("""
-                    {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: GPUReset,
-                    metadata: {name: %s, finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: %s}}
-                    """.formatted(fleet.named("foreign"), bad));
+            foreign("foreign", bad);
             until(controllers::works, "it leads");
             fail48(OTHER);
             until(
@@ -115,6 +113,14 @@ class HeldRepairClusterTest extends RepairFixture {
             until(() -> state().equals("remediation-succeeded"), "the result of its own resource is stored");
             assertThat(resources("gpuresets")).as("with the other janitor's").hasSize(2);
         }
+    }
+
+    /** Creates a resource that another janitor carries out. */
+    private void foreign(String name, String node) {
+        fleet.client.apply("""
+                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: GPUReset,
+                metadata: {name: %s, finalizers: [janitor.dgxc.nvidia.com/finalizer]}, spec: {nodeName: %s}}
+                """.formatted(fleet.named(name), node));
     }
 
     private record Answer(int code, String out) {}

@@ -210,6 +210,32 @@ class JanitorClusterTest {
     }
 
     @Test
+    void anotherJanitorInTheMiddleGetsANodeWithItsServicesAndOtherNodesGoOn() {
+        shop.node("midway");
+        shop.services("midway");
+        var labels = shop.labels("midway");
+        shop.reset("midway");
+        until(() -> shop.labels("midway").containsValue("paused-for-gpu-reset"), "its services are stopped");
+        fleet.client.patch("gpureset/maintenance-midway", """
+                {"metadata": {"finalizers": ["gpuwarden.dev/janitor", "janitor.dgxc.nvidia.com/finalizer"]}}""");
+        shop.node("goes-on");
+        shop.reset("goes-on");
+        over("gpureset/goes-on", "goes-on");
+        assertThat(shop.condition("gpureset/goes-on", "Complete")).isEqualTo("True ResetSucceeded");
+        until(
+                () -> {
+                    shop.play("midway");
+                    return shop.of("gpureset/midway", ".metadata.finalizers")
+                            .equals("[\"janitor.dgxc.nvidia.com/finalizer\"]");
+                },
+                () -> "it is left to the other, seen " + fleet.client.find("gpureset/maintenance-midway"));
+        assertThat(shop.condition("gpureset/midway", "Complete")).isEqualTo("False OtherJanitor");
+        assertThat(shop.labels("midway")).isEqualTo(labels);
+        assertThat(fleet.client.find("lease/locks/midway")).isEmpty();
+        assertThat(shop.actions).doesNotContainKey("midway");
+    }
+
+    @Test
     void aNodeThatVanishesIsNoSuccessExceptForItsTermination() {
         shop.node("gone");
         shop.hangs("gone");

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
+import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
@@ -8,6 +9,9 @@ import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
 import dev.gpuwarden.aggregator.drain.DrainReconciler;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import java.time.Duration;
@@ -69,6 +73,17 @@ final class TestPods {
     /** Returns controllers that evict all pods immediately, and repair. */
     static Controllers repairing(
             KubeClient api, String identity, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
+        return repairing(api, identity, new RepairController.Repairing(repairs, audits::add, Optional.empty()));
+    }
+
+    /** Returns controllers that evict all pods immediately, repair, and carry out the repairs by Jobs. */
+    static Controllers maintaining(KubeClient api, RepairReconciler.Settings repairs, List<RepairAudit> audits) {
+        JanitorSettings jobs = Workshop.settings(RebootProvider.JOB, Workshop.times(Duration.ofMinutes(1)));
+        Maintaining janitor = new Maintaining(jobs, NodeProvider.none(), audit -> {});
+        return repairing(api, "one", new RepairController.Repairing(repairs, audits::add, Optional.of(janitor)));
+    }
+
+    private static Controllers repairing(KubeClient api, String identity, RepairController.Repairing repairs) {
         DrainReconciler.Settings drains = new DrainReconciler.Settings(
                 true, policies(DrainMode.IMMEDIATE, Duration.ofHours(1)), TIMES, false, false);
         return Controllers.start(
@@ -76,7 +91,7 @@ final class TestPods {
                 TestFleet.settings(identity, ActionMode.ARMED, 100),
                 audit -> {},
                 Optional.of(new DrainController.Draining(drains, audit -> {})),
-                Optional.of(new RepairController.Repairing(repairs, audits::add, Optional.empty())));
+                Optional.of(repairs));
     }
 
     TestPods(TestFleet fleet, String namespace) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OtherJanitorTest {
 
     private static final String PAUSED = "paused-for-gpu-reset";
-    /** What the definitions of NVSentinel's janitor keep of a status. */
+    /** The fields of a status that the definitions of NVSentinel's janitor keep. */
     private static final Set<String> THEIRS = Set.of("startTime", "completionTime", "conditions");
 
     private static StepBench reset() {
