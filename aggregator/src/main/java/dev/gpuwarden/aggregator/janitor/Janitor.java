@@ -222,7 +222,10 @@ public final class Janitor implements Reconciler {
         return Optional.of(Steps.next(now)).filter(Step.Wait.class::isInstance).map(Step.Wait.class::cast);
     }
 
-    /** Reports, once for each reason, that nothing is done, because another janitor acts or no step has an effect. Its reader may not have the leader's log. */
+    /**
+     * Reports, once for each reason, that nothing is done, because another janitor acts or no step has an effect. Its reader may not
+     * have the leader's log.
+     */
     private void leave(Maintenance resource, String reason) throws ApiException, InterruptedException {
         if (!reason.equals(left.get(resource.uid()))) {
             String text = resource.title() + ": nothing is done: " + reason;

@@ -71,7 +71,7 @@ public record JanitorSettings(
      * @param reboot limit from the signal to the ready Node
      * @param terminate limit for the end of a Node
      * @param keep time for which completed resources are kept
-     * @param poll interval at which Jobs and pods are read again
+     * @param poll shortest interval at which Jobs and pods are read again; ten times as long while they take long
      */
     public record JanitorTimes(
             Duration teardown,

@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import java.time.Instant;
 import java.util.Optional;
 
 /** The steps that let a Job request a reboot or a termination once: the Job, then its reference, then its start. Pure. */
@@ -66,6 +67,12 @@ final class JobSignal {
             return Optional.of(new Step.ReadPods());
         }
         return ActGate.mayHaveBegun(scene) ? Optional.empty() : Optional.of(refuse(scene, refusal.get()));
+    }
+
+    /** Returns the wait before the facts are read again. Changes of the Node arrive by themselves, those of a Job do not. */
+    static Step again(Scene scene, Instant end) {
+        Optional<Instant> begun = scene.job().filter(JobFacts::runs).map(JobFacts::begun);
+        return begun.isPresent() ? Step.Wait.again(scene, begun.get(), end) : new Step.Wait(Steps.LATER);
     }
 
     /** Returns the step for a Job that another controller has suspended after its start: it is never started again. */

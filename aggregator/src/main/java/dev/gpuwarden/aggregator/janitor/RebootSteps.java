@@ -6,7 +6,6 @@ import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -18,9 +17,6 @@ final class RebootSteps {
     private static final String EXTERNAL = "External";
     private static final String NOTHING = "no reboot was requested";
     private static final String TIMEOUT = "Timeout";
-
-    /** The interval at which a running Job is read again. The Node's changes arrive by themselves. */
-    private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
 
     private RebootSteps() {}
 
@@ -126,7 +122,7 @@ final class RebootSteps {
         }
         Instant end = end(scene);
         if (scene.now().isBefore(end)) {
-            return new Step.Wait(!rebooted && scene.job().filter(JobFacts::runs).isPresent() ? JOB_AGAIN : Steps.LATER);
+            return rebooted ? new Step.Wait(Steps.LATER) : JobSignal.again(scene, end);
         }
         String node = "Node " + scene.resource().node() + ": expected ";
         String evidence = evidence(scene);

@@ -135,12 +135,10 @@ final class ResetSteps {
             return new Step.SetStatus(
                     scene.change().condition(TORN_DOWN, true, "ServiceTeardownSucceeded", "their pods have ended"));
         }
-        Instant end = scene.progress()
-                .started()
-                .orElseThrow()
-                .plus(scene.settings().times().teardown());
+        Instant begin = scene.progress().started().orElseThrow();
+        Instant end = begin.plus(scene.settings().times().teardown());
         return scene.now().isBefore(end)
-                ? new Step.Wait(scene.settings().times().poll())
+                ? Step.Wait.again(scene, begin, end)
                 : new Step.SetStatus(RestoreSteps.restoring(
                         scene,
                         scene.change()
@@ -211,9 +209,14 @@ final class ResetSteps {
         }
         Instant end = end(scene.settings(), job.get());
         return scene.now().isBefore(end)
-                ? new Step.Wait(scene.settings().times().poll())
+                ? again(scene, job.get())
                 : completed(
                         scene, false, "ResetJobTimeout", name + ": expected its end by " + end + ", seen it running");
+    }
+
+    /** Returns the wait before a Job that runs is read again. */
+    static Step again(Scene scene, JobFacts job) {
+        return Step.Wait.again(scene, job.begun(), end(scene.settings(), job));
     }
 
     /** Returns the time after which a Job that was started is stopped. */

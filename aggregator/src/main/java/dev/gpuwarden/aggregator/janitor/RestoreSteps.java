@@ -106,7 +106,7 @@ final class RestoreSteps {
                 .orElseThrow();
         Instant end = since.plus(scene.settings().times().restore());
         if (scene.now().isBefore(end)) {
-            return new Step.Wait(scene.settings().times().poll());
+            return Step.Wait.again(scene, since, end);
         }
         String text = "Node " + scene.resource().node() + ": expected ready pods of " + String.join(", ", missing)
                 + " by " + end + ", seen none";

@@ -3,6 +3,8 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.janitor.Progress.JobRef;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 
 /** The next step for a resource: at most one write, but for {@link Request}. */
@@ -69,7 +71,27 @@ sealed interface Step {
     record ReadPods() implements Step {}
 
     /** Does nothing until something changes, and no longer than this. */
-    record Wait(Duration most) implements Step {}
+    record Wait(Duration most) implements Step {
+
+        /** The longest pause between two reads, in shortest ones. */
+        private static final int LONGEST = 10;
+
+        /**
+         * Returns the wait before facts that no watch brings are read again: a quarter of the time that they have taken, so that
+         * one that takes long costs few reads. It does not exceed the limit by more than the shortest pause.
+         *
+         * @param since begin of the wait
+         * @param end limit of the wait
+         */
+        static Wait again(Scene scene, Instant since, Instant end) {
+            Duration shortest = scene.settings().times().poll();
+            Duration pause = Collections.min(List.of(
+                    Duration.between(since, scene.now()).dividedBy(4),
+                    shortest.multipliedBy(LONGEST),
+                    Duration.between(scene.now(), end)));
+            return new Wait(pause.compareTo(shortest) < 0 ? shortest : pause);
+        }
+    }
 
     /** Does nothing, because another janitor acts, or the API server keeps no step. */
     record Leave(String reason) implements Step {}

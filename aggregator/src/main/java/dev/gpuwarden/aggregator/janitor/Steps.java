@@ -182,9 +182,10 @@ final class Steps {
      */
     private static Step unrecorded(Scene scene, Optional<String> foreign) {
         Maintenance resource = scene.resource();
-        if (scene.job().filter(JobFacts::runs).isPresent()) {
+        Optional<JobFacts> job = scene.job().filter(JobFacts::runs);
+        if (job.isPresent()) {
             // The Job has a limit of its own, after which it has ended.
-            return new Step.Wait(scene.settings().times().poll());
+            return ResetSteps.again(scene, job.get());
         }
         Optional<Step> undo = undo(scene);
         if (undo.isPresent()) {
@@ -228,12 +229,13 @@ final class Steps {
         }
         // The end may be the other janitor's, and a program that is cut off leaves a GPU or a machine in an unknown
         // state.
-        if (foreign.isPresent()
-                && scene.job()
+        Optional<JobFacts> runs = foreign.isEmpty()
+                ? Optional.empty()
+                : scene.job()
                         .filter(JobFacts::runs)
-                        .filter(job -> scene.now().isBefore(ResetSteps.end(scene.settings(), job)))
-                        .isPresent()) {
-            return new Step.Wait(scene.settings().times().poll());
+                        .filter(job -> scene.now().isBefore(ResetSteps.end(scene.settings(), job)));
+        if (runs.isPresent()) {
+            return ResetSteps.again(scene, runs.get());
         }
         Optional<Step> undo = undo(scene);
         if (undo.isPresent()) {

@@ -5,7 +5,6 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -16,9 +15,6 @@ import java.util.Optional;
 final class TerminateSteps {
 
     private static final String EXTERNAL = "External";
-
-    /** The interval at which the Job is read again. The Node's end arrives by itself. */
-    private static final Duration JOB_AGAIN = Duration.ofSeconds(5);
 
     private static final String NOTHING = "no termination was requested";
 
@@ -99,7 +95,7 @@ final class TerminateSteps {
         }
         Instant end = end(scene);
         return scene.now().isBefore(end)
-                ? new Step.Wait(scene.job().filter(JobFacts::runs).isPresent() ? JOB_AGAIN : Steps.LATER)
+                ? JobSignal.again(scene, end)
                 : fail(
                         scene,
                         scene.progress()

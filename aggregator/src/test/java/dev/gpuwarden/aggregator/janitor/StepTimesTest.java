@@ -9,6 +9,9 @@ import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,6 +91,44 @@ class StepTimesTest {
         bench.world.bootId = "boot-2";
         bench.go();
         assertThat(bench.condition(kind.doneCondition()).isTrue()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = MaintenanceKind.class,
+            names = {"GPU_RESET", "REBOOT_NODE"})
+    void jobThatTakesLongIsReadLessOften(MaintenanceKind kind) {
+        StepBench bench = new StepBench(kind, RebootProvider.JOB);
+        bench.go();
+        List<Duration> waits = waitsUntilTheEnd(bench);
+        assertThat(waits.get(0)).isEqualTo(Duration.ofSeconds(1));
+        assertThat(waits).as("reads within the limit").hasSizeBetween(60, 200);
+        assertThat(Collections.max(waits)).isEqualTo(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void podsThatDoNotComeOrGoAreReadLessOften() {
+        StepBench bench = new StepBench(MaintenanceKind.GPU_RESET, RebootProvider.JOB);
+        bench.operates = false;
+        bench.go();
+        bench.world.podReady.clear();
+        bench.world.podReady.put(ResetSteps.SERVICES.get(0), true);
+        Instant begin = bench.world.now;
+        List<Duration> waits = waitsUntilTheEnd(bench);
+        assertThat(waits).hasSizeLessThan(50);
+        assertThat(Duration.between(begin, bench.world.now))
+                .as("the limit of 5 minutes")
+                .isBetween(Duration.ofMinutes(5), Duration.ofMinutes(5).plusSeconds(1));
+    }
+
+    /** Lets each wait of one step pass, and returns them all. */
+    private static List<Duration> waitsUntilTheEnd(StepBench bench) {
+        List<Duration> waits = new ArrayList<>();
+        while (bench.next() instanceof Step.Wait wait) {
+            waits.add(wait.most());
+            bench.pass(wait.most());
+        }
+        return waits;
     }
 
     @Test
