@@ -16,12 +16,12 @@ import dev.gpuwarden.cli.CommandGroup;
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.testkit.cluster.MicroTime;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -205,7 +205,7 @@ class FleetCommandsClusterTest {
         assertThat(fleet().out()).as("a moment later").doesNotContain("no_leader");
         fleet.client.patch("lease/gpuwarden/gpuwarden-aggregator", """
                 {"spec": {"renewTime": "%s"}}""".formatted(
-                        Instant.now().minusSeconds(17).truncatedTo(ChronoUnit.MICROS)));
+                        MicroTime.of(Instant.now().minusSeconds(17))));
         until(() -> fleet().out().contains("\"cause\": \"no_leader\""), "its absence is seen");
         assertThat(fleet().code()).isEqualTo(1);
     }

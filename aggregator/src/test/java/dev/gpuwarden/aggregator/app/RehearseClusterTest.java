@@ -13,13 +13,13 @@ import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.MicroTime;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -83,8 +83,7 @@ class RehearseClusterTest extends DrainCommandFixture {
                             - {name: GPUWARDEN_DRAIN_MODE, value: armed}
                             - {name: GPUWARDEN_REMEDIATION_MODE, value: armed}
                             - {name: GPUWARDEN_JANITOR_IMAGE, value: 'example.com/gpuwarden:1'}
-                """.replace("NS", NAMESPACE)
-                .replace("NOW", Instant.now().truncatedTo(ChronoUnit.MICROS).toString()));
+                """.replace("NS", NAMESPACE).replace("NOW", MicroTime.of(Instant.now())));
     }
 
     private record Result(int code, String out, String err) {

@@ -9,8 +9,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
@@ -176,10 +174,6 @@ public final class HollowNodes implements AutoCloseable {
     /** The JSON of the objects of {@link HollowNodes}. */
     static final class Objects {
 
-        private static final DateTimeFormatter MICROSECONDS = DateTimeFormatter.ofPattern(
-                        "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)
-                .withZone(ZoneOffset.UTC);
-
         private final String prefix;
         private final String started =
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
@@ -208,12 +202,12 @@ public final class HollowNodes implements AutoCloseable {
         }
 
         String lease(int number, Instant now) {
-            return lease.replace("@TIME@", MICROSECONDS.format(now)).replace("@NAME@", name(number));
+            return lease.replace("@TIME@", MicroTime.of(now)).replace("@NAME@", name(number));
         }
 
         /** Returns the patch that renews any lease. */
         String renewal(Instant now) {
-            return "{\"spec\": {\"renewTime\": \"" + MICROSECONDS.format(now) + "\"}}";
+            return "{\"spec\": {\"renewTime\": \"" + MicroTime.of(now) + "\"}}";
         }
 
         String pod(int number, String name) {
