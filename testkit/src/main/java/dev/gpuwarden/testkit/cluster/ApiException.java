@@ -3,7 +3,7 @@ package dev.gpuwarden.testkit.cluster;
 /** A request that an API server has refused. */
 public final class ApiException extends IllegalStateException {
 
-    static final int NOT_FOUND = 404;
+    public static final int NOT_FOUND = 404;
 
     private static final long serialVersionUID = 1L;
 
