@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A quarantine decision for one node with the six shipped rule sets, and their compilation. Run it in the repository. */
+/** A quarantine decision for one node with the shipped rule sets, and their compilation. Run it in the repository. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Thread)
@@ -90,7 +90,7 @@ public class QuarantineBenchmark {
                 THEN);
     }
 
-    /** Compiles six rule sets and tries each on the largest events. */
+    /** Compiles the shipped rule sets and tries each on the largest events. */
     @Benchmark
     public RuleEvaluator compile() {
         return RuleEvaluator.compile(sets);
