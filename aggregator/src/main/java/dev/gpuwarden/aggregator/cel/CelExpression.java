@@ -16,18 +16,18 @@ import java.util.stream.Collectors;
 /** A compiled expression. Each evaluation is bounded by {@link Cost}. Thread-safe. */
 public final class CelExpression {
 
-    private static final List<CelAttributePattern> UNKNOWN_TIME =
-            List.of(CelAttributePattern.create(CelEnvironment.NOW));
-
     private final CelRuntime.Program program;
 
-    /** Present for a predicate that mentions the time. */
-    private final Optional<CelRuntime.Program> timeless;
+    /** Present for a predicate that mentions the time or the state. */
+    private final Optional<Partial> partial;
 
-    private CelExpression(CelRuntime.Program program, Optional<CelRuntime.Program> timeless) {
+    private CelExpression(CelRuntime.Program program, Optional<Partial> partial) {
         this.program = program;
-        this.timeless = timeless;
+        this.partial = partial;
     }
+
+    /** @param timed true if the expression mentions the time */
+    private record Partial(CelRuntime.Program program, CelEnvironment.Unknowns unknowns, boolean timed) {}
 
     /** Compiles an expression in milliseconds, the first one of an environment in a second: not for a hot path. */
     public static CelExpression compile(CelEnvironment environment, KnownFields known, String text)
@@ -37,11 +37,8 @@ public final class CelExpression {
                     environment.compiler().compile(text).getAst());
             CelLinter linter = new CelLinter(ast, environment.variables(), known);
             linter.check();
-            Optional<BoundedRuntime> timeless =
-                    environment.timeless().filter(any -> linter.mentions(CelEnvironment.NOW));
-            CelExpression expression = new CelExpression(
-                    environment.runtime().program(ast),
-                    timeless.isPresent() ? Optional.of(timeless.get().program(ast)) : Optional.empty());
+            CelExpression expression =
+                    new CelExpression(environment.runtime().program(ast), partial(environment, linter, ast));
             if (environment.isPredicate() && linter.isConstant() && !expression.test(Map.of())) {
                 throw new InvalidExpressionException(
                         InvalidExpressionException.Reason.NeverMatches, "the expression is always false");
@@ -58,6 +55,16 @@ public final class CelExpression {
             throw new InvalidExpressionException(
                     InvalidExpressionException.Reason.DoesNotCompile, String.valueOf(e.getMessage()));
         }
+    }
+
+    private static Optional<Partial> partial(CelEnvironment environment, CelLinter linter, CelAbstractSyntaxTree ast)
+            throws CelEvaluationException {
+        Optional<CelEnvironment.Unknowns> unknowns =
+                environment.unknowns().filter(each -> each.paths().stream().anyMatch(linter::mentions));
+        return unknowns.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Partial(
+                        unknowns.get().runtime().program(ast), unknowns.get(), linter.mentions(CelEnvironment.NOW)));
     }
 
     /**
@@ -79,12 +86,24 @@ public final class CelExpression {
 
     /** Returns whether the result for this object can change as time passes. */
     public boolean dependsOnTime(String name, Map<String, Object> object) throws CelEvaluationException {
-        if (timeless.isEmpty()) {
-            return false;
-        }
+        return partial.isPresent()
+                && partial.get().timed()
+                && without(CelEnvironment.Unknowns.TIME, partial.get(), name, object) instanceof CelUnknownSet;
+    }
+
+    /**
+     * Returns whether the result for this object can be true at some time and in some state of the object. Also true for an
+     * expression that mentions neither, whose result proves nothing about that.
+     */
+    public boolean canBeTrue(String name, Map<String, Object> object) throws CelEvaluationException {
+        return partial.isEmpty()
+                || !Boolean.FALSE.equals(without(partial.get().unknowns().patterns(), partial.get(), name, object));
+    }
+
+    private static Object without(
+            List<CelAttributePattern> unknown, Partial partial, String name, Map<String, Object> object)
+            throws CelEvaluationException {
         CelVariableResolver known = asked -> asked.equals(name) ? Optional.of(object) : Optional.empty();
-        CelRuntime.Program withoutTime = timeless.get();
-        return Cost.within(() -> withoutTime.advanceEvaluation(UnknownContext.create(known, UNKNOWN_TIME)))
-                instanceof CelUnknownSet;
+        return Cost.within(() -> partial.program().advanceEvaluation(UnknownContext.create(known, unknown)));
     }
 }

@@ -49,10 +49,9 @@ final class CelLinter {
         return variables.stream().noneMatch(this::mentions);
     }
 
-    boolean mentions(String variable) {
-        return nodes.stream()
-                .anyMatch(node ->
-                        node.getKind() == Kind.IDENT && node.ident().name().equals(variable));
+    /** Returns whether the expression mentions a variable, or a field of one such as `event.agent`. */
+    boolean mentions(String path) {
+        return nodes.stream().anyMatch(node -> path(node).filter(path::equals).isPresent());
     }
 
     private void checkField(CelExpr node) throws InvalidExpressionException {

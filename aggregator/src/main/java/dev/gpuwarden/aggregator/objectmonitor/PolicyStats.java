@@ -36,6 +36,7 @@ final class PolicyStats {
     private int overruns;
     private int quick;
     private volatile Optional<String> stopped = Optional.empty();
+    private volatile boolean selectedOne;
 
     PolicyStats(CompiledPolicy policy) {
         this.policy = policy;
@@ -65,6 +66,7 @@ final class PolicyStats {
         long start = System.nanoTime();
         Outcome outcome = policy.evaluate(tree, now);
         evaluations.increment();
+        selectedOne = selectedOne || outcome.matches() || policy.selects(tree);
         metrics.evaluated(System.nanoTime() - start);
         note(object, outcome);
         return outcome;
@@ -110,10 +112,16 @@ final class PolicyStats {
         withoutNode.remove(object);
     }
 
-    /** Forgets the errors, since all objects arrive again. */
+    /** Forgets the errors and the selection, since all objects arrive again. */
     synchronized void begin() {
+        selectedOne = false;
         erring.clear();
         withoutNode.clear();
+    }
+
+    /** Returns whether the policy selected at least one object since they are watched, also one that is deleted now. */
+    boolean selectedOne() {
+        return selectedOne;
     }
 
     long evaluations() {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.client.ReadyConditionWriter;
+import dev.gpuwarden.core.util.Text;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -12,8 +13,8 @@ import java.util.Set;
  *
  * @param ready true if its objects are watched and the policy gives a result for each
  * @param reason Ready, Disabled, Invalid, DoesNotCompile, NeverMatches, TooCostly, ResourceNotFound, Forbidden, NotWatchable,
- *     Unreachable, Listing, PredicateErrors, MatchesEverything; and, while it works, ObjectsWithoutNode, which an operator
- *     should see
+ *     Unreachable, Listing, PredicateErrors, MatchesEverything; and, while it works, ObjectsWithoutNode and NothingInScope,
+ *     which an operator should see
  * @param objects the number of objects of its kind
  * @param matches the number of matches that are reported
  * @param withoutNode the number of matches that concern no existing node
@@ -47,6 +48,9 @@ public record PolicyStatus(
     static final class PolicyAssessor {
 
         static final String LISTING = "Listing";
+
+        /** Enough for what selects the objects, which usually comes first. */
+        private static final int LONGEST_PREDICATE = 500;
 
         /**
          * The state of the informer of a kind.
@@ -107,6 +111,9 @@ public record PolicyStatus(
                 reason = "ObjectsWithoutNode";
                 message = "nodeAssociation names nodes that do not exist, such as "
                         + missing.stream().findFirst().orElse("");
+            } else if (objects == 0 || !run.selectedOne()) {
+                reason = "NothingInScope";
+                message = nothing(run.source(), objects);
             }
             return new PolicyStatus(
                     name,
@@ -118,6 +125,16 @@ public record PolicyStatus(
                     matches - ofMissing,
                     run.withoutNode() + ofMissing,
                     run.erring());
+        }
+
+        /** Without the number of objects, with which the condition would be written again and again. */
+        private static String nothing(MonitorPolicy policy, int objects) {
+            String normal = "; that is normal where the software that makes them is not installed, else check ";
+            return objects == 0
+                    ? "the cluster has no " + policy.resource() + normal + "group and kind"
+                    : "no " + policy.resource() + " is selected, whatever its status and the time" + normal
+                            + "namespaces, labels and names in the predicate: "
+                            + Text.truncate(policy.predicate().strip().replaceAll("\\s+", " "), LONGEST_PREDICATE);
         }
 
         /** Returns the reason why a policy does not work now; empty if it works. */

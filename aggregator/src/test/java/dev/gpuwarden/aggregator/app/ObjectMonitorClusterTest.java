@@ -137,7 +137,7 @@ class ObjectMonitorClusterTest {
     void timeAloneQuarantinesANode() {
         pods.policy("slow", "now - timestamp(resource.status.startTime) > duration('3s')", "");
         try (Running running = pods.run()) {
-            running.untilReason("slow", "Ready");
+            running.untilReason("slow", "NothingInScope");
             Instant started = Instant.now().truncatedTo(ChronoUnit.SECONDS);
             pods.pod("a", Duration.ZERO, "Pending", false, WAITING);
             until(() -> running.monitor.followed().values().stream().anyMatch(each -> each.timed() > 0), "it is kept");
@@ -154,7 +154,7 @@ class ObjectMonitorClusterTest {
         try (Running running = pods.run()) {
             running.untilReason("widgets", "ResourceNotFound");
             assertThat(running.status("widgets").message()).contains("the API server has no example.com/v1");
-            running.untilReason(OPERATORS, "Ready");
+            running.untilReason(OPERATORS, "NothingInScope");
             widgets();
             running.untilReason("widgets", "Forbidden");
             assertThat(running.status("widgets").message())
@@ -178,7 +178,8 @@ class ObjectMonitorClusterTest {
                     roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: widgets}
                     subjects: [{kind: ServiceAccount, name: gpuwarden-aggregator, namespace: gpuwarden}]
                     """);
-            running.untilReason("widgets", "Ready");
+            running.untilReason("widgets", "NothingInScope");
+            assertThat(running.status("widgets").ready()).isTrue();
             widget("w1", pods.node);
             until(() -> pods.faults().equals("w1"), "the fault of a widget is written");
             widget("w2", "nowhere");
@@ -189,7 +190,7 @@ class ObjectMonitorClusterTest {
             until(() -> pods.faults().isEmpty(), "with the kind its objects are gone");
             running.untilReason("widgets", "ResourceNotFound");
             widgets();
-            running.untilReason("widgets", "Ready");
+            running.untilReason("widgets", "NothingInScope");
             widget("w3", pods.node);
             until(() -> pods.faults().equals("w3"), "it is followed again");
             widget("w4", pods.node);

@@ -51,6 +51,34 @@ class CompiledPolicyTest {
                 .hasMessageStartingWith("nodeAssociation.expression: ");
     }
 
+    /** The pod is in gpu-operator, has the operator's label, belongs to a DaemonSet, runs on n1 and is healthy. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            resource.metadata.namespace == 'gpu-operator' && resource.status.phase != 'Running'                   | true
+            resource.metadata.namespace == 'gpu-opreator' && resource.status.phase != 'Running'                   | false
+            resource.status.phase != 'Running' && resource.metadata.namespace == 'gpu-opreator'                   | false
+            resource['status']['phase'] != 'Running' && resource['metadata']['namespace'] == 'gpu-opreator'       | false
+            has(resource.status.reason) && resource.metadata.namespace == 'gpu-opreator'                          | false
+            resource.status.phase in ['Failed'] && resource.metadata.name.startsWith('nvidia-')                   | false
+            resource.status.phase in ['Failed'] && resource.metadata.name.startsWith('valid')                     | true
+            resource.metadata.labels['app.kubernetes.io/managed-by'] == 'Helm' && resource.status.phase == 'Failed' | false
+            resource.status.containerStatuses.exists(c, !c.ready) && resource.metadata.labels.exists(l, l == 'x') | false
+            resource.status.containerStatuses.exists(c, !c.ready && resource.metadata.namespace == 'x')           | true
+            resource.status.containerStatuses.size() > 3 && resource.metadata.namespace != 'x'                    | true
+            resource.metadata.ownerReferences.exists(r, r.kind == 'Job') && resource.status.phase == 'Failed'     | false
+            resource.spec.nodeSelector.exists(l, l == 'x') && resource.status.phase == 'Failed'                   | true
+            resource.metadata.namespace == 'x' && now - timestamp(resource.metadata.creationTimestamp) > duration('1h') | false
+            timestamp(resource.metadata.creationTimestamp) < now - duration('1h')                                 | true
+            has(resource.metadata.deletionTimestamp) && now - timestamp(resource.metadata.deletionTimestamp) > duration('1h') | true
+            resource.metadata.namespace == 'gpu-opreator'                                                         | true
+            resource.spec.nodeName == 'other'                                                                     | true
+            """)
+    void objectIsSelectedIfItCanMatchInSomeState(String expression, boolean selected) {
+        CompiledPolicy policy = compiled(policy("p", expression));
+        assertThat(policy.evaluate(POD, NOW).matches()).isFalse();
+        assertThat(policy.selects(POD)).isEqualTo(selected);
+    }
+
     @Test
     void numbersCompareByValueInAnyNotation() {
         String restarts = "resource.status.containerStatuses.exists(c, c.restartCount > 5)";

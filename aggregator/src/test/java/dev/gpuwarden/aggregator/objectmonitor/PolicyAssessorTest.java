@@ -23,6 +23,10 @@ class PolicyAssessorTest {
 
     private final PolicyStats run = new PolicyStats(compiled(policy("p", "true")));
 
+    PolicyAssessorTest() {
+        var unused = run.ask("ns/a", TestPolicies.pod("Running", "[]"), NOW, new MonitorMetrics());
+    }
+
     private PolicyStatus status(Optional<Trouble> trouble, boolean complete, int objects, int matches, int ofMissing) {
         return status(run, trouble, complete, objects, matches, ofMissing);
     }
@@ -97,6 +101,42 @@ class PolicyAssessorTest {
     }
 
     @Test
+    void policyThatSelectsNothingWorksAndIsNamed() {
+        PolicyStats stats = new PolicyStats(compiled(
+                policy("p", "resource.metadata.namespace ==\n  'gpu-opreator' && resource.status.phase == 'Failed'")));
+        assertThat(stats.ask("gpu-operator/a", TestPolicies.pod("Failed", "[]"), NOW, new MonitorMetrics())
+                        .matches())
+                .isFalse();
+        PolicyStatus none = status(stats, Optional.empty(), true, 100, 0, 0);
+        assertThat(none.reason()).isEqualTo("NothingInScope");
+        assertThat(none.ready()).as("its operator may not be installed").isTrue();
+        assertThat(none.message())
+                .startsWith("no Pod of v1 is selected, whatever its status and the time; ")
+                .endsWith(
+                        "in the predicate: resource.metadata.namespace == 'gpu-opreator' && resource.status.phase == 'Failed'");
+        assertThat(status(stats, Optional.empty(), false, 100, 0, 0).reason())
+                .as("not all have arrived")
+                .isEqualTo("Listing");
+        Map<String, Object> healthy = TestPolicies.pod("gpu-opreator", "a", "n1", "Running", "[]");
+        assertThat(stats.ask("gpu-opreator/a", healthy, NOW, new MonitorMetrics())
+                        .matches())
+                .isFalse();
+        assertThat(status(stats, Optional.empty(), true, 100, 0, 0).reason()).isEqualTo("Ready");
+        stats.gone("gpu-opreator/a");
+        assertThat(status(stats, Optional.empty(), true, 100, 0, 0).reason()).isEqualTo("Ready");
+        stats.begin();
+        assertThat(status(stats, Optional.empty(), true, 100, 0, 0).reason()).isEqualTo("NothingInScope");
+    }
+
+    @Test
+    void kindWithoutObjectsIsNamed() {
+        PolicyStatus none = status(Optional.empty(), true, 0, 0, 0);
+        assertThat(none.reason()).isEqualTo("NothingInScope");
+        assertThat(none.ready()).isTrue();
+        assertThat(none.message()).startsWith("the cluster has no Pod of v1; ");
+    }
+
+    @Test
     void missingNodesAreNamed() {
         PolicyStatus status = status(Optional.empty(), true, 100, 7, 2);
         assertThat(status.reason()).isEqualTo("ObjectsWithoutNode");
@@ -123,7 +163,7 @@ class PolicyAssessorTest {
                 Map.of("l", java.util.stream.LongStream.range(1, 500).boxed().toList()));
         MonitorMetrics metrics = new MonitorMetrics();
         for (int i = 0; i < 5; i++) {
-            assertThat(status(loops, Optional.empty(), true, 1, 0, 0).reason()).isEqualTo("Ready");
+            assertThat(status(loops, Optional.empty(), true, 1, 0, 0).ready()).isTrue();
             assertThat(loops.ask("ns/big", big, NOW, metrics).tooCostly()).isTrue();
         }
         PolicyStatus status = status(loops, Optional.empty(), true, 1, 0, 0);

@@ -120,6 +120,23 @@ class ShippedPoliciesTest {
     }
 
     @Test
+    void policySelectsHealthyPodsOfItsOperatorToo() {
+        for (int i = 0; i < 2; i++) {
+            String own = i == 0 ? "gpu-operator" : "network-operator";
+            assertThat(POLICIES.get(i).selects(TestPolicies.pod(own, "validator", "n1", "Running", RUNNING)))
+                    .isTrue();
+            String other = i == 0 ? "network-operator" : "gpu-operator";
+            for (String namespace : List.of(other, "default")) {
+                assertThat(POLICIES.get(i).selects(TestPolicies.pod(namespace, "validator", "n1", "Failed", RUNNING)))
+                        .isFalse();
+            }
+        }
+        assertThat(POLICIES.get(2).selects(TestPolicies.pod("Failed", RUNNING)))
+                .as("it requests no GPU")
+                .isFalse();
+    }
+
+    @Test
     void podWithoutNodeIsNotReported() {
         assertThat(matches(TestPolicies.pod("gpu-operator", "validator", "", "Pending", "[]"), LATE))
                 .isFalse();
