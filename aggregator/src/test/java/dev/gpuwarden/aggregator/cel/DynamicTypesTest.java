@@ -116,7 +116,7 @@ class DynamicTypesTest {
                 "{'a': resource.status.texts}['a'].exists(x, int(x) == 8)"
             })
     void usualExpressionsOnFieldsAreEvaluated(String text) throws Exception {
-        CelEnvironment predicate = CelEnvironment.timedPredicate("resource", new BoundedRuntime(50_000));
+        CelEnvironment predicate = CelEnvironment.timedPredicate("resource", Set.of(), new BoundedRuntime(50_000));
         Map<String, Object> status = Map.of(
                 "allocatable", Map.of("nvidia.com/gpu", "7"),
                 "capacity", Map.of("nvidia.com/gpu", "8"),
