@@ -75,8 +75,11 @@ public record LinePrefix(String stamp, String tag, String text) {
                 if (!dmesg
                         && (stamp.length() <= FRACTION || stamp.charAt(FRACTION) != ',')
                         && !tagInBrackets()
-                        && !hostAndLevel()) {
+                        && !levelAndTag(at)) {
                     hostAndTag(false);
+                    if (tag.isEmpty()) {
+                        levelAndTag(spaces(Math.max(at, line.indexOf(' ', at))));
+                    }
                 }
             } else {
                 hostAndTag(true);
@@ -213,18 +216,13 @@ public record LinePrefix(String stamp, String tag, String text) {
             return true;
         }
 
-        /** Reads {@code host kern.err kernel: } of BusyBox, which OpenWrt prints without the host. */
-        private boolean hostAndLevel() {
-            int word = at;
-            int to = level(word);
-            if (to < 0) {
-                word = spaces(Math.max(at, line.indexOf(' ', at)));
-                to = level(word);
-            }
+        /** Reads {@code kern.err kernel: }, which BusyBox prints behind the host, and OpenWrt without it. */
+        private boolean levelAndTag(int from) {
+            int to = level(from);
             if (to < 0) {
                 return false;
             }
-            foreign = !line.startsWith("kern.", word);
+            foreign = !line.startsWith("kern.", from);
             if (!tagAt(to, false)) {
                 at = to;
             }
@@ -237,11 +235,14 @@ public record LinePrefix(String stamp, String tag, String text) {
             while (dot < end && (lower(line.charAt(dot)) || digit(dot))) {
                 dot++;
             }
+            if (dot >= end || line.charAt(dot) != '.') {
+                return -1;
+            }
             int to = dot + 1;
             while (to < end && lower(line.charAt(to))) {
                 to++;
             }
-            if (to >= end || line.charAt(dot) != '.' || line.charAt(to) != ' ' || to - dot < 4) {
+            if (to >= end || line.charAt(to) != ' ' || to - dot < 4) {
                 return -1;
             }
             String facility = line.substring(from, dot);
@@ -265,7 +266,7 @@ public record LinePrefix(String stamp, String tag, String text) {
 
         private boolean tagAt(int from, boolean kernelOnly) {
             int i = from;
-            while (i < end && " :[".indexOf(line.charAt(i)) < 0) {
+            while (i < end && !endsName(line.charAt(i))) {
                 i++;
             }
             int to = i;
@@ -289,6 +290,10 @@ public record LinePrefix(String stamp, String tag, String text) {
             tag = drivers ? "" : name;
             at = drivers ? from : i + 1;
             return true;
+        }
+
+        private static boolean endsName(char c) {
+            return c == ' ' || c == ':' || c == '[';
         }
 
         private void note(String time) {

@@ -54,12 +54,12 @@ abstract class LineText {
         if (day < 0 || day >= end || " ,".indexOf(line.charAt(day)) < 0) {
             return -1;
         }
-        int clock = year(day) < 0 ? day + 1 : year(day) + 1;
+        int clock = Math.max(day, year(day)) + 1;
         if (!clock(clock)) {
             return -1;
         }
         int to = fraction(clock + 8);
-        return year(to) < 0 ? to : year(to);
+        return Math.max(to, year(to));
     }
 
     /** Returns the end of {@code Jun 12}; -1 for other text. In Chinese, Japanese and Korean the month is a number and a letter. */
@@ -208,16 +208,21 @@ abstract class LineText {
 
     final int letters(int from) {
         int i = from;
-        while (i < end && (Character.isLetter(line.charAt(i)) || i > from && inWord(line.charAt(i)))) {
+        while (i < end && inWord(line.charAt(i), i == from)) {
             i++;
         }
         return i;
     }
 
-    /** Returns whether the character continues a word: a full stop, or a vowel sign of Thai and Hindi. */
-    private static boolean inWord(char c) {
-        int type = c < 0x300 ? Character.UNASSIGNED : Character.getType(c);
-        return c == '.' || type == Character.NON_SPACING_MARK || type == Character.COMBINING_SPACING_MARK;
+    /** Returns whether the character is a letter, or continues a word: a full stop, or a vowel sign of Thai and Hindi. */
+    private static boolean inWord(char c, boolean first) {
+        if (c < 0x80) {
+            int small = c | 0x20;
+            return small >= 'a' && small <= 'z' || c == '.' && !first;
+        }
+        int type = Character.getType(c);
+        boolean mark = type == Character.NON_SPACING_MARK || type == Character.COMBINING_SPACING_MARK;
+        return Character.isLetter(c) || mark && !first;
     }
 
     final int spaces(int from) {

@@ -12,6 +12,7 @@ import java.util.Optional;
  */
 record Rfc5424(String time, String app, int end) {
 
+    private static final String VERSION = "1 ";
     private static final String NIL = "-";
 
     /** The longest header and structured data, in characters. A kernel's record and its prefix are shorter. */
@@ -19,7 +20,7 @@ record Rfc5424(String time, String app, int end) {
 
     /** Reads the header that begins here, behind the priority; empty for a line in another form. */
     static Optional<Rfc5424> read(String line, int from) {
-        return new Scanner(line).read(from);
+        return line.startsWith(VERSION, from) ? new Scanner(line).read(from) : Optional.empty();
     }
 
     private static final class Scanner extends LineText {
@@ -31,9 +32,6 @@ record Rfc5424(String time, String app, int end) {
         }
 
         Optional<Rfc5424> read(int from) {
-            if (from + 1 >= end || line.charAt(from) != '1' || line.charAt(from + 1) != ' ') {
-                return Optional.empty();
-            }
             int[] starts = new int[FIELDS + 1];
             starts[0] = from;
             for (int field = 0; field < FIELDS; field++) {

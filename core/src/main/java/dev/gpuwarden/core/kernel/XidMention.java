@@ -38,13 +38,16 @@ public enum XidMention {
     private static XidMention of(String text, int skipped) {
         int before = skipped;
         int floor = 0;
-        for (int i = 0; i + CODE.length() <= text.length(); i++) {
-            if ((text.charAt(i) | 0x20) == 'x' && text.regionMatches(true, i, CODE, 0, CODE.length())) {
-                XidMention found = at(text, i, floor);
+        // Each third character suffices, since the word has three.
+        for (int i = CODE.length() - 1; i < text.length(); i += CODE.length()) {
+            int small = text.charAt(i) | 0x20;
+            int letter = small == 'x' ? 0 : small == 'i' ? 1 : 2;
+            if ((letter < 2 || small == 'd') && text.regionMatches(true, i - letter, CODE, 0, CODE.length())) {
+                XidMention found = at(text, i - letter, floor);
                 if (found != NONE && before-- == 0) {
                     return found;
                 }
-                floor = found == NONE ? floor : i;
+                floor = found == NONE ? floor : i - letter;
             }
         }
         return NONE;

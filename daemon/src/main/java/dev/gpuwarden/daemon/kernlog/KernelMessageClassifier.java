@@ -78,7 +78,7 @@ final class KernelMessageClassifier {
         this.rules = new Rules.Evaluator(rules);
         this.names = names;
         this.counters = counters;
-        this.unread = new UnreadLines(counters);
+        this.unread = new UnreadLines(counters, clock);
         this.clock = clock;
     }
 
@@ -119,7 +119,7 @@ final class KernelMessageClassifier {
         boolean kernels = record.writer() == Writer.KERNEL || record.writer() == Writer.UNTOLD;
         List<Occurrence> events = kernels ? otherMatches(record) : List.of();
         if (parsed.isEmpty()) {
-            unread.add(record, clock.instant());
+            unread.add(record);
             return kernels && !rules.rules().patterns().isEmpty() ? with(events, patternMatch(record, text)) : events;
         }
         Signal signal = parsed.get();

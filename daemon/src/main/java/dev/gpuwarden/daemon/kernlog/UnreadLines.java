@@ -4,7 +4,7 @@ import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.XidMention;
 import dev.gpuwarden.core.util.Text;
-import java.time.Instant;
+import java.time.Clock;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -22,20 +22,22 @@ final class UnreadLines {
     private static final int LONGEST = 200;
 
     private final KernelLogStats.Counters counters;
+    private final Clock clock;
     private final Set<String> forms = new HashSet<>();
     private Optional<String> news = Optional.empty();
 
-    UnreadLines(KernelLogStats.Counters counters) {
+    UnreadLines(KernelLogStats.Counters counters, Clock clock) {
         this.counters = counters;
+        this.clock = clock;
     }
 
     /** Takes a record that has no known message. */
-    void add(KernelRecord record, Instant now) {
+    void add(KernelRecord record) {
         if (!mayBeTheDrivers(record) || XidMention.of(record.text()) == XidMention.NONE) {
             return;
         }
         String text = Text.head(record.text(), LONGEST);
-        counters.unread(text, now);
+        counters.unread(text, clock.instant());
         if (forms.size() < MOST_FORMS && forms.add(form(text))) {
             news = Optional.of(text);
         }
