@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What tools and container engines put before a line of a log: the names of grep, the times of a container's log. Only for a log that a
+ * The text that tools and container engines put before a line of a log: the names of grep, the times of a container's log. Only for a log that a
  * user names: in a log that is followed, any program can begin a line so.
  */
 public final class LineEnvelope {

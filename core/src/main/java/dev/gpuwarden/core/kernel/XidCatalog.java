@@ -26,10 +26,10 @@ public final class XidCatalog {
 
     private static final String NONE = "-";
 
-    /** What is assumed of a code of which nothing is known. Only evidence may take a node out of service. */
+    /** The resolution of a code of which nothing is known. Only evidence may take a node out of service. */
     static final Resolution UNKNOWN = Resolution.WATCH;
 
-    static final String UNKNOWN_WHY = "not in " + SOURCE + ": look it up at docs.nvidia.com/deploy/xid-errors";
+    static final String UNKNOWN_WHY = "not in " + SOURCE + ": read about it at docs.nvidia.com/deploy/xid-errors";
 
     /**
      * A row.
@@ -58,7 +58,7 @@ public final class XidCatalog {
         }
     }
 
-    /** What gpuwarden takes a code for, for which the catalogue names no action. */
+    /** The judgement of gpuwarden about a code for which the catalogue names no action. */
     record Judged(Resolution resolution, String why) {
 
         static Judged of(String[] c) {

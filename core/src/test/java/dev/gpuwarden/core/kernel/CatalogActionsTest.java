@@ -65,7 +65,7 @@ class CatalogActionsTest {
         assertThat(signal.code()).isEqualTo(Integer.toString(code));
         assertThat(signal.action()).isEqualTo(RecommendedAction.NONE);
         assertThat(signal.severity()).isEqualTo(Severity.WARNING);
-        assertThat(signal.why()).contains("look it up at docs.nvidia.com");
+        assertThat(signal.why()).contains("read about it at docs.nvidia.com");
         assertThat(signal.name()).isEmpty();
         ErrorNumber number = ErrorNumber.of(Math.min(code, 9999));
         assertThat(number.severity()).isEqualTo(Severity.WARNING);

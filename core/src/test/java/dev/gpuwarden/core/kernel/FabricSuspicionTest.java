@@ -57,7 +57,7 @@ class FabricSuspicionTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 13, 31, 74, 79, 143, 151})
-    void otherCausesSayNothingAboutTheFabric(int cause) {
+    void otherCausesAreNoReasonToSuspectTheFabric(int cause) {
         assertThat(add("dc", cause, Duration.ZERO)).isEmpty();
         assertThat(add("dd", cause, Duration.ZERO)).isEmpty();
     }

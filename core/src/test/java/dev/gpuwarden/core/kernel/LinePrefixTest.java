@@ -121,7 +121,7 @@ class LinePrefixTest {
                 .isEqualTo(message);
     }
 
-    /** What stands in structured data is no message, however they are broken. */
+    /** Text in structured data is no message, however they are broken. */
     @ParameterizedTest
     @ValueSource(
             strings = {"[meta text=\"] ", "[meta text=\"a\\\"] ", "[meta text=\"]\" ", "[meta][", "[meta]", "-", "x "})

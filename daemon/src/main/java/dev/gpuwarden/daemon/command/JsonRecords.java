@@ -51,7 +51,7 @@ final class JsonRecords {
                 || line.startsWith("\"message\"");
     }
 
-    /** Returns the records of an object and of those in it. Of broken text, the part before the break has all that counts. */
+    /** Returns the records of an object and of those in it. The part of broken text before the break has all that counts. */
     static List<Entry> read(String text, long line) {
         List<Entry> entries = new ArrayList<>();
         try (JsonParser json = FACTORY.createParser(text)) {

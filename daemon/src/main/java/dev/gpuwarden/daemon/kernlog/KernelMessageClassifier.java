@@ -61,7 +61,7 @@ final class KernelMessageClassifier {
     private final Clock clock;
     private final WrappedMessage wrapped = new WrappedMessage();
     private final FabricSuspicion fabric = new FabricSuspicion();
-    /** What any user may have written says nothing about the fabric that the kernel's own lines show. */
+    /** The suspicion from lines that any user may have written. They must not complete an incident of the kernel's own lines. */
     private final FabricSuspicion unprovenFabric = new FabricSuspicion();
 
     private RecordRules others = RecordRules.NONE;
