@@ -71,7 +71,7 @@ class DynamicTypesTest {
     /** Not callable in an expression: inner functions of macros, and the earlier name of `in`. */
     private static final Set<String> INNER = Set.of("@not_strictly_false", "__not_strictly_false__", "_in_");
 
-    /** Where in an object a value can be. */
+    /** The places in an object that can have a value. */
     private static final List<String> PLACES =
             List.of("resource.%s", "resource.map['%s']", "resource.%s_list[0]", "dyn(resource.map)['%s']");
 
@@ -142,7 +142,7 @@ class DynamicTypesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"quantity('1Gi').isGreaterThan(quantity('1Mi'))", "resource.?a.orValue(1) == 1"})
-    void whatKubernetesAddsToCelIsRefusedWhenItIsCompiled(String text) {
+    void additionsOfKubernetesAreRefusedByTheCompiler(String text) {
         assertThatThrownBy(() -> CelExpression.compile(
                         CelEnvironment.predicate("resource", new BoundedRuntime(50_000)), ANY, text))
                 .isInstanceOf(InvalidExpressionException.class);

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The connection that reports this node's faults and events to its aggregator, by `uplink.proto`. It reconnects with
- * growing pauses while attempts fail, and at once for a new fatal event. Each attempt has a new channel, so that
+ * growing pauses while attempts fail, and immediately for a new fatal event. Each attempt has a new channel, so that
  * certificates, token and address are read again and gRPC's own back-off has no effect.
  */
 public final class Uplink implements AutoCloseable {

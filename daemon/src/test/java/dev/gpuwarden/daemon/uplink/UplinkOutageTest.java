@@ -11,14 +11,14 @@ import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Outages of the aggregator: how soon a node returns, and how many attempts a fleet makes meanwhile. */
+/** Outages of the aggregator: how soon a node returns, and how many attempts a fleet makes during this time. */
 class UplinkOutageTest extends UplinkFixture {
 
     private static final Uplink.Timeouts PATIENT = new Uplink.Timeouts(
             Duration.ofHours(1), Duration.ofHours(1), QUICK.welcome(), QUICK.acknowledgement(), QUICK.leaving());
 
     @Test
-    void afterAnOutageANewFatalFaultIsReportedAtOnce() throws Exception {
+    void newFatalFaultAfterAnOutageIsReportedImmediately() throws Exception {
         int port = closedPort();
         try (Uplink uplink = uplink(port, PATIENT)) {
             until(() -> uplink.stats().failures() >= 1);
@@ -31,7 +31,7 @@ class UplinkOutageTest extends UplinkFixture {
     }
 
     @Test
-    void aFatalFaultDuringAnAttemptLeadsToTheNextOneAtOnce() throws Exception {
+    void fatalFaultDuringAnAttemptLeadsToTheNextOneImmediately() throws Exception {
         Uplink.Timeouts patience = new Uplink.Timeouts(
                 PATIENT.retry(),
                 PATIENT.longestRetry(),
