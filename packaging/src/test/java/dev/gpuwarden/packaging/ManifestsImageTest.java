@@ -68,11 +68,13 @@ class ManifestsImageTest {
                 components:
                   - %1$s/components/quarantine-armed
                   - %1$s/components/drain-armed
+                  - %1$s/components/drain-delete
                   - %1$s/components/remediation-armed
                   - %1$s/components/remediation-templates
                   - %1$s/components/vram-warnings
                   - %1$s/components/vram-advertise
                   - %1$s/components/vram-armed
+                  - %1$s/components/vram-delete
                   - %1$s/components/gpu-operator-client
                   - %1$s/components/gke
                 """.formatted(
@@ -90,6 +92,7 @@ class ManifestsImageTest {
                 .containsPattern("configMap:\\n *name: gpuwarden-remediation-templates-[a-z0-9]+\n")
                 .contains("name: gpuwarden-aggregator-vram-advertise", "name: gpuwarden-aggregator-vram\n")
                 .contains("name: GPUWARDEN_VRAM_EVICTIONS\n          value: armed")
+                .contains("name: GPUWARDEN_VRAM_DELETE\n          value: \"on\"")
                 .contains(
                         "kind: ResourceQuota", "mountPath: /usr/local/nvidia\n", "path: /home/kubernetes/bin/nvidia\n")
                 .contains("nodeSelector:\n        nvidia.com/gpu.deploy.client: \"true\"")

@@ -85,8 +85,7 @@ public final class ArmedRights {
         if (quarantine.filter(set -> set.mode() == ActionMode.ARMED).isPresent()) {
             needs.add(Need.armed("quarantine", QUARANTINE));
         }
-        drains.filter(DrainReconciler.Settings::armed)
-                .ifPresent(set -> needs.add(Need.armed("drain", ofDrain(set.policies()))));
+        drains.filter(DrainReconciler.Settings::armed).ifPresent(set -> needs.addAll(ofDrain(set.policies())));
         repairs.filter(RepairReconciler.Settings::armed).ifPresent(set -> {
             needs.add(Need.armed("remediation", REPAIR));
             needs.addAll(ofTemplates(set));
@@ -182,10 +181,9 @@ public final class ArmedRights {
     /** Returns the rights of an aggregator that takes nodes out of service, drains and repairs them. */
     static List<PipelineSettings.Need> ofPipeline(
             DrainPolicies policies, RepairReconciler.Settings repairs, Optional<JanitorSettings> janitor) {
-        List<Need> needs = new ArrayList<>(List.of(
-                Need.armed("quarantine", QUARANTINE),
-                Need.armed("drain", ofDrain(policies)),
-                Need.armed("remediation", REPAIR)));
+        List<Need> needs = new ArrayList<>(List.of(Need.armed("quarantine", QUARANTINE)));
+        needs.addAll(ofDrain(policies));
+        needs.add(Need.armed("remediation", REPAIR));
         needs.addAll(ofTemplates(repairs));
         janitor.ifPresent(set -> needs.addAll(ofJanitorImage(set)));
         return needs.stream()
@@ -212,10 +210,14 @@ public final class ArmedRights {
                 other);
     }
 
-    private static List<Right> ofDrain(DrainPolicies policies) {
-        List<Right> needed = new ArrayList<>(List.of(EVICT));
+    private static List<Need> ofDrain(DrainPolicies policies) {
+        List<Need> needed = new ArrayList<>(List.of(Need.armed("drain", List.of(EVICT))));
         if (policies.uses(DrainMode.DELETE_AFTER_TIMEOUT)) {
-            needed.add(DELETE);
+            needed.add(new Need(
+                    "the mode " + DrainMode.DELETE_AFTER_TIMEOUT.label() + " of drains",
+                    List.of(DELETE),
+                    Need.component("drain-delete"),
+                    "no such mode in --drain.namespaces and --drain.pods"));
         }
         return needed;
     }
@@ -252,7 +254,8 @@ public final class ArmedRights {
             needs.add(ofBudgets("--vram.evictions=armed"));
         }
         if (vram.mode() == ActionMode.ARMED && vram.deletes()) {
-            needs.add(new Need("--vram.delete=on", List.of(DELETE), Need.component("vram-armed"), "--vram.delete=off"));
+            needs.add(
+                    new Need("--vram.delete=on", List.of(DELETE), Need.component("vram-delete"), "--vram.delete=off"));
         }
         return needs;
     }

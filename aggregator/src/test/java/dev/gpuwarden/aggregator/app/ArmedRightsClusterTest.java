@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.SystemNamespaces;
+import dev.gpuwarden.aggregator.drain.DrainPolicies;
+import dev.gpuwarden.aggregator.drain.DrainReconciler;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
@@ -14,6 +16,7 @@ import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.cli.UserError;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -71,7 +74,7 @@ class ArmedRightsClusterTest {
                 "their component components/vram-armed",
                 "--vram.evictions=dry-run");
         String delete =
-                line("--vram.delete=on", "delete pods", "their component components/vram-armed", "--vram.delete=off");
+                line("--vram.delete=on", "delete pods", "their component components/vram-delete", "--vram.delete=off");
         VramSettings all = settings(true, ActionMode.ARMED, true);
         fleet.client.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: stranger, namespace: gpuwarden}}");
         try (KubeClient stranger = fleet.as("stranger");
@@ -95,9 +98,47 @@ class ArmedRightsClusterTest {
         }
         fleet.apply("components/vram-advertise/rights.yaml");
         fleet.apply("components/vram-armed/rights.yaml");
+        fleet.apply("components/vram-delete/rights.yaml");
         try (KubeClient granted = fleet.asAggregator()) {
             assertThatCode(() -> check(granted, all)).doesNotThrowAnyException();
         }
+    }
+
+    @Test
+    void onlyADrainThatDeletesPodsNeedsTheRightTo() throws Exception {
+        try (KubeClient shipped = fleet.asDryRun()) {
+            assertThat(drainRefusal(shipped, "*=Immediate")).doesNotContain("delete pods");
+            assertThat(drainRefusal(shipped, "*=Immediate,team-*=DeleteAfterTimeout"))
+                    .contains(line(
+                            "the mode DeleteAfterTimeout of drains",
+                            "delete pods",
+                            "their component components/drain-delete",
+                            "no such mode in --drain.namespaces and --drain.pods"));
+        }
+    }
+
+    private static String drainRefusal(KubeClient api, String namespaces) {
+        DrainPolicies usual = DrainPolicies.DEFAULT;
+        DrainPolicies policies = new DrainPolicies(
+                List.of(),
+                Stream.of(namespaces.split(","))
+                        .map(DrainPolicies.Parser::namespace)
+                        .toList(),
+                usual.system(),
+                usual.grace(),
+                usual.timeout(),
+                usual.notReady(),
+                usual.notice(),
+                usual.emptyDir(),
+                usual.unmanaged());
+        return String.valueOf(catchThrowable(() -> ArmedRights.check(
+                        api,
+                        Optional.empty(),
+                        Optional.of(new DrainReconciler.Settings(true, policies)),
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty()))
+                .getMessage());
     }
 
     @Test

@@ -98,6 +98,7 @@ public final class TestFleet implements AutoCloseable {
                     "components/quarantine-armed/rights.yaml",
                     "components/remediation-armed/janitor-rights.yaml",
                     "components/drain-armed/rights.yaml",
+                    "components/drain-delete/rights.yaml",
                     "components/remediation-armed/rights.yaml")) {
                 apply(manifest);
             }

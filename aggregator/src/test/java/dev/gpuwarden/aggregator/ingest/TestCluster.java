@@ -32,6 +32,7 @@ final class TestCluster {
             plane.client().apply(manifest("gpuwarden-aggregator.yaml"));
             plane.client().apply(manifest("components/vram-advertise/rights.yaml"));
             plane.client().apply(manifest("components/vram-armed/rights.yaml"));
+            plane.client().apply(manifest("components/vram-delete/rights.yaml"));
             // Waits until the API server serves the kind.
             var unused = plane.client().get("nodehealths");
             prepared = plane;
