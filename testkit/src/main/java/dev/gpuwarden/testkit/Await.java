@@ -32,7 +32,8 @@ public final class Await {
         until(condition, LIMIT, expected);
     }
 
-    static void until(BooleanSupplier condition, Duration limit, Supplier<String> expected) {
+    /** @param limit for a condition whose failure shows sooner */
+    public static void until(BooleanSupplier condition, Duration limit, Supplier<String> expected) {
         long start = System.nanoTime();
         long pause = FIRST_PAUSE_NANOS;
         while (!condition.getAsBoolean()) {

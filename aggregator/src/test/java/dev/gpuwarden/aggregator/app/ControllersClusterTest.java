@@ -5,6 +5,7 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.LeaderElector;
@@ -21,9 +22,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests of quarantine on a real API server with the shipped rights: from NodeHealths to Nodes. */
 @Tag("api")
+@ExtendWith(UsedRights.class)
 class ControllersClusterTest {
 
     private final List<AuditRecord> audits = new CopyOnWriteArrayList<>();

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
@@ -14,9 +15,11 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests of drains on a real API server with the shipped rights. */
 @Tag("api")
+@ExtendWith(UsedRights.class)
 class DrainClusterTest extends DrainFixture {
 
     /** The wait for a retry. With two refused pods, the eviction of each is retried within 1.2 s. */

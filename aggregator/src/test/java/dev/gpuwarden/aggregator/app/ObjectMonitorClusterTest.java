@@ -6,6 +6,7 @@ import static dev.gpuwarden.aggregator.app.MonitoredPods.WAITING;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.app.MonitoredPods.Running;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import java.time.Duration;
@@ -15,9 +16,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests of the object monitor on a real API server with the shipped rights, policies and rules: from objects to Nodes. */
 @Tag("api")
+@ExtendWith(UsedRights.class)
 class ObjectMonitorClusterTest {
 
     private MonitoredPods pods;

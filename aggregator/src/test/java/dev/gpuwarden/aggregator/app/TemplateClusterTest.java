@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -27,10 +28,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Users' own ways of repair on a real API server. The test ends the resources like their controllers. */
 @Tag("api")
+@ExtendWith(UsedRights.class)
 class TemplateClusterTest extends RepairFixture {
 
     private static final String DEFINITION = """
@@ -56,7 +59,6 @@ class TemplateClusterTest extends RepairFixture {
             metadata: {name: templates-of-a-test}
             rules:
               - {apiGroups: [example.org], resources: [tickets], verbs: [get, list, watch%s]}
-              - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch%s]}
             ---
             apiVersion: rbac.authorization.k8s.io/v1
             kind: ClusterRoleBinding
@@ -73,8 +75,7 @@ class TemplateClusterTest extends RepairFixture {
     @BeforeEach
     void configure() throws Exception {
         fleet.client.apply(DEFINITION);
-        templates =
-                TemplateFile.read(Files.writeString(folder.resolve("templates.yaml"), """
+        templates = TemplateFile.read(Files.writeString(folder.resolve("templates.yaml"), """
                 templates:
                   - name: ticket
                     actions: [CONTACT_SUPPORT]
@@ -92,24 +93,27 @@ class TemplateClusterTest extends RepairFixture {
                     object:
                       apiVersion: batch/v1
                       kind: Job
-                      metadata: {namespace: %s}
+                      metadata: {namespace: gpuwarden}
                       spec:
                         template:
                           spec:
                             restartPolicy: Never
                             containers: [{name: hook, image: hook, env: [{name: FAULT, value: "${fault}"}]}]
-                """.formatted(pods.namespace)));
+                """));
     }
 
     @AfterEach
     void forbid() {
         if (fleet != null) {
             fleet.client.deleteNow("clusterrolebinding/templates-of-a-test");
+            fleet.client.deleteNow("rolebinding/gpuwarden/gpuwarden-remediation");
+            fleet.client.delete("jobs/gpuwarden?propagationPolicy=Background");
         }
     }
 
     private void permit(String more) {
-        fleet.client.apply(RIGHTS.formatted(more, more));
+        fleet.client.apply(RIGHTS.formatted(more));
+        fleet.apply("components/remediation-templates/rights.yaml");
     }
 
     private RepairReconciler.Settings settings(boolean armed) {
@@ -139,7 +143,7 @@ class TemplateClusterTest extends RepairFixture {
     }
 
     private List<Map<String, Object>> jobs() {
-        return JsonTrees.objects(fleet.client.get("jobs/" + pods.namespace), "items");
+        return JsonTrees.objects(fleet.client.get("jobs/gpuwarden"), "items");
     }
 
     private String lease() {
@@ -224,6 +228,20 @@ class TemplateClusterTest extends RepairFixture {
             assertThat(jobs().get(0).toString()).contains("name=FAULT", "CUSTOM:hook", "\\u0024{node}");
             assertThat(fleet.client.get(lease(), ".metadata.annotations.gpuwarden\\.dev/locked-for"))
                     .isEqualTo(name(jobs().get(0)));
+        }
+        RepairTemplates removed = templates;
+        templates = RepairTemplates.NONE;
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "without-template", true)) {
+            until(controllers::works, "it leads");
+            until(
+                    () -> annotation("gpuwarden.dev/repair").contains("is no longer configured"),
+                    "the node waits for an operator while the Job is there");
+        }
+        templates = removed;
+        try (KubeClient api = fleet.asAggregator();
+                Controllers controllers = lead(api, "one-again", true)) {
+            until(controllers::works, "it leads");
             fleet.report(bad, event().fatal(false).healthy(true).build());
             until(
                     () -> fleet.client
@@ -233,8 +251,7 @@ class TemplateClusterTest extends RepairFixture {
         }
         assertThat(fleet.cordoned(bad)).as("its Job may still act").isTrue();
         String now = Instant.now().toString();
-        fleet.client.patch(
-                "job/" + pods.namespace + "/" + name(jobs().get(0)) + "/status", """
+        fleet.client.patch("job/gpuwarden/" + name(jobs().get(0)) + "/status", """
                 {"status": {"startTime": "%s", "conditions": [
                 {"type": "FailureTarget", "status": "True", "lastTransitionTime": "%s"},
                 {"type": "Failed", "status": "True", "lastTransitionTime": "%s"}]}}
@@ -258,7 +275,7 @@ class TemplateClusterTest extends RepairFixture {
                     .isInstanceOf(UserError.class)
                     .hasMessageContaining("--remediation.templates needs rights")
                     .hasMessageContaining("get tickets.example.org, list tickets.example.org,")
-                    .hasMessageContaining("create jobs.batch in " + pods.namespace)
+                    .hasMessageContaining("list jobs.batch in gpuwarden")
                     .hasMessageContaining("gpuwarden.dev/aggregate-to-remediation");
             until(controllers::works, "it leads");
             fail(RecommendedAction.CONTACT_SUPPORT, "");

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessVerdict;
@@ -12,8 +13,10 @@ import dev.gpuwarden.testkit.cluster.FaultyApi;
 import dev.gpuwarden.testkit.cluster.JsonPath;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The review of a token that a caller shows to a node, through the node's stream. */
+@ExtendWith(UsedRights.class)
 class AccessClusterTest extends IngestSetup {
 
     private static final Predicate<ApiCall> REVIEWS =

@@ -4,6 +4,7 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -20,8 +21,10 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The parameter of the API server's warnings, and the annotation that it is made of, with the shipped rights. */
+@ExtendWith(UsedRights.class)
 class LargestCardClusterTest extends VramSetup {
 
     private static final Path COMPONENT = Path.of(

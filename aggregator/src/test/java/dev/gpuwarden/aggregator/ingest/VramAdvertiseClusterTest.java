@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.VramAnswer;
@@ -14,8 +15,10 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The amount of VRAM of a node in its Node, with a real API server and the shipped rights. */
+@ExtendWith(UsedRights.class)
 class VramAdvertiseClusterTest extends VramSetup {
 
     private static final Duration SOON = Duration.ofSeconds(5);

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.api.v1.BudgetedPod;
@@ -13,8 +14,10 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Budgets of a node's pods, and the end of pods at its request, with a real API server and the shipped rights. */
+@ExtendWith(UsedRights.class)
 class VramEvictClusterTest extends VramSetup {
 
     private static final String SPACE = "vram-evict";

@@ -4,6 +4,7 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Told;
+import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.testkit.cluster.Relay;
 import java.io.IOException;
 import java.net.URI;
@@ -11,8 +12,10 @@ import java.nio.file.Files;
 import java.time.Clock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A node's state against a real API server, with the rights of the shipped manifests and no more. */
+@ExtendWith(UsedRights.class)
 class ClusterTest extends ClusterFixture {
 
     @Test

@@ -88,7 +88,8 @@ public final class TestCluster {
         }
     }
 
-    private static void apply(ControlPlane plane, String manifest) {
+    /** Applies one of the shipped manifests. */
+    static void apply(ControlPlane plane, String manifest) {
         try {
             plane.client().apply(Files.readString(MANIFESTS.resolve(manifest)));
         } catch (IOException e) {

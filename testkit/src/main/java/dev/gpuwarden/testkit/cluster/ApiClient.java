@@ -41,6 +41,9 @@ public final class ApiClient {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final String JSON = "application/json";
 
+    /** Distinguishes the requests of a test from those of a program with the same token. */
+    static final String USER_AGENT = "gpuwarden-testkit";
+
     /** The answer for a kind that discovery lists, but that cannot be read or written yet. */
     private static final String NEW_STORAGE = "storage is (re)initializing";
 
@@ -229,6 +232,7 @@ public final class ApiClient {
     private String send(String method, String path, String type, String body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(REQUEST_LIMIT)
+                .header("User-Agent", USER_AGENT)
                 .header("Accept", method.equals("GET") ? type : JSON)
                 .header("Content-Type", type)
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));

@@ -80,11 +80,16 @@ public final class ControlPlane implements AutoCloseable {
 
     /** @param place of the API server, which real nodes and their pods can reach */
     static ControlPlane start(Path folder, Binaries binaries, Place place, Component... components) {
+        return start(folder, binaries, place, false, components);
+    }
+
+    private static ControlPlane start(
+            Path folder, Binaries binaries, Place place, boolean audits, Component... components) {
         binaries.need(components);
         ControlPlane plane = new ControlPlane(folder.toAbsolutePath().normalize(), binaries, place);
         Folder.claim(plane.folder);
         try {
-            plane.start(Set.of(components));
+            plane.start(Set.of(components), audits ? ApiAudit.flags(plane.folder) : List.of());
             return plane;
         } catch (RuntimeException | Error e) {
             plane.close();
@@ -92,7 +97,7 @@ public final class ControlPlane implements AutoCloseable {
         }
     }
 
-    private void start(Set<Component> components) {
+    private void start(Set<Component> components, List<String> audit) {
         try {
             Program etcd = run("etcd", List.of(), etcdFlags());
             keys.make(place.address());
@@ -100,7 +105,7 @@ public final class ControlPlane implements AutoCloseable {
                     adminKubeconfig(),
                     Kubeconfig.ofCertificate(url(), caCertificate(), adminCertificate(), adminKey()));
             etcd.await(STARTING, "its socket", () -> Files.exists(folder.resolve(ETCD_SOCKET)));
-            run("kube-apiserver", place.enter(), apiServerFlags())
+            run("kube-apiserver", place.enter(), apiServerFlags(audit))
                     .await(
                             STARTING,
                             "a good answer of /readyz",
@@ -148,7 +153,8 @@ public final class ControlPlane implements AutoCloseable {
         ControlPlane now = shared;
         if (now == null) {
             Binaries.ofUser().need();
-            now = Unchecked.get(() -> start(Files.createTempDirectory("gpuwarden-cluster-")));
+            now = Unchecked.get(
+                    () -> start(Files.createTempDirectory("gpuwarden-cluster-"), Binaries.ofUser(), LOOPBACK, true));
             shared = now;
         }
         return now;
@@ -156,8 +162,7 @@ public final class ControlPlane implements AutoCloseable {
 
     private List<String> etcdFlags() {
         // A socket in a private folder: any user of the machine could write to a port. Relative, since paths of sockets
-        // are
-        // short. The advertised address must have a port; no client uses it.
+        // are short. The advertised address must have a port; no client uses it.
         return List.of(
                 "--data-dir=" + folder.resolve("etcd"),
                 "--listen-client-urls=unix://" + ETCD_SOCKET,
@@ -166,7 +171,7 @@ public final class ControlPlane implements AutoCloseable {
                 "--unsafe-no-fsync=true");
     }
 
-    private List<String> apiServerFlags() {
+    private List<String> apiServerFlags(List<String> audit) {
         List<String> flags = new ArrayList<>(List.of(
                 "--etcd-servers=unix://" + ETCD_SOCKET,
                 "--bind-address=" + place.address(),
@@ -182,6 +187,7 @@ public final class ControlPlane implements AutoCloseable {
                 "--service-account-key-file=" + keys.certificate("service-accounts"),
                 "--service-account-signing-key-file=" + keys.key("service-accounts"),
                 "--service-cluster-ip-range=10.0.0.0/24"));
+        flags.addAll(audit);
         if (place.equals(LOOPBACK)) {
             // A loopback address cannot be an endpoint of the service `kubernetes`.
             flags.add("--endpoint-reconciler-type=none");
@@ -216,6 +222,11 @@ public final class ControlPlane implements AutoCloseable {
     /** Returns the URL of the API server, for example `https://127.0.0.1:23456`. */
     public String url() {
         return "https://" + place.address() + ":" + port;
+    }
+
+    /** Returns the requests of the program's service accounts. Only the {@linkplain #shared() shared} one logs them. */
+    public ApiAudit audit() {
+        return ApiAudit.of(folder);
     }
 
     /** Returns the PEM file of the authority that signed the API server's certificate. */

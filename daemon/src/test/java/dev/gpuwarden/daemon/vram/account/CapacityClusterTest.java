@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram.account;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.daemon.kube.TestCluster;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
@@ -10,8 +11,10 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The amount of VRAM in the Node, by the daemon's own account. */
+@ExtendWith(UsedRights.class)
 class CapacityClusterTest extends AccountFixture {
 
     private static final Duration SOON = Duration.ofSeconds(5);

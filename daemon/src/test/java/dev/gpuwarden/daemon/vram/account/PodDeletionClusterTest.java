@@ -4,6 +4,7 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.kube.PodFacts;
+import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.daemon.kube.NodeApi;
 import dev.gpuwarden.daemon.kube.TestCluster;
 import dev.gpuwarden.daemon.vram.Actuator;
@@ -15,8 +16,10 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The end of a pod by the daemon's own account. */
+@ExtendWith(UsedRights.class)
 class PodDeletionClusterTest extends AccountFixture {
 
     @Test
