@@ -8,6 +8,7 @@
  *   PER_THREAD(type, v)  a variable of each thread that lives across phases; MINE(v) is this thread's
  *   EACH_ELEMENT(i)      this thread's elements of the block's part of `count`
  *   RECORD_SM()          stores the SM in arg.sm
+ *   STUCK(word)          a random word: the simulator can set a bit of each
  *   WROTE(at, bytes)     the memory that the block has written, after its last phase: the simulator can corrupt it. Likewise
  *                        WROTE_ELEMENTS of the block's part of an array, WROTE_TILE of its tile of an n by n matrix
  */
@@ -26,6 +27,7 @@
 #define MINE(name) name
 #define UNROLL _Pragma("unroll")
 #define RECORD_SM() (threadIdx.x == 0 && arg.sm ? (void)(arg.sm[blockIdx.x] = sm_id()) : (void)0)
+#define STUCK(word) (word)
 #define WROTE(at, bytes) ((void)0)
 #define WROTE_ELEMENTS(at) ((void)0)
 #define WROTE_TILE(at, rows, columns) ((void)0)
@@ -77,7 +79,7 @@ DEVICE u64 random_word(u64 seed, u64 index)
     u64 z = seed + (index + 1) * 0x9e3779b97f4a7c15ULL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
+    return STUCK(z ^ (z >> 31));
 }
 
 /* An integer of -limit to limit. */

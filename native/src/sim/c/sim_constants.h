@@ -58,6 +58,8 @@
     C(WRONG_LANE, 4)            /* a bit of each 32nd element of the SM is one */     \
     C(WRONG_NAN, 5)             /* one element is not a number */                     \
     C(WRONG_NEIGHBOUR, 6)       /* one element has the next one's value */            \
+    C(WRONG_NOTHING, 7)         /* the kernel or the copy does nothing */             \
+    C(WRONG_STUCK, 8)           /* a bit of each random word is one */                \
     /* gpu.smi_reset */                                                               \
     C(SMI_OK, 0)                                                                      \
     C(SMI_HANG, 1)              /* begins, and goes on when this changes */           \

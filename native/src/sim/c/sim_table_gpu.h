@@ -248,7 +248,7 @@
     I(wrong_above, SIM_NA) /* while temp_gpu is above */                                         \
     I(wrong_sm, SIM_NA)    /* blocks of this SM; NA: of any */                                   \
     I(wrong_launches, 0)   /* written by the library: launches that met the other conditions */ \
-    S(wrong_kernel, 32)    /* launches of this kernel; empty: of any that writes */
+    S(wrong_kernel, 32)    /* launches of the kernels, or copies, that match this name (fnmatch, also @(a|b)); empty: of any kernel that writes */
 
 /* The GPU in libnccl, also as a wrong, slow or silent rank of a collective. Rates in MB/s. */
 #define SIM_GPU_NCCL(I, A, S, T)                                                                 \

@@ -9,6 +9,8 @@ typedef struct {
     size_t bytes;
     int64_t mbps;
     int64_t *engine, *other_engine;
+    int gpu;          /* whose memory is read or written; between two GPUs the first one's */
+    const char *name; /* for results that are wrong */
 } copy_t;
 
 static cu_replay_t replay;
@@ -28,7 +30,7 @@ static CUresult run(cu_call_t *call, const copy_t *copy, CUstream handle, bool w
         return result;
     }
     int64_t enqueued_ns = cu_enqueue_ns(), began_ns = cu_host_ns();
-    memmove(copy->target, copy->source, copy->bytes);
+    cu_wrong_copy(&call->table->gpu[copy->gpu], copy->name, copy->target, copy->source, copy->bytes);
     cu_spent_since(began_ns);
     pthread_mutex_lock(&cu_lock);
     cu_enqueue(call->context, stream, enqueued_ns, cu_duration_ns(copy->bytes, copy->mbps), copy->engine,
@@ -55,7 +57,7 @@ static CUresult to_device(cu_call_t *call, CUdeviceptr to, const void *from, siz
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     copy_t copy = {(void *)to, from, bytes, cu_rate_to_device(&call->table->gpu[owner->slot]),
-                   &owner->engine_end_ns[CU_TO_DEVICE], NULL};
+                   &owner->engine_end_ns[CU_TO_DEVICE], NULL, owner->slot, "copy_to_device"};
     return run(call, &copy, stream, wait);
 }
 
@@ -71,7 +73,7 @@ static CUresult to_host(cu_call_t *call, void *to, CUdeviceptr from, size_t byte
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     copy_t copy = {to, (const void *)from, bytes, cu_rate_to_host(&call->table->gpu[owner->slot]),
-                   &owner->engine_end_ns[CU_TO_HOST], NULL};
+                   &owner->engine_end_ns[CU_TO_HOST], NULL, owner->slot, "copy_to_host"};
     return run(call, &copy, stream, wait);
 }
 
@@ -86,7 +88,8 @@ static CUresult between(cu_call_t *call, CUdeviceptr to, CUdeviceptr from, size_
     if (!target || !source) {
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    copy_t copy = {.target = (void *)to, .source = (const void *)from, .bytes = bytes};
+    copy_t copy = {.target = (void *)to, .source = (const void *)from, .bytes = bytes, .gpu = source->slot,
+                   .name = target == source ? "copy_within" : "copy_to_peer"};
     if (target == source) {
         copy.mbps = cu_rate_memory(&call->table->gpu[target->slot]);
         copy.engine = &target->engine_end_ns[CU_IN_MEMORY];

@@ -166,7 +166,11 @@ static CUresult launch(cu_call_t *call, const cuda_kernel_t *kernel, cuda_launch
     cu_wrong_t wrong = {.gpu = cu_gpu(call), .kernel = kernel->name, .blocks = shape->grid[0], .sm_count = shape->sm_count};
     shape->spoil = cu_wrong_spoil;
     shape->spoil_env = &wrong;
-    kernel->run(shape);
+    shape->stuck = cu_wrong_stuck(&wrong);
+    shape->stuck_sm = wrong.gpu->wrong_sm == SIM_NA ? -1 : (int)wrong.gpu->wrong_sm;
+    if (!cu_wrong_nothing(&wrong)) {
+        kernel->run(shape);
+    }
     cu_spent_since(began_ns);
     pthread_mutex_lock(&cu_lock);
     cu_enqueue(call->context, stream, enqueued_ns, duration_ns, &call->context->engine_end_ns[CU_KERNELS], NULL);

@@ -268,5 +268,10 @@ typedef struct {
 } cu_wrong_t;
 /* The `spoil` of a launch, with a cu_wrong_t. */
 void cu_wrong_spoil(void *environment, const cuda_written_t *written);
+/* Returns whether a launch must do nothing, or the bits of random words that it must set. Decides for the whole launch. */
+bool cu_wrong_nothing(cu_wrong_t *wrong);
+uint64_t cu_wrong_stuck(cu_wrong_t *wrong);
+/* A copy of this name to memory: does it, unless it must do nothing, and then spoils one place. */
+void cu_wrong_copy(sim_gpu_t *gpu, const char *name, void *to, const void *from, size_t bytes);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Results of a GPU that computes wrong. A launch whose conditions hold (wrong_* of the table) writes one wrong place, as the pattern
- * describes it. The place differs by launch, and is the same in each run of a test.
+ * describes it. The place differs by launch, and is the same in each run of a test. Copies compute wrong only if wrong_kernel names them.
  */
+#include <fnmatch.h>
 #include <string.h>
 
 #include "cuda_sim.h"
@@ -31,7 +32,9 @@ static bool decide(cu_wrong_t *wrong)
 {
     sim_gpu_t *gpu = wrong->gpu;
     bool any_sm = gpu->wrong_sm == SIM_NA;
-    bool other = gpu->wrong_kernel[0] && strncmp(gpu->wrong_kernel, wrong->kernel, sizeof gpu->wrong_kernel) != 0;
+    char name[sizeof gpu->wrong_kernel + 1] = {0};
+    memcpy(name, gpu->wrong_kernel, sizeof gpu->wrong_kernel);
+    bool other = name[0] && fnmatch(name, wrong->kernel, FNM_EXTMATCH) != 0;
     bool cold = gpu->wrong_above != SIM_NA && gpu->temp_gpu <= gpu->wrong_above;
     bool idle = !any_sm && (gpu->wrong_sm < 0 || gpu->wrong_sm >= wrong->sm_count || gpu->wrong_sm >= wrong->blocks);
     if (gpu->wrong_pattern == SIM_WRONG_NONE || other || cold || idle) {
@@ -46,6 +49,27 @@ static bool decide(cu_wrong_t *wrong)
     unsigned count = (wrong->blocks - first + step - 1) / step;
     wrong->block = first + step * (unsigned)(wrong->random % count);
     return take_one(&gpu->wrong_times);
+}
+
+static bool decided(cu_wrong_t *wrong, int64_t pattern)
+{
+    if (wrong->gpu->wrong_pattern != pattern) {
+        return false;
+    }
+    if (wrong->state == CU_WRONG_UNDECIDED) {
+        wrong->state = decide(wrong) ? CU_WRONG_YES : CU_WRONG_NO;
+    }
+    return wrong->state == CU_WRONG_YES;
+}
+
+bool cu_wrong_nothing(cu_wrong_t *wrong)
+{
+    return decided(wrong, SIM_WRONG_NOTHING);
+}
+
+uint64_t cu_wrong_stuck(cu_wrong_t *wrong)
+{
+    return decided(wrong, SIM_WRONG_STUCK) ? 1u << 4 : 0;
 }
 
 static uint64_t load(const unsigned char *at, size_t bytes)
@@ -97,6 +121,9 @@ static void spoil_lane(const cuda_written_t *written)
 void cu_wrong_spoil(void *environment, const cuda_written_t *written)
 {
     cu_wrong_t *wrong = environment;
+    if (wrong->gpu->wrong_pattern == SIM_WRONG_STUCK) {
+        return;
+    }
     if (wrong->state == CU_WRONG_UNDECIDED) {
         wrong->state = decide(wrong) ? CU_WRONG_YES : CU_WRONG_NO;
     }
@@ -113,5 +140,18 @@ void cu_wrong_spoil(void *environment, const cuda_written_t *written)
         } else if (range == 0) {
             spoil_one(wrong, written);
         }
+    }
+}
+
+void cu_wrong_copy(sim_gpu_t *gpu, const char *name, void *to, const void *from, size_t bytes)
+{
+    cu_wrong_t wrong = {.gpu = gpu, .kernel = name, .blocks = 1, .sm_count = 1};
+    bool named = gpu->wrong_kernel[0];
+    if (named && cu_wrong_nothing(&wrong)) {
+        return;
+    }
+    memmove(to, from, bytes);
+    if (named && gpu->wrong_pattern != SIM_WRONG_NOTHING) {
+        cu_wrong_spoil(&wrong, &(cuda_written_t){0, 0, to, bytes, bytes % sizeof(uint64_t) == 0 ? sizeof(uint64_t) : 1});
     }
 }

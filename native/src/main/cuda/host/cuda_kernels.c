@@ -2,6 +2,12 @@
 #include "arguments.h"
 #include "host/cuda_kernels.h"
 
+/* See kernel_host.h. */
+extern int kernel_any_stuck;
+int kernel_any_stuck;
+extern _Thread_local u64 kernel_stuck;
+_Thread_local u64 kernel_stuck;
+
 #define CUBE(n) (2.0 * (double)(n) * (double)(n) * (double)(n))
 
 /* module, kernel; of a launch with the argument `a`: bytes of memory, operations in FP64, operations in tensor cores */

@@ -21,6 +21,8 @@ typedef struct {
     /* Null, or called for each range of memory that a block has written, after the block. A block can have several ranges. */
     void (*spoil)(void *spoil_env, const cuda_written_t *written);
     void *spoil_env;
+    unsigned long long stuck; /* These bits of random words are 1, in blocks of SM `stuck_sm`, or of all SMs if that is below 0. */
+    int stuck_sm;
 } cuda_launch_t;
 
 typedef void (*cuda_run_t)(const cuda_launch_t *launch);

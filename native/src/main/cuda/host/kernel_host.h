@@ -14,6 +14,24 @@ typedef struct {
     u32 x, y, z;
 } dim3_t;
 
+/*
+ * The bits that are 1 in each random word of the block that runs. They cost a call, so the flag of the process comes first. Static TLS would
+ * cost none, but a process has little of it, and loads this library once for each node.
+ */
+extern _Thread_local u64 kernel_stuck;
+extern int kernel_any_stuck;
+#define STUCK(word) (__atomic_load_n(&kernel_any_stuck, __ATOMIC_RELAXED) ? (word) | kernel_stuck : (word))
+
+static inline void kernel_stick(const cuda_launch_t *launch, u32 block)
+{
+    if (launch->stuck) {
+        __atomic_store_n(&kernel_any_stuck, 1, __ATOMIC_RELAXED);
+    }
+    if (__atomic_load_n(&kernel_any_stuck, __ATOMIC_RELAXED)) {
+        kernel_stuck = launch->stuck_sm < 0 || (u32)launch->stuck_sm == block % launch->sm_count ? launch->stuck : 0;
+    }
+}
+
 #define DEVICE static inline
 #define __shared__
 #define KERNEL(name)                                                                                                           \
@@ -27,6 +45,7 @@ typedef struct {
         for (b.z = 0; b.z < launch->grid[2]; b.z++) {                                                                          \
             for (b.y = 0; b.y < launch->grid[1]; b.y++) {                                                                      \
                 for (b.x = 0; b.x < launch->grid[0]; b.x++) {                                                                  \
+                    kernel_stick(launch, b.x);                                                                                 \
                     name##_block(*(const name##_args *)launch->args[0], launch, b, thread);                                    \
                 }                                                                                                              \
             }                                                                                                                  \
