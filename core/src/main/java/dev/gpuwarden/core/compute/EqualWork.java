@@ -37,7 +37,7 @@ public final class EqualWork {
         ProductResult result = part.result().asOptional().orElseThrow();
         Optional<Digest> right = expected.or(() -> majority(part.board(), parts));
         List<Round> wrong = result.rounds().stream()
-                .filter(round -> !round.verification().isRight()
+                .filter(round -> round.verification().hasWrong()
                         || right.isPresent() && !round.digest().equals(right.get()))
                 .toList();
         if (!wrong.isEmpty()) {
@@ -45,7 +45,10 @@ public final class EqualWork {
                     part.gpu(), wrong.size(), text(result, wrong.get(0), right, expected.isPresent()));
         }
         return right.isPresent() || !differs(part, parts)
-                ? ResultVerdict.right(part.gpu(), result.rounds().size() + " products are right")
+                ? ResultVerdict.notWrong(
+                        part.gpu(),
+                        result.verification().planted(),
+                        result.rounds().size() + " products are right")
                 : ResultVerdict.undecided(
                         part.gpu(),
                         "its product differs from that of an equal board, and no majority decides which is right");
@@ -55,7 +58,7 @@ public final class EqualWork {
         String which = "round " + (result.rounds().indexOf(wrong) + 1) + " of "
                 + result.rounds().size() + ": ";
         boolean sameDigest = right.isPresent() && wrong.digest().equals(right.get());
-        if (!wrong.verification().isRight()) {
+        if (wrong.verification().hasWrong()) {
             return which
                     + WrongResults.describe(wrong.verification())
                     + (sameDigest ? "; the product's digest is right, so the GPU's comparison is wrong" : "");

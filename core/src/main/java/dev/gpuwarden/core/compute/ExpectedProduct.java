@@ -14,27 +14,62 @@ public final class ExpectedProduct {
     private static final int FP64_LIMIT = 500;
     private static final int MIXED_LIMIT = 4;
 
-    private ExpectedProduct() {}
+    private final ProductKind kind;
+    private final int n;
+    private final long seed;
+    private final int limit;
+    private final long sumS;
+    private final long sumT;
+    private final long sumST;
+
+    private ExpectedProduct(ProductKind kind, int n, long seed) {
+        this.kind = kind;
+        this.n = n;
+        this.seed = seed;
+        limit = kind == ProductKind.FP64 ? FP64_LIMIT : MIXED_LIMIT;
+        long ofS = 0;
+        long ofT = 0;
+        long ofST = 0;
+        for (int k = 0; k < n; k++) {
+            long s = vector(S, k);
+            long t = vector(T, k);
+            ofS += s;
+            ofT += t;
+            ofST += s * t;
+        }
+        sumS = ofS;
+        sumT = ofT;
+        sumST = ofST;
+    }
+
+    /** Returns the product, which takes n steps. */
+    public static ExpectedProduct of(ProductKind kind, int n, long seed) {
+        return new ExpectedProduct(kind, n, seed);
+    }
 
     /** Returns the digest of all cells. It takes n² steps: 0.2 s for n = 8192. */
     public static Digest digest(ProductKind kind, int n, long seed) {
-        int limit = kind == ProductKind.FP64 ? FP64_LIMIT : MIXED_LIMIT;
-        long sumS = 0;
-        long sumT = 0;
-        long sumST = 0;
+        return of(kind, n, seed).digest();
+    }
+
+    /** Returns the bits of a cell, row after row; those of 32 bits have an upper half of 0. */
+    public long cell(long index) {
+        long u = vector(U, index / n);
+        long value = u * sumT + sumST + (n * u + sumS) * vector(V, index % n);
+        return kind == ProductKind.FP64
+                ? Double.doubleToRawLongBits(value)
+                : Integer.toUnsignedLong(Float.floatToRawIntBits(value));
+    }
+
+    private Digest digest() {
         long[] v = new long[n];
         for (int k = 0; k < n; k++) {
-            long s = integer(seed, S, k, limit);
-            long t = integer(seed, T, k, limit);
-            sumS += s;
-            sumT += t;
-            sumST += s * t;
-            v[k] = integer(seed, V, k, limit);
+            v[k] = vector(V, k);
         }
         long sum = 0;
         long xor = 0;
         for (int i = 0; i < n; i++) {
-            long u = integer(seed, U, i, limit);
+            long u = vector(U, i);
             long row = u * sumT + sumST;
             long column = n * u + sumS;
             if (kind == ProductKind.FP64) {
@@ -54,22 +89,13 @@ public final class ExpectedProduct {
         return new Digest(sum, xor);
     }
 
+    private long vector(int which, long index) {
+        return ExpectedElements.integer(4 * seed + which, index, limit);
+    }
+
     /** Returns two neighbouring cells of FP32 as a word of the GPU's memory, which is little-endian. */
     private static long word(long low, long high) {
         return Integer.toUnsignedLong(Float.floatToRawIntBits(low))
                 | (long) Float.floatToRawIntBits(high) << Integer.SIZE;
-    }
-
-    /** Returns an integer of -limit to limit. */
-    private static long integer(long seed, int vector, long index, int limit) {
-        return Long.remainderUnsigned(random(4 * seed + vector, index), 2L * limit + 1) - limit;
-    }
-
-    /** Returns the output of SplitMix64 (Steele, Lea, Flood 2014) for the state at an index. */
-    private static long random(long seed, long index) {
-        long z = seed + (index + 1) * 0x9e3779b97f4a7c15L;
-        z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
-        z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
-        return z ^ (z >>> 31);
     }
 }

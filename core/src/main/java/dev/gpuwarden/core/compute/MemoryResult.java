@@ -1,6 +1,7 @@
 package dev.gpuwarden.core.compute;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -18,7 +19,12 @@ public record MemoryResult(long bytes, long freeBytes, boolean complete, List<Pa
     }
 
     public boolean isRight() {
-        return patterns.stream().allMatch(pattern -> pattern.verification().isRight());
+        return patterns.stream().allMatch(PatternResult::isRight);
+    }
+
+    /** Returns all patterns' comparisons. */
+    public Verification verification() {
+        return patterns.stream().map(PatternResult::verification).reduce(Verification.NOTHING, Verification::and);
     }
 
     /**
@@ -26,10 +32,25 @@ public record MemoryResult(long bytes, long freeBytes, boolean complete, List<Pa
      *
      * @param fillBytesPerSecond by the GPU's clock; empty if no piece was filled
      * @param verifyBytesPerSecond likewise; empty if no piece was verified
+     * @param digest of a part; empty if the test was stopped before
      */
     public record PatternResult(
             MemoryPattern pattern,
             OptionalDouble fillBytesPerSecond,
             OptionalDouble verifyBytesPerSecond,
-            Verification verification) {}
+            Verification verification,
+            Optional<HostDigest> digest) {
+
+        public boolean isRight() {
+            return verification.isRight()
+                    && digest.filter(part -> !part.isRight()).isEmpty();
+        }
+
+        /** Returns the first wrong element, or the wrong digest, in words; empty if nothing is wrong. */
+        Optional<String> wrong() {
+            return verification.hasWrong()
+                    ? Optional.of(WrongResults.describe(verification))
+                    : digest.filter(part -> !part.isRight()).map(HostDigest::text);
+        }
+    }
 }

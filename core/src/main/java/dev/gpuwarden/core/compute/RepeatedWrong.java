@@ -30,12 +30,13 @@ public record RepeatedWrong(int wrong, int rightInRow) {
     }
 
     /**
-     * Returns the state after one more run of a check. A run counts once as right, however many verdicts it has; each wrong result counts.
+     * Returns the state after one more run of a check. A run counts once as right, however many verdicts it has; each wrong result counts,
+     * and each planted error that was missed.
      * A run without a result changes nothing.
      */
     public RepeatedWrong after(List<ResultVerdict> run) {
         int more = run.stream()
-                .filter(verdict -> verdict.outcome() == Outcome.WRONG)
+                .filter(ResultVerdict::accuses)
                 .mapToInt(verdict -> Math.max(1, verdict.wrongRuns()))
                 .sum();
         if (more > 0) {

@@ -18,7 +18,7 @@ public final class WrongResults {
         }
         MemoryResult result = reading.asOptional().orElseThrow();
         List<PatternResult> wrong = result.patterns().stream()
-                .filter(pattern -> !pattern.verification().isRight())
+                .filter(pattern -> pattern.wrong().isPresent())
                 .toList();
         if (!wrong.isEmpty()) {
             PatternResult first = wrong.get(0);
@@ -27,10 +27,12 @@ public final class WrongResults {
                     wrong.size(),
                     "memory returns wrong words in " + wrong.size() + " of "
                             + result.patterns().size() + " patterns over " + result.bytes() + " bytes; "
-                            + first.pattern().name().toLowerCase(Locale.ROOT) + ": " + describe(first.verification()));
+                            + first.pattern().name().toLowerCase(Locale.ROOT) + ": "
+                            + first.wrong().orElse(""));
         }
-        return result.complete()
-                ? ResultVerdict.right(gpu, result.bytes() + " bytes of memory hold each pattern")
+        PlantedErrors errors = result.verification().planted();
+        return result.complete() || errors.missed() > 0
+                ? ResultVerdict.notWrong(gpu, errors, result.bytes() + " bytes of memory hold each pattern")
                 : ResultVerdict.undecided(gpu, "the memory test was stopped before its end");
     }
 
@@ -39,10 +41,13 @@ public final class WrongResults {
         if (reading instanceof Reading.Absent<VectorResult> why) {
             return ResultVerdict.absent(gpu, why);
         }
-        Verification seen = reading.asOptional().orElseThrow().verification();
-        return seen.isRight()
-                ? ResultVerdict.right(gpu, seen.elements() + " elements are right")
-                : ResultVerdict.wrong(gpu, 1, describe(seen));
+        VectorResult result = reading.asOptional().orElseThrow();
+        Verification seen = result.verification();
+        if (seen.hasWrong() || !result.digest().isRight()) {
+            return ResultVerdict.wrong(
+                    gpu, 1, seen.hasWrong() ? describe(seen) : result.digest().text());
+        }
+        return ResultVerdict.notWrong(gpu, seen.planted(), seen.elements() + " elements are right");
     }
 
     /** Returns the verdict on the sums of all-reduces. */
@@ -51,12 +56,23 @@ public final class WrongResults {
             return ResultVerdict.undecided(gpu, "the driver or the GPU is too old for the kernel that compares sums");
         }
         return sums.wrongSizes() == 0
-                ? ResultVerdict.right(gpu, "the sums of " + sums.sizes() + " sizes are right")
+                ? ResultVerdict.notWrong(gpu, sums.planted(), "the sums of " + sums.sizes() + " sizes are right")
                 : ResultVerdict.wrong(
                         gpu,
                         sums.wrongSizes(),
                         sums.wrongSizes() + " of " + sums.sizes() + " sizes have wrong sums; the first, of "
                                 + sums.bytes() + " bytes, has " + sums.wrong() + " wrong elements");
+    }
+
+    /** Returns the verdict on data that was copied. */
+    public static ResultVerdict ofCopies(String what, CopiedData data) {
+        return data.isRight()
+                ? ResultVerdict.right(what, data.bytes() + " bytes are right")
+                : ResultVerdict.wrong(
+                        what,
+                        1,
+                        data.wrongWords() + " of " + data.bytes() / Long.BYTES + " words are wrong, the first at byte "
+                                + data.first().orElse(0));
     }
 
     /**

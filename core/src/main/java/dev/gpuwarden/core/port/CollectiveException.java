@@ -19,7 +19,9 @@ public final class CollectiveException extends Exception {
         /** {@link AbortSignal#request} was called. */
         ABORTED,
         /** The library has no such function; its version is too old. */
-        NOT_SUPPORTED
+        NOT_SUPPORTED,
+        /** A comparison of the GPU missed an error that the host had planted, so that it proves nothing. No call failed. */
+        BLIND
     }
 
     /** @param code the library's return code; 0 where no call failed */

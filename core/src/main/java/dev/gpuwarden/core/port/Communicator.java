@@ -24,12 +24,14 @@ public interface Communicator extends AutoCloseable {
     void read(long from, ByteBuffer to) throws CollectiveException;
 
     /**
-     * Returns how many elements differ from a repeated pattern, bit by bit, by a kernel of the GPU, and waits for it. The first call
-     * compiles the kernel in the calling thread, which needs a stack of some MiB.
+     * Returns how many elements differ from a repeated pattern, bit by bit, by a kernel of the GPU, and waits for it. A second comparison,
+     * for which the host makes one element wrong for that time, proves that the kernel sees. The first call compiles the kernel in the
+     * calling thread, which needs a stack of some MiB.
      *
      * @param pattern address of the elements that repeat
      * @param position in the pattern of the first element; may be larger than the period
-     * @throws CollectiveException NOT_SUPPORTED if the driver or the GPU is too old for the kernel; the communicator stays usable
+     * @throws CollectiveException NOT_SUPPORTED if the driver or the GPU is too old for the kernel, BLIND if the kernel missed the planted
+     *     error; the communicator stays usable after both
      */
     long countWrong(long address, long count, ElementType type, long pattern, long position, long period)
             throws CollectiveException;

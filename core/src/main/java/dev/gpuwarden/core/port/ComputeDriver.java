@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.port;
 
+import dev.gpuwarden.core.compute.CopiedData;
 import dev.gpuwarden.core.compute.MemoryResult;
 import dev.gpuwarden.core.compute.MemoryWork;
 import dev.gpuwarden.core.compute.ProductResult;
@@ -111,16 +112,18 @@ public interface ComputeDriver {
      * The measured rate of copies between two GPUs.
      *
      * @param direct whether the GPUs have access to each other; otherwise copies go through the host's memory
+     * @param data that the host wrote to the first GPU, and read from the second one after the last copy
      */
-    record PeerRate(double bytesPerSecond, boolean direct) {}
+    record PeerRate(double bytesPerSecond, boolean direct, CopiedData data) {}
 
     /**
      * Measured rates of copies.
      *
      * @param toDevice bytes a second from host to GPU
      * @param toHost bytes a second from GPU to host
+     * @param data that the host wrote, and that came back by the last copies
      */
-    record CopyRates(double toDevice, double toHost) {
+    record CopyRates(double toDevice, double toHost, CopiedData data) {
 
         /** Returns whether both are numbers above zero; a clock that stands still gives an infinite rate. */
         public boolean isPlausible() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.nio.FloatBuffer;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -55,13 +56,22 @@ class AllReduceTest {
     void firstSizeWithAWrongSumIsKept() {
         AllReduceSums none = AllReduceSums.NOT_COMPARED;
         AllReduceSums sums = none.and(8, 0).and(16, 3).and(32, 9);
-        assertThat(sums).isEqualTo(new AllReduceSums(3, 2, 16, 3));
+        assertThat(sums).isEqualTo(new AllReduceSums(3, 2, 16, 3, new PlantedErrors(3, 0, Optional.empty())));
         assertThat(WrongResults.ofAllReduce("all-reduce", sums))
                 .isEqualTo(ResultVerdict.wrong(
                         "all-reduce", 2, "2 of 3 sizes have wrong sums; the first, of 16 bytes, has 3 wrong elements"));
         assertThat(WrongResults.ofAllReduce("all-reduce", none.and(8, 0)).outcome())
                 .isEqualTo(ResultVerdict.Outcome.RIGHT);
         assertThat(WrongResults.ofAllReduce("all-reduce", none).outcome()).isEqualTo(ResultVerdict.Outcome.UNDECIDED);
+    }
+
+    @Test
+    void sumsWhoseComparisonMissedAPlantedErrorAreNotRight() {
+        ResultVerdict verdict = WrongResults.ofAllReduce(
+                "all-reduce", AllReduceSums.NOT_COMPARED.and(8, 0).andMissed("element 3"));
+        assertThat(verdict.outcome()).isEqualTo(ResultVerdict.Outcome.BLIND);
+        assertThat(verdict.text())
+                .isEqualTo("all-reduce: the GPU's own comparison missed 1 of 2 planted errors; the first is element 3");
     }
 
     @Test

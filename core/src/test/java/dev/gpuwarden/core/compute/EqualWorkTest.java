@@ -24,7 +24,7 @@ class EqualWorkTest {
     private static final Digest RIGHT = new Digest(1, 2);
     private static final Digest OTHER = new Digest(3, 4);
     private static final Verification CLEAN =
-            new Verification(100, 0, OptionalLong.empty(), List.of(), new TreeMap<>());
+            new Verification(100, 0, OptionalLong.empty(), List.of(), new TreeMap<>(), PlantedErrors.FOUND);
     private static final Verification WRONG = new Verification(
             100,
             1,

@@ -3,7 +3,6 @@ package dev.gpuwarden.daemon.compute;
 import dev.gpuwarden.core.compute.AllReducePattern;
 import dev.gpuwarden.core.compute.AllReduceSums;
 import dev.gpuwarden.core.port.CollectiveException;
-import dev.gpuwarden.core.port.CollectiveException.Kind;
 import dev.gpuwarden.core.port.Communicator;
 import dev.gpuwarden.core.port.ElementType;
 
@@ -64,10 +63,11 @@ final class AllReduceBuffers {
                     sums, bytes / ElementType.FLOAT.bytes(), ElementType.FLOAT, expected, 0, AllReducePattern.PERIOD);
             seen = seen.and(bytes, wrong);
         } catch (CollectiveException e) {
-            if (e.kind() != Kind.NOT_SUPPORTED) {
-                throw e;
+            switch (e.kind()) {
+                case NOT_SUPPORTED -> comparable = false;
+                case BLIND -> seen = seen.andMissed(e.getMessage());
+                default -> throw e;
             }
-            comparable = false;
         }
     }
 

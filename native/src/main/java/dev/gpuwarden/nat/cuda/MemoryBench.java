@@ -1,5 +1,7 @@
 package dev.gpuwarden.nat.cuda;
 
+import dev.gpuwarden.core.compute.ExpectedElements;
+import dev.gpuwarden.core.compute.HostDigest;
 import dev.gpuwarden.core.compute.MemoryPattern;
 import dev.gpuwarden.core.compute.MemoryResult;
 import dev.gpuwarden.core.compute.MemoryResult.PatternResult;
@@ -9,11 +11,15 @@ import dev.gpuwarden.core.compute.Verification;
 import dev.gpuwarden.core.model.Absence;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import java.util.function.LongUnaryOperator;
+import java.util.random.RandomGenerator;
 
 /**
  * A test of memory (pattern.cu). All pieces hold a pattern before the first one is verified, so that a write to one piece that changes
- * another shows.
+ * another shows. In one piece of each pattern, chosen at random, the host plants an error before the comparison, and computes a digest.
  */
 final class MemoryBench implements CudaContext.Work<MemoryResult> {
 
@@ -22,6 +28,7 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
     private final MemoryWork work;
     private final Rendezvous start;
     private final StopSignal stop;
+    private final RandomGenerator random = new SplittableRandom();
 
     MemoryBench(MemoryWork work, Rendezvous start, StopSignal stop) {
         this.work = work;
@@ -41,6 +48,8 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
         KernelModule module = new KernelModule(resources, "pattern");
         Kernel fill = space.kernel(module, "pattern_fill");
         Kernel verify = space.kernel(module, "pattern_verify");
+        ErrorPlanter planter = new ErrorPlanter(resources, space.stream(), random);
+        HostWitness witness = new HostWitness(resources, space, words(), random);
         long free = resources.freeBytes();
         List<Piece> pieces = pieces(resources, free);
         start.arriveAndWait();
@@ -49,7 +58,7 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
             if (stop.isSet()) {
                 break;
             }
-            results.add(tested(space, pattern, pieces, fill, verify));
+            results.add(tested(space, pattern, pieces, fill, verify, planter, witness));
         }
         long bytes = pieces.size() * work.pieceBytes();
         boolean complete = results.size() == work.patterns().size()
@@ -92,7 +101,14 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
         return work.pieceBytes() / Long.BYTES;
     }
 
-    private PatternResult tested(Workspace space, MemoryPattern pattern, List<Piece> pieces, Kernel fill, Kernel verify)
+    private PatternResult tested(
+            Workspace space,
+            MemoryPattern pattern,
+            List<Piece> pieces,
+            Kernel fill,
+            Kernel verify,
+            ErrorPlanter planter,
+            HostWitness witness)
             throws CudaException {
         long blocks = Workspace.blocks(words());
         double filling = 0;
@@ -110,29 +126,43 @@ final class MemoryBench implements CudaContext.Work<MemoryResult> {
                             value,
                             piece.sm()));
         }
-        double verifying = 0;
+        double[] verifying = {0};
         int verified = 0;
+        int chosen = random.nextInt(pieces.size());
         Verification verification = Verification.NOTHING;
+        Optional<HostDigest> digest = Optional.empty();
         for (; verified < filled && !stop.isSet(); verified++) {
             Piece piece = pieces.get(verified);
             long value = value(pattern, piece, verified);
-            space.report().clear();
-            verifying += space.stopwatch()
-                    .seconds(() -> verify.launch(
-                            blocks,
-                            piece.address(),
-                            words(),
-                            Workspace.PER_BLOCK,
-                            pattern.ordinal(),
-                            value,
-                            piece.sm(),
-                            Workspace.PER_BLOCK,
-                            Workspace.PER_BLOCK,
-                            1,
-                            space.report().address()));
-            verification = verification.and(space.report().read(words(), verified * words()));
+            long firstIndex = verified * words();
+            ErrorPlanter.Comparison<Verification> comparison = () -> {
+                space.report().clear();
+                verifying[0] += space.stopwatch()
+                        .seconds(() -> verify.launch(
+                                blocks,
+                                piece.address(),
+                                words(),
+                                Workspace.PER_BLOCK,
+                                pattern.ordinal(),
+                                value,
+                                piece.sm(),
+                                Workspace.PER_BLOCK,
+                                Workspace.PER_BLOCK,
+                                1,
+                                space.report().address()));
+                return space.report().read(words(), firstIndex);
+            };
+            if (verified != chosen) {
+                verification = verification.and(comparison.run());
+                continue;
+            }
+            LongUnaryOperator expected = ExpectedElements.words(pattern, value);
+            ErrorPlanter.Elements elements =
+                    new ErrorPlanter.Elements(piece.address(), Long.BYTES, words(), Workspace.PER_BLOCK, firstIndex);
+            verification = verification.and(planter.compared(elements, expected, comparison));
+            digest = Optional.of(witness.of(piece.address(), expected));
         }
-        return new PatternResult(pattern, rate(filled, filling), rate(verified, verifying), verification);
+        return new PatternResult(pattern, rate(filled, filling), rate(verified, verifying[0]), verification, digest);
     }
 
     private OptionalDouble rate(int pieces, double seconds) {

@@ -1,5 +1,6 @@
 package dev.gpuwarden.nat.cuda;
 
+import dev.gpuwarden.core.compute.ExpectedProduct;
 import dev.gpuwarden.core.compute.ProductKind;
 import dev.gpuwarden.core.compute.ProductResult;
 import dev.gpuwarden.core.compute.ProductResult.Round;
@@ -12,6 +13,7 @@ import dev.gpuwarden.nat.cuda.CublasLibrary.CublasException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** A measurement of products (dgemm.cu, wmma.cu). Each product is compared with its closed form, and has a digest. */
@@ -59,15 +61,21 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
         long b = factor(resources, space.kernel(module, name + "_fill"), 1);
         long c = resources.memory(work.cells() * kind.cellBytes());
         long sm = resources.memory(Long.BYTES * blocks);
+        ErrorPlanter planter = new ErrorPlanter(resources, space.stream(), new SplittableRandom());
+        ExpectedProduct expected = ExpectedProduct.of(kind, work.n(), work.seed());
+        Comparing comparing = writers -> planter.compared(
+                new ErrorPlanter.Elements(c, kind.cellBytes(), work.cells(), n * kind.tileRows(), 0),
+                expected::cell,
+                () -> verified(space, verify, c, writers));
         Product own = () -> kernel.launch(blocks, a, b, c, n, sm);
-        Rounds measure = (product, writers, before) -> rounds(space, product, verify, digest, c, writers, before);
+        Rounds measure = (product, writers, before) -> rounds(space, product, comparing, digest, c, writers, before);
         if (!work.byLibrary() || kind != ProductKind.FP64) {
             start.arriveAndWait();
             return measure.of(own, sm, Verification.NOTHING);
         }
         String why;
         Reading<CublasHandle> opened = opened(space, a, b, c);
-        Verification first = opened.asOptional().isPresent() ? verified(space, verify, c, NO_SM) : Verification.NOTHING;
+        Verification first = opened.asOptional().isPresent() ? comparing.of(NO_SM) : Verification.NOTHING;
         start.arriveAndWait();
         if (opened instanceof Reading.Present<CublasHandle> present) {
             try (CublasHandle handle = present.value()) {
@@ -112,6 +120,11 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
         void enqueue() throws CudaException;
     }
 
+    /** The comparison of the product with its closed form, with a planted error. */
+    private interface Comparing {
+        Verification of(long sm) throws CudaException;
+    }
+
     private interface Rounds {
         ProductResult of(Product product, long sm, Verification before) throws CudaException;
     }
@@ -123,7 +136,13 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
      * @param before the verification of products that were not measured, which counts for the first round
      */
     private ProductResult rounds(
-            Workspace space, Product product, Kernel verify, DigestReader digest, long c, long sm, Verification before)
+            Workspace space,
+            Product product,
+            Comparing comparing,
+            DigestReader digest,
+            long c,
+            long sm,
+            Verification before)
             throws CudaException {
         List<Round> rounds = new ArrayList<>();
         double seconds = 0;
@@ -132,7 +151,7 @@ final class ProductBench implements CudaContext.Work<ProductResult> {
             space.fill(c, NAN, work.cells() * work.kind().cellBytes());
             double taken = space.stopwatch().seconds(product::enqueue);
             seconds += taken;
-            Verification own = verified(space, verify, c, sm);
+            Verification own = comparing.of(sm);
             Verification verification = i == 0 ? before.and(own) : own;
             rounds.add(new Round(rate(taken, 1), digest.of(c), sm == NO_SM ? verification.withoutSms() : verification));
         }

@@ -1,10 +1,15 @@
 package dev.gpuwarden.nat.cuda;
 
+import dev.gpuwarden.core.compute.ExpectedElements;
 import dev.gpuwarden.core.compute.Rates;
 import dev.gpuwarden.core.compute.VectorResult;
 import dev.gpuwarden.core.compute.VectorWork;
+import dev.gpuwarden.core.compute.Verification;
 import dev.gpuwarden.core.model.Absence;
 import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import java.util.function.LongUnaryOperator;
+import java.util.random.RandomGenerator;
 
 /** A measurement of y = a x + y (daxpy.cu). The first round is not measured: it begins with an idle GPU. */
 final class VectorBench implements CudaContext.Work<VectorResult> {
@@ -18,6 +23,7 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
     private final VectorWork work;
     private final Rendezvous start;
     private final StopSignal stop;
+    private final RandomGenerator random = new SplittableRandom();
 
     VectorBench(VectorWork work, Rendezvous start, StopSignal stop) {
         this.work = work;
@@ -43,6 +49,7 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
         long x = resources.memory(Double.BYTES * count);
         long y = resources.memory(Double.BYTES * count);
         long sm = resources.memory(Long.BYTES * blocks);
+        HostWitness witness = new HostWitness(resources, space, count, random);
         long factor = Double.doubleToRawLongBits(FACTOR);
         OptionalDouble limit = Rates.memoryLimit(
                 resources.attribute(CudaConstant.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
@@ -65,10 +72,16 @@ final class VectorBench implements CudaContext.Work<VectorResult> {
         if (!Rates.isPlausibleMemory(rate, limit, work.bytesPerRound())) {
             throw new NoResult(Absence.IMPLAUSIBLE, rate + " bytes a second");
         }
-        space.report().clear();
-        long report = space.report().address();
-        verify.launch(blocks, y, count, per, work.seed(), work.rounds() + 1L, factor, sm, per, per, 1, report);
-        space.stopwatch().await();
-        return new VectorResult(rate, space.report().read(count, 0));
+        long rounds = work.rounds() + 1L;
+        LongUnaryOperator expected = ExpectedElements.vector(work.seed(), rounds, FACTOR);
+        Verification verification = new ErrorPlanter(resources, space.stream(), random)
+                .compared(new ErrorPlanter.Elements(y, Double.BYTES, count, per, 0), expected, () -> {
+                    space.report().clear();
+                    long report = space.report().address();
+                    verify.launch(blocks, y, count, per, work.seed(), rounds, factor, sm, per, per, 1, report);
+                    space.stopwatch().await();
+                    return space.report().read(count, 0);
+                });
+        return new VectorResult(rate, verification, witness.of(y, expected));
     }
 }

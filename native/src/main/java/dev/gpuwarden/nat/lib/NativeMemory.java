@@ -31,6 +31,11 @@ public final class NativeMemory implements AutoCloseable {
         return new NativeMemory(address, pointer.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
     }
 
+    /** Returns memory that a library allocated, in the machine's byte order. It must not be used after the library has freed it. */
+    public static ByteBuffer view(long address, int bytes) {
+        return new Pointer(address).getByteBuffer(0, bytes).order(ByteOrder.nativeOrder());
+    }
+
     public long address() {
         return address;
     }

@@ -5,6 +5,7 @@ import com.sun.jna.Pointer;
 import dev.gpuwarden.core.SuppressForbidden;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.port.CollectiveException.Kind;
+import dev.gpuwarden.nat.cuda.BlindComparison;
 import dev.gpuwarden.nat.cuda.CudaConstant;
 import dev.gpuwarden.nat.cuda.CudaException;
 import dev.gpuwarden.nat.cuda.CudaLibrary;
@@ -116,6 +117,8 @@ final class GpuStream {
                 compare = loaded;
             }
             return loaded.wrong(pattern, address, count, position, period, elementBytes);
+        } catch (BlindComparison e) {
+            throw new CollectiveException(Kind.BLIND, 0, "GPU " + device + ": " + e.getMessage());
         } catch (CudaException e) {
             throw failure(Kind.COMPUTE, e.symbol(), e.result());
         }

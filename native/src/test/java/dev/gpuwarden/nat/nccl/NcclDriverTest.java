@@ -295,6 +295,21 @@ class NcclDriverTest {
         assertThat(alone(driver(), NcclDriverTest::countWrong).get()).isEqualTo(1);
     }
 
+    /** A kernel that counts nothing would find all data right. */
+    @Test
+    void aComparisonThatMissesAPlantedErrorIsNoResult() throws Exception {
+        CollectiveDriver driver = driver();
+        node.set("gpu[0].wrong_pattern", "WRONG_NOTHING").set("gpu[0].wrong_kernel", "compare_pattern");
+        Future<Long> counted = alone(driver, communicator -> {
+            CollectiveException blind = catchThrowableOfType(CollectiveException.class, () -> countWrong(communicator));
+            assertThat(blind.kind()).isEqualTo(Kind.BLIND);
+            assertThat(blind.getMessage()).startsWith("GPU 0: compare_pattern found 0 of 7 elements wrong");
+            node.set("gpu[0].wrong_pattern", "WRONG_NONE");
+            return countWrong(communicator);
+        });
+        assertThat(counted.get()).isEqualTo(1);
+    }
+
     @Test
     void oldDriverCannotCountAndTheCommunicatorStaysUsable() throws Exception {
         CollectiveDriver driver = driver();

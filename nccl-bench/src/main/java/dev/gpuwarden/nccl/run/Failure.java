@@ -14,7 +14,7 @@ public record Failure(int exitCode, String message) {
     /** Returns the failure with the exit code of nccl-tests for its kind. */
     public static Failure of(CollectiveException failure) {
         int code = switch (failure.kind()) {
-            case COMPUTE -> Verdict.COMPUTE;
+            case COMPUTE, BLIND -> Verdict.COMPUTE;
             case COLLECTIVES -> Verdict.COLLECTIVES;
             case TIMEOUT -> Verdict.TIMEOUT;
             case ABORTED -> Verdict.INTERNAL;

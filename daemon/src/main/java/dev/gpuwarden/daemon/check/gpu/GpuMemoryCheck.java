@@ -5,6 +5,8 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.compute.Digest;
+import dev.gpuwarden.core.compute.ExpectedProduct;
 import dev.gpuwarden.core.compute.MemoryPattern;
 import dev.gpuwarden.core.compute.MemoryResult;
 import dev.gpuwarden.core.compute.MemoryWork;
@@ -22,8 +24,10 @@ import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.daemon.check.gpu.GrowingWork.Sized;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -31,7 +35,8 @@ import java.util.stream.LongStream;
 
 /**
  * A measurement of each GPU's memory and FP64 arithmetic: patterns that memory must hold, its bandwidth by y = a x + y
- * (DAXPY), and a product of matrices (DGEMM) by cuBLAS, or by the own kernel. Every result is compared with its closed form.
+ * (DAXPY), and a product of matrices (DGEMM) by cuBLAS, or by the own kernel. Every result is compared with its closed form, on the GPU. The
+ * host plants an error for each comparison, and computes digests of its own.
  */
 @AutoService(HealthCheck.class)
 public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> {
@@ -71,23 +76,31 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                 WORK_DEADLINE);
     }
 
-    /** The results of one GPU. */
-    record Measured(Reading<MemoryResult> memory, Reading<VectorResult> vectors, Reading<ProductResult> product) {
+    /**
+     * The results of one GPU.
+     *
+     * @param expected the digest of the right product; empty without a product, or before the end of the check
+     */
+    record Measured(
+            Reading<MemoryResult> memory,
+            Reading<VectorResult> vectors,
+            Reading<ProductResult> product,
+            Optional<Digest> expected) {
 
         private static <R> Reading<R> later() {
             return Reading.absent(Absence.PENDING, 0, "measured later in the run");
         }
 
         static Measured ofMemory(Reading<MemoryResult> memory) {
-            return new Measured(memory, later(), later());
+            return new Measured(memory, later(), later(), Optional.empty());
         }
 
         static Measured ofVectors(Reading<VectorResult> vectors) {
-            return new Measured(later(), vectors, later());
+            return new Measured(later(), vectors, later(), Optional.empty());
         }
 
         static Measured ofProduct(Reading<ProductResult> product) {
-            return new Measured(later(), later(), product);
+            return new Measured(later(), later(), product, Optional.empty());
         }
 
         Reading<Double> bandwidth() {
@@ -144,20 +157,30 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         List<Sized<VectorWork, VectorResult>> vectors = growing.run(
                 VECTORS,
                 work -> given.soFar(driver.measureVectors(uuids, work, given.stopped()), Measured::ofVectors),
-                result -> result.verification().isRight());
+                VectorResult::isRight);
         given.reports().progress("FP64 products (DGEMM)", 2, 3);
         List<Sized<ProductWork, ProductResult>> products = growing.run(
                 PRODUCTS,
                 work -> given.soFar(driver.measureProducts(uuids, work, given.stopped()), Measured::ofProduct),
                 result -> result.verification().isRight());
+        Map<ProductWork, Digest> expected = new HashMap<>();
         List<Reading<Measured>> all = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
             all.add(Reading.of(new Measured(
                     memory.get(i).result(),
                     vectors.get(i).result(),
-                    products.get(i).result())));
+                    products.get(i).result(),
+                    expected(products.get(i), expected))));
         }
         return all;
+    }
+
+    private static Optional<Digest> expected(
+            Sized<ProductWork, ProductResult> product, Map<ProductWork, Digest> known) {
+        return product.result()
+                .asOptional()
+                .map(unused -> known.computeIfAbsent(
+                        product.work(), work -> ExpectedProduct.digest(work.kind(), work.n(), work.seed())));
     }
 
     @Override
@@ -165,11 +188,11 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
         List<ResultVerdict> verdicts = List.of(
                 WrongResults.ofMemory("memory", measured.memory()),
                 WrongResults.ofVectors("DAXPY", measured.vectors()),
-                verdict("DGEMM", builder, measured.product(), Optional.empty()));
+                verdict("DGEMM", builder, measured.product(), measured.expected()));
         RepeatedWrongNotes.add(builder, verdicts);
-        absences(builder, measured.memory());
-        absences(builder, measured.vectors());
-        absences(builder, measured.product());
+        without(builder, measured.memory(), verdicts.get(0));
+        without(builder, measured.vectors(), verdicts.get(1));
+        without(builder, measured.product(), verdicts.get(2));
         builder.pass(
                 "gpu-memory-good",
                 "memory holds each pattern, and DAXPY and DGEMM are exact" + producer(measured.product()));
@@ -203,7 +226,7 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                 List.of(
                         WrongResults.ofMemory("memory", measured.memory()),
                         WrongResults.ofVectors("DAXPY", measured.vectors()),
-                        verdict("DGEMM", builder, measured.product(), Optional.empty())));
+                        verdict("DGEMM", builder, measured.product(), measured.expected())));
     }
 
     private static void slow(
@@ -225,9 +248,12 @@ public final class GpuMemoryCheck extends ComputeCheck<GpuMemoryCheck.Measured> 
                                 .toList()));
     }
 
-    private static void absences(FindingBuilder builder, Reading<?> reading) {
+    /** Adds a part for a result that is absent or that proves nothing. */
+    private static void without(FindingBuilder builder, Reading<?> reading, ResultVerdict verdict) {
         if (reading instanceof Reading.Absent<?> absent) {
             unmeasured(builder, absent);
+        } else {
+            RepeatedWrongNotes.addUndecided(builder, verdict);
         }
     }
 

@@ -171,7 +171,9 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
 
     @Override
     void evaluate(FindingBuilder builder, Measured measured, List<Measured> siblings) {
-        RepeatedWrongNotes.add(builder, verdicts(builder, measured));
+        List<ResultVerdict> verdicts = verdicts(builder, measured);
+        RepeatedWrongNotes.add(builder, verdicts);
+        verdicts.forEach(verdict -> RepeatedWrongNotes.addUndecided(builder, verdict));
         builder.evidence(new Measurement("mixed_precision_teraflops_per_second", measured.coldRate(), ""));
         measured.warmRate()
                 .ifPresent(rate ->
@@ -205,9 +207,8 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
                         Reading.of(repetition.result()),
                         Optional.of(measured.expected())))
                 .toList();
-        List<ResultVerdict> wrong = verdicts.stream()
-                .filter(verdict -> verdict.outcome() == ResultVerdict.Outcome.WRONG)
-                .toList();
+        List<ResultVerdict> wrong =
+                verdicts.stream().filter(ResultVerdict::accuses).toList();
         return wrong.isEmpty() ? verdicts.subList(0, 1) : wrong.subList(0, Math.min(MOST_WRONG, wrong.size()));
     }
 

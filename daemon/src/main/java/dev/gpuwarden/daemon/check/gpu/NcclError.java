@@ -37,6 +37,8 @@ enum NcclError {
             case COMPUTE -> OF_CUDA;
             case NOT_SUPPORTED -> NOT_SUPPORTED;
             case TIMEOUT, ABORTED -> NCCL_TIMEOUT;
+            // A comparison's, which AllReduceBuffers keeps for the verdict.
+            case BLIND -> NCCL_INTERNAL_ERROR;
             // nccl.h, ncclResult_t.
             case COLLECTIVES ->
                 switch (failure.code()) {

@@ -5,6 +5,8 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.compute.ResultVerdict;
+import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Absence;
@@ -13,6 +15,7 @@ import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.core.telemetry.GpuMetric;
+import dev.gpuwarden.daemon.check.gpu.RepeatedWrongNotes.Fault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +29,7 @@ import java.util.stream.IntStream;
 /**
  * A measurement of the rate between pinned memory of the host and each GPU, in both directions: one GPU at a time, then
  * all at the same time; then between all pairs of GPUs. The slower direction of the single run is compared with the rate of the link, the limit of the
- * board, and the GPUs of the same board. If a GPU has work, a low rate is no evidence, and a good one is.
+ * board, and the GPUs of the same board. The host compares copied data with what it wrote. If a GPU has work, a low rate is no evidence, and a good one is.
  */
 @AutoService(HealthCheck.class)
 public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Rates> {
@@ -38,6 +41,11 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     private static final double RISING = 1.05;
 
     private static final int MOST_MEASUREMENTS = 8;
+
+    private static final Fault WRONG_COPY = new Fault(
+            "wrong-copy",
+            "take the GPU out of service, and compare with 'gpuwarden check gpumem gpu-pcie-link gpu-nvlink'",
+            RecommendedAction.CONTACT_SUPPORT);
 
     /** A node of 16 GPUs that all hang. */
     private static final Duration DEADLINE = Duration.ofSeconds(120);
@@ -52,6 +60,18 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
         double slower() {
             return Math.min(alone.toDevice(), alone.toHost()) / 1e9;
+        }
+
+        /** Returns the verdicts on the copied data: that of the host first. A GPU is judged by the copies that it is the source of. */
+        List<ResultVerdict> verdicts() {
+            List<ResultVerdict> verdicts = new ArrayList<>();
+            verdicts.add(WrongResults.ofCopies("copies between host and GPU", alone.data()));
+            together.asOptional()
+                    .map(shared -> WrongResults.ofCopies("copies beside those of other GPUs", shared.data()))
+                    .filter(ResultVerdict::accuses)
+                    .ifPresent(verdicts::add);
+            peers.wrong(uuid).forEach(verdicts::add);
+            return verdicts;
         }
 
         double faster() {
@@ -133,21 +153,28 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                 return next;
             }
             double factor = sum(next) / sum(best);
-            best = factor > 1 ? next : best;
-            if (factor < RISING) {
-                break;
+            boolean wrong = !isRight(best);
+            best = factor > 1 && !wrong ? next : best;
+            if (factor < RISING || wrong || !isRight(next)) {
+                return isRight(next) ? best : next;
             }
         }
         return best;
+    }
+
+    /** Returns whether the data came back right: a wrong result is kept, since another measurement may not repeat it. */
+    private static boolean isRight(Reading<CopyRates> rates) {
+        return rates.asOptional().filter(both -> !both.data().isRight()).isEmpty();
     }
 
     private static double sum(Reading<CopyRates> rates) {
         return rates.asOptional().map(both -> both.toDevice() + both.toHost()).orElse(0.0);
     }
 
-    /** A rate that only a defect explains needs no comparison. */
+    /** Wrong data, and a rate that only a defect explains, need no comparison. */
     @Override
     void evaluateIncomplete(FindingBuilder builder, Rates rates) {
+        RepeatedWrongNotes.addWrong(builder, rates.verdicts(), WRONG_COPY);
         OptionalLong generation = optional(builder, GpuMetric.PCIE_GENERATION_MAX);
         OptionalLong lanes = optional(builder, GpuMetric.PCIE_WIDTH);
         if (lanes.isPresent() && generation.isPresent() && !busy(builder.gpu())) {
@@ -170,6 +197,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     @Override
     void evaluate(FindingBuilder builder, Rates rates, List<Rates> siblings) {
+        RepeatedWrongNotes.add(builder, rates.verdicts(), WRONG_COPY);
         boolean passed = link(builder, rates, siblings);
         Set<String> busy = builder.peers().stream()
                 .filter(ComputeCheck::busy)

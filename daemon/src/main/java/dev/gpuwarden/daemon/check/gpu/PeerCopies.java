@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.compute.PeerRates;
+import dev.gpuwarden.core.compute.ResultVerdict;
+import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
@@ -10,6 +12,7 @@ import dev.gpuwarden.core.port.ComputeDriver.PeerPair;
 import dev.gpuwarden.core.port.ComputeDriver.PeerRate;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +51,18 @@ record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates) {
             }
         }
         return new PeerCopies(rates);
+    }
+
+    /** Returns the verdicts on wrong data of copies from a GPU; none if all is right. */
+    List<ResultVerdict> wrong(String from) {
+        return rates.entrySet().stream()
+                .filter(entry -> entry.getKey().fromUuid().equals(from))
+                .flatMap(entry -> entry.getValue().asOptional().stream()
+                        .map(rate -> WrongResults.ofCopies(
+                                "copies to " + entry.getKey().toUuid(), rate.data())))
+                .filter(ResultVerdict::accuses)
+                .sorted(Comparator.comparing(ResultVerdict::text))
+                .toList();
     }
 
     /**

@@ -22,6 +22,9 @@ final class RepeatedWrongNotes {
             "take the GPU out of service, run the check again, and run NVIDIA's field diagnostic",
             RecommendedAction.RUN_FIELDDIAG);
 
+    /** A comparison of the GPU missed an error that the host had planted. */
+    private static final String BLIND = "verifier-blind";
+
     private RepeatedWrongNotes() {}
 
     /** Adds a part if a verdict of this run is wrong, and keeps the count of the GPU in the notes of the check. */
@@ -42,8 +45,14 @@ final class RepeatedWrongNotes {
         List<ResultVerdict> wrong = wrong(verdicts);
         boolean repeated = counted(builder, verdicts, wrong).isFault();
         for (ResultVerdict verdict : wrong) {
+            boolean blind = verdict.outcome() == Outcome.BLIND;
             if (repeated) {
-                builder.fail(fault.code(), verdict.text(), fault.remedy(), fault.action());
+                builder.fail(blind ? BLIND : fault.code(), verdict.text(), fault.remedy(), fault.action());
+            } else if (blind) {
+                builder.unknown(
+                        BLIND + "-once",
+                        verdict.text() + "; once is no fault yet, but the GPU's results prove nothing",
+                        "run the check again; a second missed error is a fault");
             } else {
                 builder.warn(
                         fault.code() + "-once",
@@ -53,10 +62,15 @@ final class RepeatedWrongNotes {
         }
     }
 
+    /** Adds a part for a result that is there and proves nothing; nothing for another. */
+    static void addUndecided(FindingBuilder builder, ResultVerdict verdict) {
+        if (verdict.outcome() == Outcome.UNDECIDED) {
+            builder.unknown("not-decided", verdict.text(), "run the check again when the node is idle");
+        }
+    }
+
     private static List<ResultVerdict> wrong(List<ResultVerdict> verdicts) {
-        return verdicts.stream()
-                .filter(verdict -> verdict.outcome() == Outcome.WRONG)
-                .toList();
+        return verdicts.stream().filter(ResultVerdict::accuses).toList();
     }
 
     /**
@@ -81,7 +95,7 @@ final class RepeatedWrongNotes {
         boolean first = counted.isEmpty();
         List<ResultVerdict> fresh = new ArrayList<>();
         for (ResultVerdict verdict : verdicts) {
-            int results = verdict.outcome() == Outcome.WRONG ? Math.max(1, verdict.wrongRuns()) : 0;
+            int results = verdict.accuses() ? Math.max(1, verdict.wrongRuns()) : 0;
             int before = counted.getOrDefault(verdict.gpu(), 0);
             if (results > before) {
                 fresh.add(new ResultVerdict(verdict.gpu(), verdict.outcome(), results - before, verdict.text()));
