@@ -60,6 +60,13 @@ sealed interface LoopbackRun {
         @Override
         public void judge(FindingBuilder builder) {
             CollectiveException own = causes.get(group.indexOf(builder.gpu()));
+            Optional<CollectiveException> host = causes.values().stream()
+                    .filter(cause -> !NcclError.of(cause).isOfGpu())
+                    .findFirst();
+            if (own == null && host.isPresent()) {
+                NcclError.of(host.get()).report(builder, host.get());
+                return;
+            }
             if (own == null) {
                 builder.unknown(
                         "not-measured",

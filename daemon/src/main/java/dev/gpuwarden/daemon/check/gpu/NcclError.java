@@ -5,20 +5,26 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CollectiveException;
 
-/** The codes of NCCL's errors in NVSentinel's ADR-026, with their actions. An error with an action is fatal there. */
+/**
+ * The evidence of an error of NCCL, by the meanings in nccl.h (ncclResult_t). The names of faults are those of NVSentinel's ADR-026.
+ */
 enum NcclError {
-    NCCL_SYSTEM_ERROR(
-            RecommendedAction.CONTACT_SUPPORT,
-            "a call of the system failed, often of /dev/shm or the network: run it again with NCCL_DEBUG=WARN"),
+    /** A call of the host's system failed, such as malloc, /dev/shm or a socket. It proves nothing about a GPU. */
+    OF_SYSTEM(
+            RecommendedAction.NONE,
+            "free memory and /dev/shm of this host or container, and run it again with NCCL_DEBUG=WARN"),
+    /** A check of NCCL's own state failed: "either a bug in NCCL or due to memory corruption". */
     NCCL_INTERNAL_ERROR(RecommendedAction.RUN_DCGMEUD, "run it again with NCCL_DEBUG=WARN, then NVIDIA's diagnostics"),
     NCCL_INVALID_USAGE(
             RecommendedAction.NONE, "check NCCL_* of the environment and the version of NCCL: NCCL_DEBUG=WARN"),
     NCCL_TIMEOUT(
             RecommendedAction.NONE,
             "search the kernel log for an XID, and run it again; a GPU may take no part in work"),
-    NCCL_REMOTE_ERROR(
-            RecommendedAction.CONTACT_SUPPORT,
-            "search the kernel log for an XID, and run it again with NCCL_DEBUG=WARN"),
+    /**
+     * A connection between two ranks ended. In one process that is a socket of this host, since ranks that fail for another reason have
+     * that one.
+     */
+    OF_CONNECTION(RecommendedAction.NONE, "search the kernel log for an XID, and run it again with NCCL_DEBUG=WARN"),
     /** An error of CUDA, which has its own meanings. */
     OF_CUDA(RecommendedAction.NONE, ""),
     /** The library is too old. */
@@ -43,12 +49,17 @@ enum NcclError {
             case COLLECTIVES ->
                 switch (failure.code()) {
                     case 1 -> OF_CUDA;
-                    case 2 -> NCCL_SYSTEM_ERROR;
+                    case 2 -> OF_SYSTEM;
                     case 4, 5 -> NCCL_INVALID_USAGE;
-                    case 6 -> NCCL_REMOTE_ERROR;
+                    case 6 -> OF_CONNECTION;
                     default -> NCCL_INTERNAL_ERROR;
                 };
         };
+    }
+
+    /** Returns whether the error belongs to the GPU whose rank had it, or may do so. */
+    boolean isOfGpu() {
+        return this != OF_SYSTEM && this != OF_CONNECTION;
     }
 
     /** Adds the part of a GPU's finding. */
@@ -60,6 +71,16 @@ enum NcclError {
                 ComputeCheck.unmeasured(builder, absent(Absence.FAILED, code, text));
             }
             case NOT_SUPPORTED -> builder.skip("not-measured", text);
+            case OF_SYSTEM ->
+                builder.unknown(
+                        "not-measured",
+                        text + ": a call of the host's system failed, which proves nothing about a GPU",
+                        remedy);
+            case OF_CONNECTION ->
+                builder.unknown(
+                        "not-measured",
+                        text + ": a connection in this host ended, which proves nothing about a GPU",
+                        remedy);
             default -> {
                 if (action == RecommendedAction.NONE) {
                     builder.warn(name(), text, remedy);

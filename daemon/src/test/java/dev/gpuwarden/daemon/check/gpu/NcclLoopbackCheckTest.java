@@ -170,7 +170,6 @@ class NcclLoopbackCheckTest {
 
     @ParameterizedTest
     @CsvSource({
-        "system, FAIL NCCL_SYSTEM_ERROR, CONTACT_SUPPORT",
         "internal, FAIL NCCL_INTERNAL_ERROR, RUN_DCGMEUD",
         "invalid-usage, WARN NCCL_INVALID_USAGE, NONE",
         "cuda, UNKNOWN not-measured, NONE"
@@ -186,13 +185,19 @@ class NcclLoopbackCheckTest {
         }
     }
 
-    @Test
-    void lostConnectionsAreOfAllGpus() {
+    /** Memory, /dev/shm or a socket of the host that failed: it blames no GPU, neither that of the rank nor another. */
+    @ParameterizedTest
+    @CsvSource({"system, a call of the host's system failed", "remote, a connection in this host ended"})
+    void errorsOfTheHostAreOfNoGpu(String error, String text) {
         try (SimulatedNode node = SimulatedNode.start("l4x4")) {
-            node.set("gpu.2.nccl.error", "remote");
-            assertThat(findings(node, SMALL).subList(1, 4))
-                    .extracting(NcclLoopbackCheckTest::judged)
-                    .containsOnly("FAIL NCCL_REMOTE_ERROR");
+            node.set("gpu.2.nccl.error", error);
+            assertThat(findings(node, SMALL).subList(1, 4)).allSatisfy(finding -> {
+                assertThat(judged(finding)).as(finding.message()).isEqualTo("UNKNOWN not-measured");
+                assertThat(finding.action()).isEqualTo(RecommendedAction.NONE);
+                assertThat(finding.message())
+                        .contains(text, "proves nothing about a GPU")
+                        .doesNotContain("a failure of GPU");
+            });
         }
     }
 
