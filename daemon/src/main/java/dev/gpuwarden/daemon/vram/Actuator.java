@@ -48,17 +48,28 @@ public interface Actuator {
     /**
      * The end of an attempt.
      *
+     * @param begun whether something was done to the tenant, or may have been
      * @param text cause of a failure, or what was done, for an operator
      */
-    record Outcome(End end, String text) {
+    record Outcome(End end, boolean begun, String text) {
 
         public Outcome(boolean accepted, String text) {
-            this(accepted ? End.ACCEPTED : End.FAILED, text);
+            this(accepted ? End.ACCEPTED : End.FAILED, true, text);
         }
 
-        /** Returns the outcome of an act that was withheld. */
+        /** Returns the outcome of an act that was withheld before it began. */
         public static Outcome noLongerNeeded(String why) {
-            return new Outcome(End.NO_LONGER_NEEDED, why);
+            return new Outcome(End.NO_LONGER_NEEDED, false, why);
+        }
+
+        /** Returns the outcome of an act that was ended because its begin was enough. */
+        public static Outcome enough(String done) {
+            return new Outcome(End.NO_LONGER_NEEDED, true, done);
+        }
+
+        /** Returns whether the tenant was recycled, at least in part. */
+        boolean recycled() {
+            return end != End.FAILED && begun;
         }
 
         /** Returns whether the tenant ends by it. */

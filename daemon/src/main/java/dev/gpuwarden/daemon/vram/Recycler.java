@@ -20,7 +20,6 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 
 /**
  * The recycles of a node, each on a thread of its own, so that a slow one delays none of another GPU. Immediately before each
@@ -55,6 +54,21 @@ public final class Recycler implements AutoCloseable {
     /** The tenants that are being recycled, by identity: one may hold several GPUs. */
     private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
+    /** The watchdog that has decided. Thread-safe. */
+    @FunctionalInterface
+    interface Decider {
+
+        /** Returns whether the decision stands by the newest state of its GPU. Called often; may wait for a turn of the watchdog. */
+        Standing standing();
+
+        /**
+         * Takes the decision back, because the tenant was not recycled.
+         *
+         * @param failed whether an attempt was made
+         */
+        default void notRecycled(boolean failed) {}
+    }
+
     /** @param actuators the first that handles a tenant recycles it */
     public Recycler(boolean armed, List<Actuator> actuators, Optional<DecisionLog> records) {
         this(armed, actuators, records, PATIENCE);
@@ -70,9 +84,9 @@ public final class Recycler implements AutoCloseable {
     /**
      * Carries out a decision, later and on another thread. Does not block.
      *
-     * @param newest whether the decision stands by the newest state of its GPU; called by that thread, maybe often
+     * @param decider asked immediately before the act, and notified if it has no effect; called by that thread or this one
      */
-    void recycle(Decision decision, Tenant tenant, String gpuLabel, Supplier<Standing> newest) {
+    void recycle(Decision decision, Tenant tenant, String gpuLabel, Decider decider) {
         Optional<Actuator> actuator =
                 actuators.stream().filter(some -> some.handles(tenant)).findFirst();
         String what = tenant.name() + " by " + actuator.map(Actuator::name).orElse("nothing");
@@ -81,19 +95,22 @@ public final class Recycler implements AutoCloseable {
             end(decision, "dry_run", gpuLabel + ": would recycle " + what + " (dry run): " + decision.reason());
         } else if (actuator.isEmpty()) {
             end(decision, "failed", gpuLabel + ": no way to recycle " + tenant.name() + " (" + tenant.id() + ")");
+            decider.notRecycled(true);
         } else {
             try {
-                workers.execute(() -> act(actuator.get(), decision, tenant, gpuLabel, () -> objection(newest)));
+                workers.execute(() -> act(actuator.get(), decision, tenant, gpuLabel, decider));
             } catch (RejectedExecutionException e) {
                 end(
                         decision,
                         "failed",
                         gpuLabel + ": too many recycles at the same time; not recycled: " + tenant.name());
+                decider.notRecycled(false);
             }
         }
     }
 
-    private void act(Actuator actuator, Decision decision, Tenant tenant, String gpuLabel, Actuator.Recheck recheck) {
+    private void act(Actuator actuator, Decision decision, Tenant tenant, String gpuLabel, Decider decider) {
+        Actuator.Recheck recheck = () -> objection(decider);
         Outcome outcome;
         if (underWay.add(tenant.id())) {
             try {
@@ -109,6 +126,9 @@ public final class Recycler implements AutoCloseable {
             outcome = Outcome.noLongerNeeded("it is being recycled for another GPU");
         }
         Outcome end = outcome;
+        if (!end.recycled()) {
+            decider.notRecycled(end.end() == Actuator.End.FAILED);
+        }
         records.ifPresent(log -> log.acted(decision, actuator.name(), end));
         String text = gpuLabel + ": recycle of " + tenant.name() + " by " + actuator.name() + ": "
                 + (end.end() == Actuator.End.NO_LONGER_NEEDED ? "no longer needed: " : "") + end.text();
@@ -116,12 +136,12 @@ public final class Recycler implements AutoCloseable {
     }
 
     /** Reads the newest state until it shows whether the reason holds. Without such a state the act must not be. */
-    private Optional<String> objection(Supplier<Standing> newest) {
+    private Optional<String> objection(Decider decider) {
         long start = System.nanoTime();
-        Standing standing = newest.get();
+        Standing standing = decider.standing();
         while (standing.state() == Standing.State.UNKNOWN && System.nanoTime() - start < patience.toNanos()) {
             LockSupport.parkNanos(this, POLL_NANOS);
-            standing = newest.get();
+            standing = decider.standing();
         }
         return switch (standing.state()) {
             case NEEDED -> Optional.empty();

@@ -158,7 +158,22 @@ public final class VramMonitor implements AutoCloseable {
         gpu.news(decision).forEach(line -> LOG.log(level(decision.verdict()), label + ": " + line));
         calls.notices().decided(seen.gpu(), decision);
         decision.recycled()
-                .ifPresent(tenant -> recycler.recycle(decision, tenant, label, () -> standing(gpu.name(), tenant)));
+                .ifPresent(tenant -> recycler.recycle(decision, tenant, label, new Recycler.Decider() {
+                    @Override
+                    public Standing standing() {
+                        return VramMonitor.this.standing(gpu.name(), tenant);
+                    }
+
+                    @Override
+                    public void notRecycled(boolean failed) {
+                        VramMonitor.this.notRecycled(gpu, tenant, failed);
+                    }
+                }));
+    }
+
+    /** Takes a decision to recycle this tenant back. Waits for no more than one turn. */
+    private synchronized void notRecycled(WatchedGpu gpu, Tenant tenant, boolean failed) {
+        gpu.notRecycled(tenant, failed, System.nanoTime());
     }
 
     /** Returns whether a decision to recycle this tenant stands by the newest state. Waits for no more than one turn. */

@@ -131,6 +131,11 @@ final class WatchedGpu {
                 : standing;
     }
 
+    /** Takes the last decision to recycle this tenant back, because it was not carried out. */
+    void notRecycled(Tenant tenant, boolean failed, long nowNanos) {
+        watchdog.notRecycled(tenant, failed, nowNanos);
+    }
+
     /** Returns the free memory below which the next reading must come soon; 0 while there is pressure already. */
     long hastenBelowBytes() {
         return last == null || !BEFORE_PRESSURE.contains(last.verdict())

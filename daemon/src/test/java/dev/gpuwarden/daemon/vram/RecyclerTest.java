@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class RecyclerTest {
 
-    private static final Supplier<Standing> NEEDED = () -> Standing.NEEDED;
+    private static final Recycler.Decider NEEDED = () -> Standing.NEEDED;
 
     private final BlockingQueue<String> acts = new LinkedBlockingQueue<>();
     private final CountDownLatch slow = new CountDownLatch(1);
@@ -47,6 +47,12 @@ class RecyclerTest {
         @Override
         public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
             acts.add(tenant.name());
+            if (tenant.name().equals("stubborn")) {
+                return new Outcome(false, "the engine has not answered");
+            }
+            if (tenant.name().equals("mild")) {
+                return Outcome.enough("SIGTERM, no SIGKILL");
+            }
             if (tenant.name().equals("slow")) {
                 try {
                     slow.await();
@@ -70,7 +76,7 @@ class RecyclerTest {
         return started;
     }
 
-    private static void recycle(Recycler recycler, String gpu, String name, Supplier<Standing> newest) {
+    private static void recycle(Recycler recycler, String gpu, String name, Recycler.Decider newest) {
         Tenant tenant = VramFixture.tenant(name, 1800, 5000);
         GpuObservation seen =
                 new GpuObservation(gpu, 1, 1, Reading.absent(Absence.PENDING), Reading.of(List.of(tenant)), 1);
@@ -132,5 +138,39 @@ class RecyclerTest {
         slow.countDown();
         await(started, "GPU-1", Map.of("accepted", 1L));
         assertThat(acts).isEmpty();
+    }
+
+    /** The outcome that is counted, and what the watchdog is notified of; empty where the decision counts as a recycle. */
+    private void reports(String name, Standing standing, String outcome, List<Boolean> expected) throws Exception {
+        Recycler started = start();
+        List<Boolean> takenBack = new CopyOnWriteArrayList<>();
+        recycle(started, "GPU-1", name, new Recycler.Decider() {
+            @Override
+            public Standing standing() {
+                return standing;
+            }
+
+            @Override
+            public void notRecycled(boolean failed) {
+                takenBack.add(failed);
+            }
+        });
+        await(started, "GPU-1", Map.of(outcome, 1L));
+        assertThat(takenBack).isEqualTo(expected);
+    }
+
+    @Test
+    void anAttemptThatFailsIsReportedToTheWatchdog() throws Exception {
+        reports("stubborn", Standing.NEEDED, "failed", List.of(true));
+    }
+
+    @Test
+    void anActThatIsWithheldIsNoFailure() throws Exception {
+        reports("a", Standing.over("within its budget"), "no_longer_needed", List.of(false));
+    }
+
+    @Test
+    void anActThatEndsBecauseItsBeginWasEnoughIsARecycle() throws Exception {
+        reports("mild", Standing.NEEDED, "no_longer_needed", List.of());
     }
 }

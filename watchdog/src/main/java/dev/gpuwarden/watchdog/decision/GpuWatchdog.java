@@ -88,7 +88,7 @@ public final class GpuWatchdog {
         return new GpuWatchdog(pressureRules, rules, history, state).decide(seen);
     }
 
-    /** Returns the decision about an observation. A decision to recycle counts as carried out from now on. */
+    /** Returns the decision about an observation. A decision to recycle counts as carried out until {@link #notRecycled}. */
     public Decision decide(GpuObservation seen) {
         Optional<String> blind = basis.doubt(seen);
         if (blind.isPresent()) {
@@ -113,6 +113,17 @@ public final class GpuWatchdog {
         Round round = new Round(seen, memory, tenants, pressure);
         last = Optional.of(round);
         return round.decide();
+    }
+
+    /**
+     * Takes the last decision to recycle this tenant back, because it was not carried out.
+     *
+     * @param failed whether an attempt was made; it may still have an effect
+     * @param nanos present time, by the clock of the observations
+     */
+    public void notRecycled(Tenant tenant, boolean failed, long nanos) {
+        history.takeBack(tenant.workload(), failed, nanos);
+        releases.takeBack(tenant, failed);
     }
 
     /** Returns whether a decision to recycle this tenant still stands by the last observation. Call it before each act. */

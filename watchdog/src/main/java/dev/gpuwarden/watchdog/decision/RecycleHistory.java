@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The recycles of a node so far, and the workloads that they do not help. Not thread-safe. */
+/**
+ * The recycles of a node so far, the workloads that they do not help, and the workloads that were not recycled although it was
+ * decided. Not thread-safe.
+ */
 public final class RecycleHistory {
 
     private static final int MOST_WORKLOADS = 1024;
@@ -22,30 +25,46 @@ public final class RecycleHistory {
     private final RecycleRules rules;
     private final Map<String, Row> byWorkload = new BoundedMap<>(MOST_WORKLOADS, false);
     private final Deque<Long> lastHour = new ArrayDeque<>();
+    private final Map<String, Undone> undone = new BoundedMap<>(MOST_WORKLOADS, false);
+    /** What {@link #add} replaced. An end that is reported after a restart takes nothing back. */
+    private final Map<String, Added> added = new BoundedMap<>(MOST_WORKLOADS, false);
+
+    private record Added(long nanos, Optional<Row> before, int failures) {}
 
     /** @param returns recycles in a row, each soon after the one before */
     public record Row(long lastNanos, int returns) {}
+
+    /**
+     * A decision to recycle that had no effect.
+     *
+     * @param failures attempts in a row that failed; 0 where none was made
+     */
+    public record Undone(long atNanos, int failures) {}
 
     /**
      * Everything that a history remembers.
      *
      * @param byWorkload the last recycle of each workload, the oldest first
      * @param lastHourNanos times of the last recycles, the oldest first
+     * @param undone the last decision without effect of each workload that was not recycled since, the oldest first
      */
-    public record State(Map<String, Row> byWorkload, List<Long> lastHourNanos) {
+    public record State(Map<String, Row> byWorkload, List<Long> lastHourNanos, Map<String, Undone> undone) {
 
-        public static final State NONE = new State(Map.of(), List.of());
+        public static final State NONE = new State(Map.of(), List.of(), Map.of());
 
         public State {
             byWorkload = Collections.unmodifiableMap(new LinkedHashMap<>(byWorkload));
             lastHourNanos = List.copyOf(lastHourNanos);
+            undone = Collections.unmodifiableMap(new LinkedHashMap<>(undone));
         }
 
         /** Returns the same history by a clock that is ahead by this much. */
         State shifted(long nanos) {
             Map<String, Row> rows = new LinkedHashMap<>();
             byWorkload.forEach((workload, row) -> rows.put(workload, new Row(row.lastNanos() + nanos, row.returns())));
-            return new State(rows, lastHourNanos.stream().map(at -> at + nanos).toList());
+            Map<String, Undone> shifted = new LinkedHashMap<>();
+            undone.forEach((workload, end) -> shifted.put(workload, new Undone(end.atNanos() + nanos, end.failures())));
+            return new State(rows, lastHourNanos.stream().map(at -> at + nanos).toList(), shifted);
         }
     }
 
@@ -58,19 +77,43 @@ public final class RecycleHistory {
         this.rules = rules;
         byWorkload.putAll(state.byWorkload());
         lastHour.addAll(state.lastHourNanos());
+        undone.putAll(state.undone());
     }
 
     public State state() {
-        return new State(byWorkload, List.copyOf(lastHour));
+        return new State(byWorkload, List.copyOf(lastHour), undone);
     }
 
     void add(String workload, long nanos) {
-        int before = Optional.ofNullable(byWorkload.remove(workload))
-                .filter(row -> nanos - row.lastNanos() < rules.quickReturn().toNanos())
+        Optional<Row> last = Optional.ofNullable(byWorkload.remove(workload));
+        int before = last.filter(
+                        row -> nanos - row.lastNanos() < rules.quickReturn().toNanos())
                 .map(Row::returns)
                 .orElse(0);
+        int failures = Optional.ofNullable(undone.remove(workload))
+                .map(Undone::failures)
+                .orElse(0);
         byWorkload.put(workload, new Row(nanos, before + 1));
+        added.put(workload, new Added(nanos, last, failures));
         lastHour.add(nanos);
+    }
+
+    /**
+     * Takes the last recycle of a workload back, because it was not recycled. It is left alone for a time that doubles with each
+     * failure in a row, up to the cooldown.
+     *
+     * @param failed whether an attempt was made
+     * @param nanos present time
+     */
+    void takeBack(String workload, boolean failed, long nanos) {
+        Added last = added.remove(workload);
+        if (last == null) {
+            return;
+        }
+        byWorkload.remove(workload);
+        last.before().ifPresent(row -> byWorkload.put(workload, row));
+        lastHour.removeFirstOccurrence(last.nanos());
+        undone.put(workload, new Undone(nanos, last.failures() + (failed ? 1 : 0)));
     }
 
     /** Returns why the node recycles no workload for now; empty if it may. */
@@ -86,9 +129,10 @@ public final class RecycleHistory {
 
     /** Returns why this workload is left alone for now; empty if it is not. */
     Optional<String> refusal(String workload, long nanos) {
+        Optional<String> pause = pause(workload, nanos);
         Row row = byWorkload.get(workload);
-        if (row == null) {
-            return Optional.empty();
+        if (row == null || pause.isPresent()) {
+            return pause;
         }
         Duration ago = Duration.ofNanos(nanos - row.lastNanos());
         if (row.returns() >= rules.mostQuickReturns() && ago.compareTo(rules.wrongFor()) < 0) {
@@ -100,5 +144,22 @@ public final class RecycleHistory {
                 ? Optional.empty()
                 : Optional.of("it was recycled " + ago.toMinutes() + " min ago, and is left alone for "
                         + rest.toMinutes() + " min");
+    }
+
+    private Optional<String> pause(String workload, long nanos) {
+        Undone last = undone.get(workload);
+        if (last == null) {
+            return Optional.empty();
+        }
+        Duration ago = Duration.ofNanos(nanos - last.atNanos());
+        Duration doubled =
+                rules.releaseWithin().multipliedBy(1L << Math.min(Math.max(0, last.failures() - 1), MOST_DOUBLINGS));
+        Duration rest = doubled.compareTo(rules.cooldown()) < 0 ? doubled : rules.cooldown();
+        String why = last.failures() == 0
+                ? "its last recycle was withheld "
+                : last.failures() + " attempts to recycle it failed, the last one ";
+        return ago.compareTo(rest) >= 0
+                ? Optional.empty()
+                : Optional.of(why + ago.toSeconds() + " s ago; the next one is after " + rest.toSeconds() + " s");
     }
 }

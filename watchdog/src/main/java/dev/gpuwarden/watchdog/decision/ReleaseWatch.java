@@ -60,6 +60,14 @@ final class ReleaseWatch {
     }
 
     /**
+     * Takes a begin back. An attempt that failed may still have an effect: it keeps the others waiting for its time, as a tenant does that
+     * ends by itself.
+     */
+    void takeBack(Tenant tenant, boolean failed) {
+        endings.computeIfPresent(tenant.id(), (id, end) -> failed ? new Ending(end.sinceNanos(), false) : null);
+    }
+
+    /**
      * Returns the tenant that is ending for the longest time; empty where none is. A tenant that was recycled and does
      * not end is forgotten after the cooldown, so that a decision without effect is not the last one of a GPU.
      */
@@ -71,7 +79,10 @@ final class ReleaseWatch {
             // A list from before the decision does not show its effect.
             boolean gone = listedAtNanos > since && (tenant == null || hasReturned(tenant));
             boolean ends = tenant != null && tenant.leaving();
-            return gone || !ends && nanos - since >= rules.cooldown().toNanos();
+            boolean mayEnd = ending.getValue().chosen()
+                    ? nanos - since < rules.cooldown().toNanos()
+                    : !isOver(since, nanos);
+            return gone || !ends && !mayEnd;
         });
         tenants.stream()
                 .filter(tenant -> tenant.leaving() && !hasReturned(tenant))

@@ -63,7 +63,7 @@ public final class SignalActuator implements Actuator {
             // A program that handles SIGTERM may have given its memory back, and run on.
             Optional<String> objection = recheck.objection();
             if (objection.isPresent()) {
-                return Outcome.noLongerNeeded(done + ", no SIGKILL: " + objection.get());
+                return Outcome.enough(done + ", no SIGKILL: " + objection.get());
             }
             long killed = all.send(processes, SIGKILL, errors);
             done += killed == 0 ? "" : ", SIGKILL to " + killed + " after " + Durations.text(grace);

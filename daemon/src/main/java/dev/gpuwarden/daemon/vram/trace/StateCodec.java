@@ -100,6 +100,16 @@ final class StateCodec {
         Map<String, Object> tree = new LinkedHashMap<>();
         tree.put("byWorkload", rows);
         tree.put("lastHourNanos", history.lastHourNanos());
+        Map<String, Object> undone = new LinkedHashMap<>();
+        history.undone().forEach((workload, end) -> {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("atNanos", end.atNanos());
+            fields.put("failures", end.failures());
+            undone.put(workload, fields);
+        });
+        if (!undone.isEmpty()) {
+            tree.put("undone", undone);
+        }
         return tree;
     }
 
@@ -168,6 +178,14 @@ final class StateCodec {
                         all -> all.byName((each, name) -> each.object(
                                 name,
                                 row -> new RecycleHistory.Row(row.number("lastNanos"), row.count("returns", 1))))),
-                fields.numbers("lastHourNanos", MOST_TIMES));
+                fields.numbers("lastHourNanos", MOST_TIMES),
+                // A node without such decisions has none, nor has a record of an older version.
+                fields.optionalObject(
+                                "undone",
+                                all -> all.byName((each, name) -> each.object(
+                                        name,
+                                        end -> new RecycleHistory.Undone(
+                                                end.number("atNanos"), end.count("failures", 0)))))
+                        .orElse(Map.of()));
     }
 }

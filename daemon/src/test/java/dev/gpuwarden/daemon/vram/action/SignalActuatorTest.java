@@ -106,8 +106,7 @@ class SignalActuatorTest {
         Process process = start("trap '' TERM");
         Outcome outcome = recycle(
                 new ProcessKey((int) process.pid(), startTicks(process)), () -> Optional.of("within its budget"));
-        assertThat(outcome)
-                .isEqualTo(Outcome.noLongerNeeded("SIGTERM to 1 of 1 processes, no SIGKILL: within its budget"));
+        assertThat(outcome).isEqualTo(Outcome.enough("SIGTERM to 1 of 1 processes, no SIGKILL: within its budget"));
         assertThat(process.waitFor(300, TimeUnit.MILLISECONDS)).isFalse();
     }
 

@@ -36,6 +36,11 @@ class DecisionRecordTest {
 
     /** Returns the records of a random node. */
     static List<DecisionRecord> records(int count) {
+        return records(count, 7);
+    }
+
+    /** @param mostRecycles further ones in an hour have no effect */
+    private static List<DecisionRecord> records(int count, int mostRecycles) {
         RecycleHistory history = new RecycleHistory(RULES.recycle());
         Map<String, GpuWatchdog> watchdogs = new HashMap<>();
         RandomNode node = new RandomNode(17);
@@ -46,7 +51,12 @@ class DecisionRecordTest {
                     seen.gpu(), gpu -> new GpuWatchdog(RULES.pressure(), RULES.recycle(), history));
             WatchdogState before = watchdog.state();
             Instant at = Instant.ofEpochSecond(1_780_000_000L, seen.atNanos());
-            records.add(new DecisionRecord(at, ORIGIN, RULES, before, watchdog.decide(seen)));
+            Decision decision = watchdog.decide(seen);
+            records.add(new DecisionRecord(at, ORIGIN, RULES, before, decision));
+            boolean failed = records.size() % 2 == 0;
+            decision.recycled()
+                    .filter(tenant -> history.state().lastHourNanos().size() > mostRecycles)
+                    .ifPresent(tenant -> watchdog.notRecycled(tenant, failed, seen.atNanos()));
         }
         return records;
     }
@@ -54,7 +64,8 @@ class DecisionRecordTest {
     @Test
     void everyDecisionIsReproducedByteByByteFromItsRecord() throws IOException {
         Set<Verdict> verdicts = EnumSet.noneOf(Verdict.class);
-        for (DecisionRecord record : records(3000)) {
+        long undone = 0;
+        for (DecisionRecord record : records(3000, 1)) {
             String line = Output.jsonLine(record.tree());
             DecisionRecord read = DecisionRecord.read(Fields.of(line));
             assertThat(read).isEqualTo(record);
@@ -63,8 +74,10 @@ class DecisionRecordTest {
             assertThat(Output.jsonLine(DecisionRecord.tree(again)))
                     .isEqualTo(Output.jsonLine(DecisionRecord.tree(record.decision())));
             verdicts.add(again.verdict());
+            undone += record.before().history().undone().size();
         }
         assertThat(verdicts).contains(Verdict.RECYCLE, Verdict.RELEASING, Verdict.CAPPED, Verdict.BLIND);
+        assertThat(undone).isPositive();
     }
 
     @Test
