@@ -2,12 +2,16 @@ package dev.gpuwarden.daemon.grpc;
 
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.api.v1.VramNotice;
 import dev.gpuwarden.api.v1.VramServiceGrpc;
 import dev.gpuwarden.api.v1.WatchNoticesRequest;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.vram.VramFixture;
+import dev.gpuwarden.daemon.vram.notice.NoticeBoard;
+import dev.gpuwarden.daemon.vram.reserve.Refusal;
+import dev.gpuwarden.daemon.vram.reserve.Request;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.RecycleRules;
@@ -15,6 +19,7 @@ import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -77,5 +82,20 @@ class VramNoticesTest extends VramServiceFixture {
         assertThat(notice.getReason()).contains("1000 MiB free, floor 1536 MiB");
         decide(1, own, 14_000);
         assertThat(notices.next().getState()).isEqualTo(VramNotice.State.NONE);
+    }
+
+    @Test
+    void aProcessHasFourWatchersAtMost() {
+        Request.Caller caller = new Request.Caller((int) ProcessHandle.current().pid(), 1000, System.nanoTime(), false);
+        List<Runnable> open = new ArrayList<>();
+        for (int i = 0; i < NoticeBoard.MOST_OF_PROCESS; i++) {
+            open.add(board.watch(caller, notice -> {}));
+        }
+        assertThatThrownBy(() -> board.watch(caller, notice -> {}))
+                .isInstanceOfSatisfying(
+                        Refusal.class, refusal -> assertThat(refusal.kind()).isEqualTo(Refusal.Cause.TOO_MANY))
+                .hasMessageStartingWith("4 watchers of process " + caller.pid() + " are open, and 4 in all");
+        open.get(0).run();
+        board.watch(caller, notice -> {});
     }
 }

@@ -15,7 +15,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.daemon.vram.VramFixture;
-import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;
+import dev.gpuwarden.daemon.vram.reserve.CallerShares;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import io.grpc.Context;
@@ -243,13 +243,25 @@ class VramServiceTest extends VramServiceFixture {
     @Test
     void aTenantHasEightRequestsAtMost() {
         List<Iterator<Reservation>> open = new ArrayList<>();
-        for (int i = 0; i < ReservationDesk.MOST_OF_CALLER; i++) {
+        for (int i = 0; i < CallerShares.MOST_OF_TENANT; i++) {
             open.add(reserve(wants(1)));
             open.get(i).next();
         }
         refusedFor(wants(1), Status.Code.RESOURCE_EXHAUSTED, "8 requests of unit:batch.service are open");
         calls.get(0).cancel(null);
-        until(() -> observe(0, 0).size() == ReservationDesk.MOST_OF_CALLER - 1);
+        until(() -> observe(0, 0).size() == CallerShares.MOST_OF_TENANT - 1);
+        assertThat(reserve(wants(1)).next().getState()).isEqualTo(State.WAITING);
+    }
+
+    @Test
+    void aUserWithManyUnitsHasSixteenRequestsAtMost() throws IOException {
+        for (int i = 0; i < CallerShares.MOST_OF_USER; i++) {
+            unit("0::/user.slice/user-1000.slice/user@1000.service/app.slice/a" + i + ".service\n");
+            reserve(wants(1)).next();
+        }
+        unit("0::/user.slice/user-1000.slice/user@1000.service/app.slice/z.service\n");
+        refusedFor(wants(1), Status.Code.RESOURCE_EXHAUSTED, "16 requests of uid 1000 are open");
+        unit("0::/system.slice/batch.service\n");
         assertThat(reserve(wants(1)).next().getState()).isEqualTo(State.WAITING);
     }
 

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.daemon.vram.DecisionLog;
 import dev.gpuwarden.daemon.vram.notice.Notice.State;
 import dev.gpuwarden.daemon.vram.reserve.Applicants;
+import dev.gpuwarden.daemon.vram.reserve.CallerShares;
 import dev.gpuwarden.daemon.vram.reserve.Refusal;
 import dev.gpuwarden.daemon.vram.reserve.Request;
 import dev.gpuwarden.watchdog.decision.Decision;
@@ -32,8 +33,8 @@ import java.util.function.Consumer;
  */
 public final class NoticeBoard {
 
-    /** Watching processes of the node. */
-    public static final int MOST_WATCHERS = 64;
+    /** Open calls of one process, which needs one and may connect again before its old call has ended. */
+    public static final int MOST_OF_PROCESS = 4;
 
     private static final System.Logger LOG = System.getLogger(NoticeBoard.class.getName());
 
@@ -75,12 +76,14 @@ public final class NoticeBoard {
     /** One watching process, and its last notice of each GPU. */
     private final class Watcher {
         private final MemoryUse process;
+        private final CallerShares shares;
         private final Consumer<Notice> listener;
         private final Map<String, Optional<Applicants.Named>> tenants = new HashMap<>();
         private final Map<String, Notice> last = new HashMap<>();
 
-        Watcher(MemoryUse process, Consumer<Notice> listener) {
+        Watcher(MemoryUse process, CallerShares shares, Consumer<Notice> listener) {
             this.process = process;
+            this.shares = shares;
             this.listener = listener;
         }
 
@@ -109,7 +112,7 @@ public final class NoticeBoard {
      * Watches the notices of a caller's tenant until the handle is closed. Reads /proc.
      *
      * @param listener gets the first state of each GPU soon, and then each change, on the watchdog's thread; must not block
-     * @throws Refusal if the caller has no tenant, or there are too many
+     * @throws Refusal if the caller has no tenant, or one of its shares is used up
      */
     public Runnable watch(Request.Caller caller, Consumer<Notice> listener) {
         MemoryUse process = applicants.process(caller);
@@ -119,10 +122,11 @@ public final class NoticeBoard {
             if (!owned && process.owner() instanceof Owner.Unknown unknown) {
                 throw Refusal.withoutTenant(caller, unknown);
             }
-            if (watchers.size() >= MOST_WATCHERS) {
-                throw Refusal.tooMany("there are " + MOST_WATCHERS + " watchers already");
-            }
-            Watcher watcher = new Watcher(process, listener);
+            CallerShares shares = CallerShares.of(caller, process.owner())
+                    .and("process " + process.process().pid(), MOST_OF_PROCESS);
+            shares.require(
+                    "watchers", watchers.stream().map(each -> each.shares).toList());
+            Watcher watcher = new Watcher(process, shares, listener);
             watchers.add(watcher);
             return () -> watchers.remove(watcher);
         }

@@ -7,7 +7,6 @@ import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.daemon.vram.reserve.Applicants.Named;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
-import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Reservation;
@@ -32,18 +31,13 @@ import java.util.function.Consumer;
  */
 public final class ReservationDesk {
 
-    /** Open requests of all tenants. */
-    public static final int MOST = 64;
-
-    /** Open requests of the tenant of one caller. */
-    public static final int MOST_OF_CALLER = 8;
-
     private static final System.Logger LOG = System.getLogger(ReservationDesk.class.getName());
 
     private final Applicants applicants;
     private final WatchdogRules rules;
     private final Clock clock;
-    private final RateLimit lines = new RateLimit(30, Duration.ofSeconds(10).toNanos(), MOST, System::nanoTime);
+    private final RateLimit lines =
+            new RateLimit(30, Duration.ofSeconds(10).toNanos(), CallerShares.MOST, System::nanoTime);
     private final Map<Long, Ticket> tickets = new TreeMap<>();
     private final Map<String, Card> cards = new LinkedHashMap<>();
     /** Number of the last reading of each GPU. */
@@ -79,16 +73,17 @@ public final class ReservationDesk {
         if (request.tenant().isPresent()) {
             Applicants.permit(request.caller(), process.owner());
         }
-        String caller = process.owner() instanceof Owner.Unknown
-                ? "uid " + request.caller().uid()
-                : Tenancy.id(process.owner());
+        CallerShares shares = CallerShares.of(request.caller(), process.owner());
         synchronized (this) {
             Map<String, Named> tenants = tenants(request, process, possible(request));
-            limit(caller);
+            shares.require(
+                    "requests",
+                    tickets.values().stream().map(each -> each.shares).toList());
             Ticket ticket = new Ticket(
                     ++numbers,
                     request,
-                    caller,
+                    CallerShares.tenant(request.caller(), process.owner()),
+                    shares,
                     request.tenant().isPresent() ? Optional.empty() : Optional.of(process),
                     tenants,
                     listener,
@@ -103,16 +98,6 @@ public final class ReservationDesk {
 
     private synchronized void close(Ticket ticket) {
         tickets.remove(ticket.number);
-    }
-
-    private void limit(String caller) {
-        long own = tickets.values().stream()
-                .filter(each -> each.caller.equals(caller))
-                .count();
-        if (tickets.size() >= MOST || own >= MOST_OF_CALLER) {
-            throw Refusal.tooMany(own + " requests of " + caller + " are open, and " + tickets.size()
-                    + " in all; at most " + MOST_OF_CALLER + " and " + MOST + " may be");
-        }
     }
 
     /** Returns the GPUs that could serve the request on an empty card. */

@@ -26,6 +26,7 @@ final class Ticket {
     final long number;
     final Request request;
     final String caller;
+    final CallerShares shares;
     final Optional<MemoryUse> process;
     private final Map<String, Named> tenants;
     private final Consumer<Progress> listener;
@@ -40,7 +41,8 @@ final class Ticket {
     private long toldAtNanos;
 
     /**
-     * @param caller identity of the caller's own tenant, for limits
+     * @param caller identity of the caller's own tenant
+     * @param shares of the caller
      * @param process the caller, if the request is for its own tenant
      * @param tenants the tenant on each GPU that may serve it, by UUID
      */
@@ -48,6 +50,7 @@ final class Ticket {
             long number,
             Request request,
             String caller,
+            CallerShares shares,
             Optional<MemoryUse> process,
             Map<String, Named> tenants,
             Consumer<Progress> listener,
@@ -56,6 +59,7 @@ final class Ticket {
         this.number = number;
         this.request = request;
         this.caller = caller;
+        this.shares = shares;
         this.process = process;
         this.tenants = Map.copyOf(tenants);
         this.listener = listener;
