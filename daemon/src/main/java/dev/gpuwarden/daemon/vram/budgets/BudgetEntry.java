@@ -74,7 +74,8 @@ record BudgetEntry(
             case slurm -> use.owner() instanceof Owner.SlurmJob job ? Stream.of(job.jobId()) : Stream.empty();
             case container ->
                 use.owner() instanceof Owner.Container container && !container.ofUser()
-                        ? Stream.concat(Stream.of(container.containerId()), containers.name(container).stream())
+                        ? Stream.concat(
+                                Stream.of(container.containerId()), containers.name(container).asOptional().stream())
                         : Stream.empty();
             // Strangers name the processes of a pod and of a guest. A pod's budget comes with the pod; a guest has
             // none.

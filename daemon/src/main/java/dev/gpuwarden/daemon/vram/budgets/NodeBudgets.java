@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.MemoryUse;
+import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.daemon.vram.budgets.BudgetEntry.Kind;
 import dev.gpuwarden.watchdog.budget.Tenancy;
@@ -96,7 +97,29 @@ public final class NodeBudgets implements TermsSource {
                 return Optional.of(terms);
             }
         }
-        return Optional.empty();
+        return nameless(gpu, process.owner());
+    }
+
+    /** Returns the terms of a container whose name its engine does not return, if an entry may be for it; empty otherwise. */
+    private Optional<Terms> nameless(GpuIdentity gpu, Owner owner) {
+        boolean mayMatch = owner instanceof Owner.Container container
+                && !container.ofUser()
+                && entries.stream().anyMatch(entry -> entry.kind() == Kind.container && entry.isOn(gpu));
+        if (!mayMatch) {
+            return Optional.empty();
+        }
+        return containers.name((Owner.Container) owner) instanceof Reading.Absent<String> none
+                        && none.cause() == Absence.FAILED
+                ? Optional.of(new Terms(
+                        Tenancy.id(owner),
+                        Tenancy.id(owner),
+                        Tenancy.id(owner),
+                        Reading.absent(Absence.FAILED, 0, none.detail()),
+                        0,
+                        Instant.EPOCH,
+                        Optional.empty(),
+                        false))
+                : Optional.empty();
     }
 
     private static Terms terms(BudgetEntry entry, String name, MemoryUse process) {

@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * A container engine. Its service does the work, so nothing of it runs with the daemon's few rights: a container that
@@ -30,6 +32,8 @@ public record ContainerEngine(String runtime, Path socket) {
     private static final int NOT_FOUND = 404;
     private static final int LONGEST_ERROR = 300;
 
+    private static final Pattern ID = Pattern.compile("[0-9a-f]{64}");
+
     private static final JsonReader JSON = JsonReader.ofDepth(JsonReader.DEEPEST)
             .without(Set.of("Labels", "Mounts", "Ports", "NetworkSettings", "HostConfig", "Command"));
 
@@ -41,20 +45,26 @@ public record ContainerEngine(String runtime, Path socket) {
     }
 
     /**
-     * Returns the names of the running containers by ID. Blocks, for ten seconds at most.
+     * Returns the name of a running container; empty if the engine has none with this ID. Blocks, for ten seconds at most. The
+     * answer has this container alone, so that its length does not depend on the others.
      *
-     * @throws IOException with the cause, if the engine does not answer
+     * @param id 64 hexadecimal digits
+     * @throws IOException with the cause, if the engine does not answer, or what it states of the container is too long
      */
-    public Map<String, String> names() throws IOException {
-        SocketRequest.Answer answer = send("GET", "/containers/json", QUICK);
+    public Optional<String> name(String id) throws IOException {
+        if (!ID.matcher(id).matches()) {
+            return Optional.empty();
+        }
+        SocketRequest.Answer answer =
+                send("GET", "/containers/json?filters=%7B%22id%22%3A%5B%22" + id + "%22%5D%7D", QUICK);
         if (answer.status() != OK) {
-            throw failed("list containers", answer);
+            throw failed("list container " + id, answer);
         }
         Map<String, String> names = new HashMap<>();
         if (JSON.read(new String(answer.body(), StandardCharsets.UTF_8)) instanceof List<?> rows) {
             rows.forEach(row -> addName(row, names));
         }
-        return names;
+        return Optional.ofNullable(names.get(id));
     }
 
     /** Names begin with a slash; one with two slashes is a link's. */

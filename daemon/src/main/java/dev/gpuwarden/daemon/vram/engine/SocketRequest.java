@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 /** One HTTP request over a Unix socket. HTTP/1.0, so that the answer has no chunks and ends with the connection. */
 final class SocketRequest {
 
-    /** Room for about a thousand containers. */
+    /** Room for one container with the labels of a thousand. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final Pattern STATUS = Pattern.compile("HTTP/1\\.[01] ([1-5][0-9]{2})[ \r]");

@@ -11,6 +11,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.daemon.vram.VramView;
 import dev.gpuwarden.watchdog.budget.Terms;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class NodeBudgetsTest {
 
+    private static final String NAMELESS = "0000000000000000000000000000000000000000000000000000000000000000";
     private static final String CONTAINER = "c".repeat(64);
     private static final long MIB = 1L << 20;
 
@@ -62,8 +64,11 @@ class NodeBudgetsTest {
 
     private NodeBudgets read(String yaml) throws IOException {
         Path file = Files.writeString(folder.resolve("budgets.yaml"), yaml);
-        ContainerNames names =
-                container -> container.containerId().equals(CONTAINER) ? Optional.of("llama-swap") : Optional.empty();
+        ContainerNames names = container -> container.containerId().equals(CONTAINER)
+                ? Reading.of("llama-swap")
+                : container.containerId().equals(NAMELESS)
+                        ? Reading.absent(Absence.FAILED, 0, "its name is unknown: the answer is too long")
+                        : Reading.absent(Absence.NO_DATA);
         return NodeBudgets.read(file, names, folder.resolve("proc"), folder, () -> nanos);
     }
 
@@ -76,6 +81,20 @@ class NodeBudgetsTest {
     private Optional<Long> budget(GpuIdentity gpu, String command, Owner owner) {
         return budgets.of(gpu, process(command, owner))
                 .flatMap(terms -> terms.budgetBytes().asOptional());
+    }
+
+    /** The metric of unreadable budgets counts it, and 'vram top' has the cause. */
+    @Test
+    void aContainerWhoseNameIsUnknownHasAnUnreadableBudget() {
+        Owner nameless = new Owner.Container("docker", NAMELESS);
+        Terms terms = budgets.of(first, process("python", nameless)).orElseThrow();
+        assertThat(terms.id()).isEqualTo("docker:" + NAMELESS);
+        assertThat(VramView.isUnreadable(terms.budgetBytes())).isTrue();
+        assertThat(terms.budgetBytes().toString()).contains("the answer is too long");
+        assertThat(budget(first, "python", new Owner.Container("docker", CONTAINER)))
+                .isPresent();
+        assertThat(budgets.of(first, process("python", new Owner.Container("docker", "e".repeat(64)))))
+                .isEmpty();
     }
 
     @Test

@@ -3,6 +3,11 @@ package dev.gpuwarden.daemon.vram.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.daemon.vram.budgets.EngineNames;
+import dev.gpuwarden.testkit.Await;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -73,11 +78,15 @@ class ContainerEngineTest {
 
     @Test
     void namesOfContainersAreTheirOwnAndNotThoseOfLinks() throws Exception {
-        assertThat(engine(answer("200 OK", ROWS)).names())
-                .containsEntry(ID, "e")
-                .containsEntry("d".repeat(64), "db")
-                .hasSize(2);
-        assertThat(requests).containsExactly("GET /containers/json HTTP/1.0");
+        ContainerEngine engine = engine(answer("200 OK", ROWS), answer("200 OK", ROWS), answer("200 OK", "[]"));
+        assertThat(engine.name(ID)).contains("e");
+        assertThat(engine.name("d".repeat(64))).contains("db");
+        assertThat(engine.name("e".repeat(64))).isEmpty();
+        assertThat(engine.name("e\"]}")).isEmpty();
+        assertThat(requests)
+                .hasSize(3)
+                .first()
+                .isEqualTo("GET /containers/json?filters=%7B%22id%22%3A%5B%22" + ID + "%22%5D%7D HTTP/1.0");
     }
 
     @Test
@@ -124,7 +133,7 @@ class ContainerEngineTest {
             })
     void anAnswerThatIsNoHttpIsAnError(String text) throws Exception {
         ContainerEngine engine = engine(text);
-        assertThatThrownBy(engine::names)
+        assertThatThrownBy(() -> engine.name(ID))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith("podman by " + folder.resolve("engine.sock"))
                 .hasMessageContaining("expected an answer of HTTP");
@@ -135,16 +144,16 @@ class ContainerEngineTest {
     void aListOfAnotherFormNamesNoContainer(String body) throws Exception {
         ContainerEngine engine = engine(answer("200 OK", body));
         if (body.equals("[")) {
-            assertThatThrownBy(engine::names).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> engine.name(ID)).isInstanceOf(IOException.class);
         } else {
-            assertThat(engine.names()).isEmpty();
+            assertThat(engine.name(ID)).isEmpty();
         }
     }
 
     @Test
     void anAnswerWithoutEndIsCutOff() throws Exception {
         ContainerEngine engine = engine(answer("200 OK", " ".repeat(5 << 20)));
-        assertThatThrownBy(engine::names).hasMessageContaining("longer than 4 MiB");
+        assertThatThrownBy(() -> engine.name(ID)).hasMessageContaining("longer than 4 MiB");
     }
 
     @Test
@@ -160,7 +169,26 @@ class ContainerEngineTest {
     @Test
     void aMissingSocketIsNamed() {
         Path socket = folder.resolve("none.sock");
-        assertThatThrownBy(() -> new ContainerEngine("docker", socket).names())
+        assertThatThrownBy(() -> new ContainerEngine("docker", socket).name(ID))
                 .hasMessageContaining("expected the socket of docker at " + socket, "--vram.docker-socket");
+    }
+
+    /** A container with labels beyond all bounds loses its own name, and no other one's. */
+    @Test
+    void whatIsTooLongAboutOneContainerCostsNoOtherItsName() throws Exception {
+        ContainerEngine engine = engine(answer("200 OK", " ".repeat(5 << 20)), answer("200 OK", ROWS));
+        EngineNames names = new EngineNames(List.of(engine));
+        Owner.Container large = new Owner.Container("podman", "b".repeat(64));
+        Owner.Container other = new Owner.Container("podman", ID);
+        Await.until(() -> !isPending(names.name(large)));
+        Await.until(() -> names.name(other).equals(Reading.of("e")));
+        assertThat(names.name(large))
+                .isInstanceOfSatisfying(
+                        Reading.Absent.class, none -> assertThat(none.cause()).isEqualTo(Absence.FAILED));
+        assertThat(names.name(large).toString()).contains("longer than 4 MiB");
+    }
+
+    private static boolean isPending(Reading<String> name) {
+        return name instanceof Reading.Absent<String> none && none.cause() == Absence.PENDING;
     }
 }
