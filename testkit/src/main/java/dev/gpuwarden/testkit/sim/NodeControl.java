@@ -133,6 +133,11 @@ public final class NodeControl {
         proc.uptime(clock.instant());
     }
 
+    /** Writes the present uptime. */
+    void advanceUptime() {
+        proc.uptime(clock.instant());
+    }
+
     private KernelLine line(boolean user, String text, long number) {
         String filled = driver.fill(text, number);
         return user ? KernelLine.user(filled) : KernelLine.kernel(filled);

@@ -35,7 +35,7 @@ final class ProcFiles {
     }
 
     /** Writes the files that exist without any process, and init. */
-    void boot(Instant now, Duration uptime) {
+    synchronized void boot(Instant now, Duration uptime) {
         // A whole second, so that btime is exact.
         long booted = now.minus(uptime).getEpochSecond();
         Tree.write(proc.resolve("stat"), "cpu  0 0 0 0 0 0 0 0 0 0\nbtime " + booted + "\nprocesses 1\n");
@@ -50,8 +50,8 @@ final class ProcFiles {
         }
     }
 
-    /** Writes the present uptime: no file changes by itself. */
-    void uptime(Instant now) {
+    /** Writes the present uptime: no file changes by itself, so a running node writes it again and again. */
+    synchronized void uptime(Instant now) {
         String seconds = String.format(Locale.ROOT, "%.2f", millisSinceBoot(now) / 1000.0);
         Tree.replace(proc.resolve("uptime"), seconds + " " + seconds + "\n");
     }

@@ -31,10 +31,15 @@ public final class SimulatedNode implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(SimulatedNode.class.getName());
 
+    /** Less than the time by which a process may seem younger than its connection. */
+    private static final long UPTIME_MILLIS = 200;
+
     private final Scenario scenario;
     private final NodeFolder folder;
     private final NodeControl control;
     private final KernelLogInput input;
+    private final ScheduledExecutorService clock =
+            Executors.newSingleThreadScheduledExecutor(Threads.daemon("simulated-node-uptime"));
     private final List<CompletableFuture<Void>> storms = new ArrayList<>();
     private int nextStep;
     private boolean closed;
@@ -45,6 +50,8 @@ public final class SimulatedNode implements AutoCloseable {
         this.folder = folder;
         this.control = control;
         this.input = input;
+        var unused =
+                clock.scheduleWithFixedDelay(this::advanceUptime, UPTIME_MILLIS, UPTIME_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -239,6 +246,15 @@ public final class SimulatedNode implements AutoCloseable {
         }
     }
 
+    private void advanceUptime() {
+        try {
+            control.advanceUptime();
+        } catch (RuntimeException e) {
+            // Another program restarts the node, and writes the time of its boot now.
+            LOG.log(System.Logger.Level.DEBUG, "uptime of " + scenario.name(), e);
+        }
+    }
+
     private void playTo(Duration time) {
         try {
             advanceTo(time);
@@ -257,8 +273,21 @@ public final class SimulatedNode implements AutoCloseable {
         if (player != null) {
             player.shutdownNow();
         }
+        stopClock();
         input.close();
         control.release();
         Tree.delete(folder.root);
+    }
+
+    /** Waits for the last write, so that none comes after the folder is deleted. */
+    private void stopClock() {
+        clock.shutdown();
+        try {
+            if (!clock.awaitTermination(10, TimeUnit.SECONDS)) {
+                LOG.log(System.Logger.Level.WARNING, "the uptime of " + scenario.name() + " is still being written");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

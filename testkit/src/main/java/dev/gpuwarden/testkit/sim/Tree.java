@@ -32,7 +32,10 @@ final class Tree {
 
     /** Writes as {@link #write} does; readers see the old text or the new one. */
     static void replace(Path file, String text) {
-        Path next = file.resolveSibling(file.getFileName() + ".next");
+        // Several threads and programs may replace a file of one node.
+        String own = ".next-" + ProcessHandle.current().pid() + "-"
+                + Thread.currentThread().getId();
+        Path next = file.resolveSibling(file.getFileName() + own);
         write(next, text);
         Unchecked.run(() -> Files.move(next, file, StandardCopyOption.ATOMIC_MOVE));
     }
