@@ -26,7 +26,7 @@ public final class RecycleHistory {
     private final Map<String, Row> byWorkload = new BoundedMap<>(MOST_WORKLOADS, false);
     private final Deque<Long> lastHour = new ArrayDeque<>();
     private final Map<String, Undone> undone = new BoundedMap<>(MOST_WORKLOADS, false);
-    /** What {@link #add} replaced. An end that is reported after a restart takes nothing back. */
+    /** The rows that {@link #add} replaced. An end that is reported after a restart takes nothing back. */
     private final Map<String, Added> added = new BoundedMap<>(MOST_WORKLOADS, false);
 
     private record Added(long nanos, Optional<Row> before, int failures) {}

@@ -104,7 +104,7 @@ class FailedRecyclesTest {
         assertThat(card.history.state().undone().get("hog").failures()).isEqualTo(1);
     }
 
-    /** A refusal before an attempt says nothing about the way to recycle. */
+    /** A refusal before an attempt does not show that the next one would fail. */
     @Test
     void aWithheldRecycleIsNeitherARecycleNorAFailure() {
         spareTheSecond();

@@ -175,7 +175,7 @@ class ContainerEngineTest {
 
     /** A container with labels beyond all bounds loses its own name, and no other one's. */
     @Test
-    void whatIsTooLongAboutOneContainerCostsNoOtherItsName() throws Exception {
+    void aContainerWithTooLongAnAnswerCostsNoOtherItsName() throws Exception {
         ContainerEngine engine = engine(answer("200 OK", " ".repeat(5 << 20)), answer("200 OK", ROWS));
         EngineNames names = new EngineNames(List.of(engine));
         Owner.Container large = new Owner.Container("podman", "b".repeat(64));
