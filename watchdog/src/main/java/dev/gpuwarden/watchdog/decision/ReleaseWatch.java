@@ -64,7 +64,11 @@ final class ReleaseWatch {
      * ends by itself.
      */
     void takeBack(Tenant tenant, boolean failed) {
-        endings.computeIfPresent(tenant.id(), (id, end) -> failed ? new Ending(end.sinceNanos(), false) : null);
+        if (failed) {
+            endings.computeIfPresent(tenant.id(), (id, end) -> new Ending(end.sinceNanos(), false));
+        } else {
+            endings.remove(tenant.id());
+        }
     }
 
     /**
