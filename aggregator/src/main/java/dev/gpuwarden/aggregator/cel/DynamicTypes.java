@@ -19,8 +19,10 @@ import dev.cel.compiler.CelCompilerBuilder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Values whose types are known at the evaluation only. CEL's type checker gives such a value the type of the first overload that
@@ -29,11 +31,12 @@ import java.util.Map;
  */
 final class DynamicTypes {
 
+    /** The overload of maps is the first one, as {@link #ofCall} requires. */
     private static final CelFunctionDecl INDEX = CelFunctionDecl.newFunctionDeclaration(
             StandardFunction.INDEX.functionName(),
-            newGlobalOverload("index_list", SimpleType.DYN, ListType.create(SimpleType.DYN), SimpleType.INT),
             newGlobalOverload(
-                    "index_map", SimpleType.DYN, MapType.create(SimpleType.DYN, SimpleType.DYN), SimpleType.DYN));
+                    "index_map", SimpleType.DYN, MapType.create(SimpleType.DYN, SimpleType.DYN), SimpleType.DYN),
+            newGlobalOverload("index_list", SimpleType.DYN, ListType.create(SimpleType.DYN), SimpleType.INT));
 
     private static final CelStandardDeclarations OTHERS = CelStandardDeclarations.newBuilder()
             .excludeFunctions(StandardFunction.INDEX)
@@ -71,9 +74,13 @@ final class DynamicTypes {
         boolean member = call.target().isPresent();
         Form form = new Form(call.function(), member, call.args().size() + (member ? 1 : 0));
         List<String> all = OVERLOADS.getOrDefault(form, List.of());
-        return all.containsAll(found.overloadIds())
-                ? CelReference.newBuilder().addOverloadIds(all).build()
-                : found;
+        if (!all.containsAll(found.overloadIds())) {
+            return found;
+        }
+        // The one that was found stays the first: by the first, CEL finds the path of an index whose value is unknown.
+        Set<String> ordered = new LinkedHashSet<>(found.overloadIds());
+        ordered.addAll(all);
+        return CelReference.newBuilder().addOverloadIds(ordered).build();
     }
 
     private static Map<Form, List<String>> overloads() {

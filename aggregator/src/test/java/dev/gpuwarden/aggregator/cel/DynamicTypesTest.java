@@ -158,7 +158,8 @@ class DynamicTypesTest {
             Object result = evaluation.run();
             return result.getClass().getSimpleName() + " " + result;
         } catch (CelEvaluationException e) {
-            return e.getErrorCode() + " " + e.getMessage().replaceFirst("at <input>:\\d+", "");
+            return e.getErrorCode() + " "
+                    + e.getMessage().replaceFirst("at <input>:\\d+", "").replaceFirst("Overload candidates: .*", "");
         }
     }
 

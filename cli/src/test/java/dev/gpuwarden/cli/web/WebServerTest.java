@@ -222,7 +222,9 @@ class WebServerTest {
 
     @Test
     void connectionIsRefusedWhileAllAreBusy() throws Exception {
+        CountDownLatch begun = new CountDownLatch(4);
         start(new WebLimits(4, 4, 1 << 20), handler("slow", 8, request -> {
+            begun.countDown();
             release.await();
             return HttpAnswer.text(200, "late\n");
         }));
@@ -230,8 +232,7 @@ class WebServerTest {
         for (int i = 0; i < 4; i++) {
             busy.add(ask(2, "/slow"));
         }
-        awaitConnections(4);
-        TimeUnit.MILLISECONDS.sleep(100);
+        begun.await();
         assertThat(get(3, "/slow")).startsWith("HTTP/1.1 503 ").containsIgnoringCase("retry-after: ");
         release.countDown();
         for (Socket socket : busy) {
