@@ -83,8 +83,12 @@ public final class RepairController {
                 .filter(why -> armed && !why.isEmpty())
                 .map(why -> "its maintenance is unknown: " + why);
         Optional<String> busy = unknown.or(() -> maintenance().inProgress(node));
-        if (busy.isPresent() || janitor.isEmpty()) {
+        if (busy.isPresent() || !armed) {
             return busy;
+        }
+        Optional<String> unwatched = repairs.unwatched(node);
+        if (unwatched.isPresent() || janitor.isEmpty()) {
+            return unwatched;
         }
         return janitor.get().janitor().lockHolder(node.name()).map(holder -> "its lock is held by " + holder);
     }

@@ -232,6 +232,11 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                 : facts;
     }
 
+    /** Returns the attempt on a node that no watch delivers, because its template was removed. Blocks for the API server. */
+    public Optional<String> unwatched(CachedNode node) throws ApiException, InterruptedException {
+        return unwatched.inProgress(node, policy.templates());
+    }
+
     /** Returns true if the node may be acted on as it is now, and a fault for which the attempt was made is current. */
     private boolean still(CachedNode node, Repair repair) throws ApiException, InterruptedException {
         Optional<CachedNode> now = check.node(node);

@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,23 @@ final class UnwatchedResources {
             }
         }
         return there;
+    }
+
+    /**
+     * Returns the reason for which a node must not return to service; empty without one. A record that cannot be read is a reason.
+     * Blocks for the API server.
+     */
+    Optional<String> inProgress(CachedNode node, RepairTemplates templates) throws ApiException, InterruptedException {
+        List<Repair> attempts;
+        try {
+            attempts = of(RepairAnnotations.of(node), templates);
+        } catch (IOException e) {
+            return Optional.of("its maintenance is unknown: " + e.getMessage());
+        }
+        return read(node, attempts).stream()
+                .findFirst()
+                .map(each -> each.kind().resources().kind() + " " + each.name()
+                        + " is in progress, and its template is no longer configured");
     }
 
     /** @param why reason why its state is unknown; empty if it exists */

@@ -237,18 +237,15 @@ class TemplateClusterTest extends RepairFixture {
             until(
                     () -> annotation("gpuwarden.dev/repair").contains("is no longer configured"),
                     "the node waits for an operator while the Job is there");
-        }
-        templates = removed;
-        try (KubeClient api = fleet.asAggregator();
-                Controllers controllers = lead(api, "one-again", true)) {
-            until(controllers::works, "it leads");
             fleet.report(bad, event().fatal(false).healthy(true).build());
             until(
                     () -> fleet.client
                             .get("nodehealth/" + bad, ".status.faultCount")
                             .equals("0"),
                     "the fault is over");
+            until(() -> controllers.held().contains(bad), "it stays for its Job");
         }
+        templates = removed;
         assertThat(fleet.cordoned(bad)).as("its Job may still act").isTrue();
         String now = Instant.now().toString();
         fleet.client.patch("job/gpuwarden/" + name(jobs().get(0)) + "/status", """
