@@ -50,6 +50,12 @@ int main(void)
     STRUCT(nvmlSetMemoryLimits_v1_t) F3(nvmlSetMemoryLimits_v1_t, nameSpace, softLimit, hardLimit)
     STRUCT(nvmlGetMemoryLimits_v1_t) F4(nvmlGetMemoryLimits_v1_t, nameSpace, softLimit, hardLimit, currentUsed)
     STRUCT(nvmlBAR1Memory_t) F3(nvmlBAR1Memory_t, bar1Total, bar1Free, bar1Used)
+    STRUCT(nvmlGridLicenseExpiry_t) F7(nvmlGridLicenseExpiry_t, year, month, day, hour, min, sec,
+        status)
+    STRUCT(nvmlGridLicensableFeature_t) F6(nvmlGridLicensableFeature_t, featureCode, featureState,
+        licenseInfo, productName, featureEnabled, licenseExpiry)
+    STRUCT(nvmlGridLicensableFeatures_t) F3(nvmlGridLicensableFeatures_t, isGridLicenseSupported,
+        licensableFeaturesCount, gridLicensableFeatures)
     STRUCT(nvmlProcessInfo_v1_t) F2(nvmlProcessInfo_v1_t, pid, usedGpuMemory)
     STRUCT(nvmlProcessInfo_v2_t) F4(nvmlProcessInfo_v2_t, pid, usedGpuMemory, gpuInstanceId,
         computeInstanceId)

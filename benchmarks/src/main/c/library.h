@@ -39,6 +39,8 @@
     X(DeviceGetNvLinkErrorCounter, (nvmlDevice_t, unsigned, unsigned, unsigned long long *)) \
     X(DeviceGetGpuFabricInfoV, OUT(void)) X(DeviceGetGpuFabricInfo, OUT(nvmlGpuFabricInfo_t)) \
     X(DeviceGetPersistenceMode, OUT(unsigned)) X(DeviceGetComputeMode, OUT(unsigned)) \
+    X(DeviceGetVirtualizationMode, OUT(unsigned)) \
+    X(DeviceGetGridLicensableFeatures_v4, OUT(nvmlGridLicensableFeatures_t)) \
     X(DeviceGetMigMode, (nvmlDevice_t, unsigned *, unsigned *))
 #define START_FUNCTIONS(X) \
     X(Init_v2, (void)) X(InitWithFlags, (unsigned)) X(DeviceGetCount_v2, (unsigned *)) \

@@ -247,6 +247,19 @@ static void read_fabric(struct gpu *g) {
     }
 }
 
+static void read_licenses(struct gpu *g) {
+    if (DeviceGetGridLicensableFeatures_v4 != NULL) {
+        nvmlGridLicensableFeatures_t features = {0};
+        nvmlReturn_t code = CALL(DeviceGetGridLicensableFeatures_v4, g->device, &features);
+        long long licensed = 0;
+        for (int i = 0; i < 3; i++) {
+            licensed += features.gridLicensableFeatures[i].featureState;
+        }
+        answer(&g->vgpu_licensable_features, code, false, features.licensableFeaturesCount);
+        answer(&g->vgpu_licensed_features, code, false, licensed);
+    }
+}
+
 void read_slow(struct gpu *g) {
     memset((char *)g + offsetof(struct gpu, ecc_mode), 0, sizeof(struct gpu) - offsetof(struct gpu, ecc_mode));
     read_field_batch(g);
@@ -264,4 +277,6 @@ void read_slow(struct gpu *g) {
     read_u32(DeviceGetPersistenceMode, g->device, &g->persistence_mode);
     read_u32(DeviceGetComputeMode, g->device, &g->compute_mode);
     read_pair(DeviceGetMigMode, g->device, &g->mig_mode, &g->mig_mode_pending);
+    read_u32(DeviceGetVirtualizationMode, g->device, &g->virtualization_mode);
+    read_licenses(g);
 }

@@ -29,6 +29,7 @@
     X(nvlink_crc_data_errors) X(nvlink_replays) X(nvlink_recoveries) X(nvlink_transmitted_bytes) \
     X(nvlink_received_bytes) X(fabric_state) X(fabric_status) X(fabric_clique) X(fabric_health_mask) \
     X(fabric_health) X(persistence_mode) X(compute_mode) X(mig_mode) X(mig_mode_pending) \
+    X(virtualization_mode) X(vgpu_licensable_features) X(vgpu_licensed_features) \
     X(graphics_engine_active_ratio) X(sm_active_ratio) X(sm_occupancy_ratio) X(tensor_active_ratio) \
     X(dram_active_ratio) X(fp64_active_ratio) X(fp32_active_ratio) X(fp16_active_ratio) \
     X(pcie_transmit_rate_bytes_per_second) X(pcie_receive_rate_bytes_per_second) \

@@ -108,6 +108,14 @@ def call(name, *arguments, **options):
     return Nvml(name, lambda nvml, device: get(getattr(nvml, name)(device, *arguments)) * factor)
 
 
+def licensable(features):
+    return features.licensableFeaturesCount
+
+
+def licensed(features):
+    return sum(features.gridLicensableFeatures[i].featureState for i in range(features.licensableFeaturesCount))
+
+
 class FieldRefused(Exception):
     def __init__(self, code):
         super().__init__("nvmlReturn %d" % code)
@@ -315,6 +323,9 @@ READINGS = [
     static("compute_mode", smi(COMPUTE_MODE, "compute_mode"), call("nvmlDeviceGetComputeMode")),
     static("mig_mode", smi(ON_OFF, "mig_mode/current_mig"), call("nvmlDeviceGetMigMode", get=nth(0))),
     static("mig_mode_pending", smi(ON_OFF, "mig_mode/pending_mig"), call("nvmlDeviceGetMigMode", get=nth(1))),
+    static("virtualization_mode", NOT_PRINTED, call("nvmlDeviceGetVirtualizationMode")),
+    static("vgpu_licensable_features", NOT_PRINTED, call("nvmlDeviceGetGridLicensableFeatures", get=licensable)),
+    static("vgpu_licensed_features", NOT_PRINTED, call("nvmlDeviceGetGridLicensableFeatures", get=licensed)),
 ] + [
     static(key, NOT_PRINTED, Without("an average between two samples, which a scan does not take"))
     for key in (

@@ -88,6 +88,25 @@ typedef struct {
 } nvmlBAR1Memory_t;
 
 typedef struct {
+    unsigned year;
+    unsigned short month, day, hour, min, sec;
+    unsigned char status;
+} nvmlGridLicenseExpiry_t;
+
+typedef struct {
+    unsigned featureCode, featureState; /* state: not 0 if licensed */
+    char licenseInfo[128], productName[128];
+    unsigned featureEnabled;
+    nvmlGridLicenseExpiry_t licenseExpiry;
+} nvmlGridLicensableFeature_t;
+
+typedef struct {
+    int isGridLicenseSupported;
+    unsigned licensableFeaturesCount;
+    nvmlGridLicensableFeature_t gridLicensableFeatures[3];
+} nvmlGridLicensableFeatures_t;
+
+typedef struct {
     unsigned pid;
     unsigned long long usedGpuMemory;
 } nvmlProcessInfo_v1_t;

@@ -10,10 +10,20 @@ SIM_GET_U32(nvmlDeviceGetAccountingBufferSize, 0,
             gpu->accounting == SIM_NA ? SIM_NA : gpu->accounting_buffer)
 SIM_GET_U64(nvmlDeviceGetSupportedEventTypes, 0, gpu->events_supported)
 
-/* 0 none: these parts are not virtualised. */
-SIM_DEVICE(nvmlDeviceGetVirtualizationMode, 0, (unsigned *mode), (mode))
+SIM_GET_U32(nvmlDeviceGetVirtualizationMode, 0, gpu->virtualization)
+
+SIM_DEVICE(nvmlDeviceGetGridLicensableFeatures_v4, 0, (nvmlGridLicensableFeatures_t * features), (features))
 {
-    return sim_put_u32(call, 0, mode);
+    const sim_gpu_t *gpu = call->gpu;
+    SIM_NEED(features)
+    features->isGridLicenseSupported = gpu->vgpu_licensable > 0;
+    features->licensableFeaturesCount = sim_u32(call, gpu->vgpu_licensable);
+    /* Entries beyond the count stay as the caller had them. */
+    for (int i = 0; i < 3 && i < gpu->vgpu_licensable; i++) {
+        features->gridLicensableFeatures[i].featureCode = 1; /* vGPU */
+        features->gridLicensableFeatures[i].featureState = i < gpu->vgpu_licensed;
+    }
+    return NVML_SUCCESS;
 }
 
 SIM_DEVICE(nvmlDeviceGetC2cModeInfoV, 0, (nvmlC2cModeInfo_v1_t * info), (info))

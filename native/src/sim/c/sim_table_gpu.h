@@ -170,6 +170,9 @@
     I(display_active, SIM_NA)                                                                    \
     I(compute_mode, SIM_NA)                                                                      \
     I(accounting, SIM_NA)                                                                        \
+    I(virtualization, 0) /* nvmlGpuVirtualizationMode_t */                                       \
+    I(vgpu_licensable, 0) /* features of a vGPU guest */                                         \
+    I(vgpu_licensed, 0)   /* of these, from the first on */                                      \
     I(accounting_buffer, 4000)
 
 #define SIM_GPU_FAULTS(I, A, S, T)                                                               \

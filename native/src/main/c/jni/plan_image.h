@@ -59,7 +59,7 @@ enum { K_SHAPE = 3, K_ARGUMENT, K_WIDTH, K_FIRST_SLOT, K_PER_LINK };
 enum { SHAPE_OUT, SHAPE_ARG_OUT, SHAPE_ARG2_OUT, SHAPE_ARG3_OUT, SHAPE_PAIR, SHAPE_QUAD, SHAPE_COUNT, SHAPE_FIELDS };
 enum { WIDTH_U32, WIDTH_S32, WIDTH_U64, WIDTH_U8 };
 
-enum { SCRATCH_ZEROED = 128 };
+enum { SCRATCH_ZEROED = 640 };
 
 /* Returns 0 where the library reported that it is not initialised. */
 int plan_run(const int64_t *image, void *device, char *frame);

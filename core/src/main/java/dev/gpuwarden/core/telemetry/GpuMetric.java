@@ -130,6 +130,10 @@ public enum GpuMetric implements Metric {
     COMPUTE_MODE(NONE, GAUGE, SLOW, 3, "0 default, 1 exclusive thread, 2 prohibited, 3 exclusive process."),
     MIG_MODE(NONE, GAUGE, SLOW, 1, "1 if the GPU is partitioned."),
     MIG_MODE_PENDING(NONE, GAUGE, SLOW, 1, "1 if the GPU will be partitioned after the next reset."),
+    VIRTUALIZATION_MODE(NONE, GAUGE, SLOW, 4, "0 none, 1 pass-through, 2 vGPU guest, 3 vGPU host, 4 vSGA host."),
+    VGPU_LICENSABLE_FEATURES(NONE, GAUGE, SLOW, 3, "Features of NVIDIA's vGPU software that can have a licence."),
+    VGPU_LICENSED_FEATURES(
+            NONE, GAUGE, SLOW, 1L << 34, "More than 0 if a feature of NVIDIA's vGPU software has a licence."),
     // Profiling (GPM): averages between two slow samplings, on request.
     GRAPHICS_ENGINE_ACTIVE(
             MILLIPERCENT, GAUGE, SLOW, 200_000, "Share of the time in which the graphics or compute engine was busy."),

@@ -105,7 +105,9 @@ public enum NvmlSymbol {
     GPM_MIG_SAMPLE("nvmlGpmMigSampleGet", "how busy MIG partitions are"),
     GPM_METRICS("nvmlGpmMetricsGet", "how busy the parts of a GPU are"),
     PERSISTENCE_MODE("nvmlDeviceGetPersistenceMode", "persistence mode"),
-    COMPUTE_MODE("nvmlDeviceGetComputeMode", "compute mode");
+    COMPUTE_MODE("nvmlDeviceGetComputeMode", "compute mode"),
+    VIRTUALIZATION_MODE("nvmlDeviceGetVirtualizationMode", "licences of virtual GPUs"),
+    VGPU_LICENSES("nvmlDeviceGetGridLicensableFeatures_v4", "licences of virtual GPUs");
 
     private final String symbol;
     private final String feature;

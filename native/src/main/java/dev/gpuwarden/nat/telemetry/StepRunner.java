@@ -22,9 +22,9 @@ final class StepRunner {
      * Scratch memory of a call: several times the largest structure of any plan, for libraries that write more than
      * they declare.
      */
-    static final int SCRATCH_BYTES = 1024;
-    /** The part of it that is zeroed before a call: the largest structure of any plan. */
-    static final int ZEROED_BYTES = 128;
+    static final int SCRATCH_BYTES = 4096;
+    /** The part of it that is zeroed before a call: what any plan reads of a structure. */
+    static final int ZEROED_BYTES = 640;
 
     private final BoundPlan plan;
     private final NativeMemory memory;

@@ -192,6 +192,34 @@ class TelemetryPlanTest {
         assertThat(frame.absence(GpuFrame.slot(LinkMetric.REPLAYS, 9))).isEqualTo(Absence.NOT_SUPPORTED);
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = SamplerPath.class,
+            names = {"JNI", "JNA"})
+    void licencesOfAllFeaturesAddUpAndNoneIsLeftFromAnEarlierCall(SamplerPath path) {
+        SimNode node = SimNode.of("550", folder)
+                .set("gpu[0].virtualization", 2)
+                .set("gpu[0].vgpu_licensable", 3)
+                .set("gpu[0].vgpu_licensed", 3);
+        GpuFrame frame = new GpuFrame();
+        try (Driver driver = node.open(path);
+                Sampler sampler = driver.sampler(0)) {
+            sampler.sample(Cadence.SLOW, frame);
+            assertThat(licences(frame)).isEqualTo("2 3 3");
+            node.set("gpu[0].vgpu_licensable", 1).set("gpu[0].vgpu_licensed", 0);
+            sampler.sample(Cadence.SLOW, frame);
+            assertThat(licences(frame)).isEqualTo("2 1 0");
+        }
+    }
+
+    private static String licences(GpuFrame frame) {
+        return read(
+                frame,
+                GpuMetric.VIRTUALIZATION_MODE,
+                GpuMetric.VGPU_LICENSABLE_FEATURES,
+                GpuMetric.VGPU_LICENSED_FEATURES);
+    }
+
     @Test
     void impossibleLinkCountIsRefused() {
         GpuFrame frame = sample(SimNode.of("550", folder).set("gpu[0].nvlink_count", 808334905));

@@ -130,6 +130,9 @@ class ScenarioChecksTest {
             b200x8 | gpu.3.fabric.health-summary=limited      | gpu-fabric fabric-limited WARN
             h100x8 | gpu.3.persistence=off                    | gpu-persistence-mode persistence-mode-off WARN
             a100x8 | gpu.3.mig.pending=on                     | gpu-mig-mode mig-mode-pending WARN
+            l4x4   | gpu.2.virtualization=vgpu-guest gpu.2.vgpu.licensable=1 | vgpu-license vgpu-unlicensed WARN
+            l4x4   | gpu.2.virtualization=vgpu-guest gpu.2.vgpu.licensable=2 gpu.2.vgpu.licensed=1 |
+            l4x4   | gpu.2.virtualization=pass-through gpu.2.vgpu.licensable=1 |
             h100x8 | gpu.3.state=lost                         | gpu-state gpu-lost FAIL
             h100x8 | gpu.3.state=reset-required               | gpu-state reset-required FAIL
             """)
