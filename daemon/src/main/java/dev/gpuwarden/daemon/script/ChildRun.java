@@ -67,7 +67,7 @@ public record ChildRun(End end, String out, String err) {
      * waits until the watcher has closed the pipes. When a child exits, Java reads its pipes to their end, in memory
      * and without a bound, whatever process still writes to them. So the child must not exit while the pipes are open.
      * Its first argument is the grace in seconds. Its input has an empty line when the pipes are closed. The end of this process closes the
-     * input before that, which a second shell reads.
+     * input before that, which a second shell reads. It must be gone before the mark, or it could take that line.
      */
     private static final String WRAPPER = """
             grace=$1
@@ -95,6 +95,7 @@ public record ChildRun(End end, String out, String err) {
             wait $p
             s=$?
             kill -9 $watch
+            wait $watch 2>/dev/null
             kill -9 -$p 2>/dev/null
             printf '\\0' >&2
             read x
