@@ -27,6 +27,10 @@ public record ChildCheck(List<String> settings, ProgramRunner programs) {
     /** The exit codes of a shell for a program that SIGILL, SIGABRT, SIGBUS, SIGFPE or SIGSEGV ended. */
     private static final List<Integer> CRASHES = List.of(132, 134, 135, 136, 139);
 
+    /** Folders for temporary files. In a container without a writable file system, the second one is memory. */
+    private static final List<Path> FOLDERS =
+            List.of(Path.of(System.getProperty("java.io.tmpdir")), Path.of("/dev/shm"));
+
     private static final String SACRIFICE = "echo 1000 >/proc/self/oom_score_adj; exec \"$@\"";
 
     /** Findings of 64 GPUs, three times over, and their notes. */
@@ -55,23 +59,41 @@ public record ChildCheck(List<String> settings, ProgramRunner programs) {
     /** Runs the check, and ends the child with all of its processes at the deadline or when stopped. Blocks. */
     Answer run(String check, List<String> gpuUuids, KeptState kept, Duration deadline, BooleanSupplier stopped)
             throws InterruptedException {
-        // A crash of Java writes its report into the working folder.
-        Path folder = Path.of(System.getProperty("java.io.tmpdir"));
         Path state;
         try {
-            // For this user alone, and under a new name.
-            state = Files.createTempFile(folder, "gpuwarden-check-", ".json");
+            state = write(FOLDERS, kept.json());
         } catch (IOException e) {
-            return Answer.none("what the check keeps could not be written for a child: " + e);
+            return Answer.none("what the check keeps could not be written for a child: " + e.getMessage());
         }
         try {
-            Files.writeString(state, kept.json());
-            return answer(check, start(check, gpuUuids, folder, state, deadline, stopped));
-        } catch (IOException e) {
-            return Answer.none("what the check keeps could not be written to " + state + ": " + e);
+            // A crash of Java writes its report into the working folder.
+            return answer(check, start(check, gpuUuids, FOLDERS.get(0), state, deadline, stopped));
         } finally {
             delete(state);
         }
+    }
+
+    /**
+     * Writes a file for this user alone, under a new name.
+     *
+     * @param folders the first that can be written to is taken
+     * @throws IOException if none can; the message has each with its reason
+     */
+    static Path write(List<Path> folders, String text) throws IOException {
+        List<String> refused = new ArrayList<>();
+        for (Path folder : folders) {
+            Path file = null;
+            try {
+                file = Files.createTempFile(folder, "gpuwarden-check-", ".json");
+                return Files.writeString(file, text);
+            } catch (IOException e) {
+                refused.add(folder + ": " + e);
+                if (file != null) {
+                    delete(file);
+                }
+            }
+        }
+        throw new IOException(String.join("; ", refused));
     }
 
     private ChildRun start(

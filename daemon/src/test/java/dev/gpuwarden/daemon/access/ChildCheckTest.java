@@ -2,15 +2,20 @@ package dev.gpuwarden.daemon.access;
 
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.daemon.holders.TestKubelet;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Invasive checks in a child process. */
 class ChildCheckTest extends SlowNode {
@@ -83,5 +88,19 @@ class ChildCheckTest extends SlowNode {
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** The file system of a container can be read-only, except for its shared memory. */
+    @Test
+    void stateIsWrittenToTheFirstFolderThatTakesIt(@TempDir Path folder) throws Exception {
+        Path missing = folder.resolve("missing");
+        Path file = ChildCheck.write(List.of(missing, folder), "{}");
+        assertThat(file).hasParent(folder).hasContent("{}");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThatThrownBy(() -> ChildCheck.write(List.of(missing, missing.resolve("second")), "{}"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(missing + ": ")
+                .hasMessageContaining("second: ");
     }
 }
