@@ -145,6 +145,9 @@ final class TestAggregator implements AutoCloseable {
         final List<Signalled> signalled = new CopyOnWriteArrayList<>();
         final List<String> tokens = new CopyOnWriteArrayList<>();
         private final Kept kept;
+        /** As it was when the node connected. */
+        private final boolean answers;
+
         private final StreamObserver<Acknowledgement> node;
         private final List<Fault> pages = new ArrayList<>();
         private final List<Long> open = new ArrayList<>();
@@ -156,6 +159,7 @@ final class TestAggregator implements AutoCloseable {
 
         Connection(Kept kept, StreamObserver<Acknowledgement> node, String token, String subject) {
             this.kept = kept;
+            this.answers = kept.answers;
             this.node = node;
             this.token = token;
             this.subject = subject;
@@ -189,7 +193,7 @@ final class TestAggregator implements AutoCloseable {
 
         private void welcome(Hello said) {
             hello = said;
-            if (kept.answers) {
+            if (answers) {
                 node.onNext(Acknowledgement.newBuilder()
                         .setWelcome(Welcome.newBuilder()
                                 .setAcknowledgedSequence(kept.acknowledged)
