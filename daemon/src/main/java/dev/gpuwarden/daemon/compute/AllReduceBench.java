@@ -34,8 +34,8 @@ public final class AllReduceBench {
     /** The time between two questions whether the work must stop. */
     private static final Duration BETWEEN_QUESTIONS = Duration.ofMillis(50);
 
-    /** A lost connection is noticed before the failure that caused it, by so much at most. */
-    private static final Duration CAUSE = Duration.ofMillis(300);
+    /** A lost connection is noticed before the failure that caused it, by so much at most on a busy host. */
+    private static final Duration CAUSE = Duration.ofSeconds(2);
 
     /** NCCL starts its work in the calling thread, and the program's own threads have stacks for Java. */
     private static final long STACK_BYTES = 8L << 20;
@@ -209,9 +209,19 @@ public final class AllReduceBench {
                 }
             }
             if (FailureCauses.isRemote(why)) {
-                var unused = allEnded(CAUSE);
+                awaitCause();
             }
             stop();
+        }
+
+        /** Waits until the rank that has failed by itself has ended the run. */
+        private void awaitCause() {
+            long end = System.nanoTime() + CAUSE.toNanos();
+            while (!abort.isRequested() && System.nanoTime() < end) {
+                if (allEnded(BETWEEN_QUESTIONS)) {
+                    return;
+                }
+            }
         }
 
         private void stop() {
