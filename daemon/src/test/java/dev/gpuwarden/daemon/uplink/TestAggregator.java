@@ -145,7 +145,7 @@ final class TestAggregator implements AutoCloseable {
         final List<Signalled> signalled = new CopyOnWriteArrayList<>();
         final List<String> tokens = new CopyOnWriteArrayList<>();
         private final Kept kept;
-        /** As it was when the node connected. */
+        /** The value of the flag when the node connected. */
         private final boolean answers;
 
         private final StreamObserver<Acknowledgement> node;
