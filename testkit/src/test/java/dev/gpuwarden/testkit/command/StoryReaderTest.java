@@ -17,7 +17,7 @@ class StoryReaderTest {
     @Test
     void everyStoryHasKnownActionsAndCommands() {
         List<ClusterDemoRunner.Step> all = DemoStory.of(EnumSet.of(DemoStory.all), reader);
-        assertThat(all).hasSize(40);
+        assertThat(all).hasSize(41);
         assertThat(all)
                 .extracting(ClusterDemoRunner.Step::title)
                 .anyMatch(title -> title.contains("after 10 s instead"));
