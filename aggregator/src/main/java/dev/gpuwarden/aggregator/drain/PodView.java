@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
-import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuResource;
@@ -83,7 +83,7 @@ public record PodView(
                 notReady(status),
                 JsonTrees.textList(metadata, "finalizers"),
                 !asking.isEmpty(),
-                OperatorServices.of(facts.owner(), !asking.isEmpty(), JsonTrees.texts(spec, "nodeSelector")),
+                ServiceLabels.of(facts.owner(), !asking.isEmpty(), JsonTrees.texts(spec, "nodeSelector")),
                 devices(asking, status),
                 Checkpoint.of(annotations),
                 exited(status),

@@ -70,7 +70,7 @@ record Progress(
     }
 
     static Progress of(Map<String, Object> status) {
-        Map<String, Object> kept = ActionRecord.read(status);
+        Map<String, Object> kept = ProgressRecord.read(status);
         Map<String, Object> job = JsonTrees.object(kept, "jobRef");
         return new Progress(
                 JsonTrees.time(status, "startTime"),
@@ -176,7 +176,7 @@ record Progress(
         Map<String, Object> tree() {
             Map<String, Object> tree = new LinkedHashMap<>(fields);
             Map<String, Condition> conditions = new LinkedHashMap<>(this.conditions);
-            ActionRecord.of(before, fields, now).ifPresent(record -> conditions.put(record.type(), record));
+            ProgressRecord.of(before, fields, now).ifPresent(record -> conditions.put(record.type(), record));
             List<Map<String, Object>> all = new ArrayList<>();
             conditions.values().forEach(each -> all.add(each.tree()));
             tree.put("conditions", all);

@@ -9,7 +9,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
-import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,7 +23,7 @@ final class ResetSteps {
 
     static final String PAUSED = MaintenanceKind.PAUSED;
 
-    private static final String DEPLOYED = OperatorServices.DEPLOYED;
+    private static final String DEPLOYED = ServiceLabels.DEPLOYED;
     static final String TORN_DOWN = "ServicesTornDown";
     private static final String CREATED = "ResetJobCreated";
     static final String COMPLETED = "ResetJobCompleted";
@@ -54,7 +54,7 @@ final class ResetSteps {
      */
     private static List<Service> services(Scene scene) {
         NodeFacts node = scene.node().orElseThrow();
-        return OperatorServices.LABELS.stream()
+        return ServiceLabels.LABELS.stream()
                 .filter(label ->
                         List.of(DEPLOYED, PAUSED).contains(node.labels().getOrDefault(label, "")))
                 .map(label -> new Service(label, DEPLOYED, pods(scene, label)))

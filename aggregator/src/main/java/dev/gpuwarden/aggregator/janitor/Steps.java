@@ -198,7 +198,7 @@ final class Steps {
                                 resource.kind().doneCondition(),
                                 false,
                                 NotTried.STATUS_NOT_KEPT,
-                                notKept(resource, ActionRecord.TYPE)));
+                                notKept(resource, ProgressRecord.TYPE)));
     }
 
     /** Returns the text about a condition that was written and is missing. */

@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.janitor.Progress.Service;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import java.util.List;
 import java.util.Optional;
 
@@ -34,8 +34,8 @@ final class StoppedServices {
 
     /** Returns the services of a reset whose record is lost, with the only value that deploys a service. */
     private static List<Service> all() {
-        return OperatorServices.LABELS.stream()
-                .map(label -> new Service(label, OperatorServices.DEPLOYED, 0))
+        return ServiceLabels.LABELS.stream()
+                .map(label -> new Service(label, ServiceLabels.DEPLOYED, 0))
                 .toList();
     }
 }

@@ -132,7 +132,7 @@ public record PolicyStatus(
             String normal = "; that is normal where the software that makes them is not installed, else check ";
             return objects == 0
                     ? "the cluster has no " + policy.resource() + normal + "group and kind"
-                    : "no " + policy.resource() + " is selected, whatever its status and the time" + normal
+                    : "no " + policy.resource() + " is selected, with any status and at any time" + normal
                             + "namespaces, labels and names in the predicate: "
                             + Text.truncate(policy.predicate().strip().replaceAll("\\s+", " "), LONGEST_PREDICATE);
         }

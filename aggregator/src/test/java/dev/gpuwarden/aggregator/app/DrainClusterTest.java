@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
@@ -11,6 +10,7 @@ import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiException;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

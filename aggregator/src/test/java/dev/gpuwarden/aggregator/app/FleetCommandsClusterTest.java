@@ -12,13 +12,8 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
 import dev.gpuwarden.aggregator.drain.DrainPolicies;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
-import dev.gpuwarden.cli.CommandGroup;
-import dev.gpuwarden.cli.Main;
-import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.testkit.cluster.MicroTime;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,7 +28,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** Tests of the commands of an operator on a real API server with a running aggregator. */
 @Tag("api")
@@ -79,15 +73,8 @@ class FleetCommandsClusterTest {
     private Answer run(String... words) {
         List<String> all = new ArrayList<>(Arrays.asList(words));
         all.addAll(List.of("--kubeconfig", kubeconfig.toString()));
-        CommandLine line = Main.commandLine(
-                SettingSources.none(),
-                List.<CommandGroup>of(new AggregatorCommands()).iterator());
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err));
-        int code = line.execute(all.toArray(String[]::new));
-        return new Answer(code, out.toString(), err.toString());
+        CommandRun run = CommandRun.of(new AggregatorCommands(), all);
+        return new Answer(run.code(), run.out(), run.err());
     }
 
     private Answer fleet(String... words) {

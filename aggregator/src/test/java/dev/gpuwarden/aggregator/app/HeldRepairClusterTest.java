@@ -6,18 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.cli.CommandGroup;
-import dev.gpuwarden.cli.Main;
-import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.cli.UserError;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** Tests of repairs that are not made, or not yet: they wait for an approval, for another program, or are a dry run. */
 @Tag("api")
@@ -130,13 +124,7 @@ class HeldRepairClusterTest extends RepairFixture {
         List<String> all = new ArrayList<>(List.of("approve", bad));
         all.addAll(List.of(words));
         all.addAll(List.of("--kubeconfig", fleet.plane.adminKubeconfig().toString()));
-        CommandLine line = Main.commandLine(
-                SettingSources.none(),
-                List.<CommandGroup>of(new AggregatorCommands()).iterator());
-        StringWriter out = new StringWriter();
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(out));
-        int code = line.execute(all.toArray(String[]::new));
-        return new Answer(code, out.toString());
+        CommandRun run = CommandRun.of(new AggregatorCommands(), all);
+        return new Answer(run.code(), run.out() + run.err());
     }
 }

@@ -3,46 +3,19 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.app.Workshop.Running;
-import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests of the failures of maintenance, with a real API server. */
 @Tag("api")
 @Tag("soak")
-class JanitorClusterTest {
+class JanitorClusterTest extends JanitorFixture {
 
-    private TestFleet fleet;
-    private Workshop shop;
-    private KubeClient api;
-    private Running running;
-
-    @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        shop = new Workshop(fleet);
-        api = fleet.asAggregator();
-        running = Workshop.start(api, "one", RebootProvider.JOB, Workshop.times(Duration.ofSeconds(1)));
-    }
-
-    @AfterEach
-    void end() {
-        if (running != null) {
-            running.close();
-            api.close();
-            fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
-        }
-        if (fleet != null) {
-            shop.remove();
-            fleet.close();
-        }
+    JanitorClusterTest() {
+        super(Workshop.times(Duration.ofSeconds(1)));
     }
 
     private void over(String resource, String node) {

@@ -3,14 +3,9 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.UsedRights;
-import dev.gpuwarden.aggregator.app.Workshop.Running;
-import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
-import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,36 +13,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Maintenance from its begin to the deletion of its resource, with the rights of the shipped manifests and no more. */
 @Tag("api")
 @ExtendWith(UsedRights.class)
-class JanitorRightsClusterTest {
+class JanitorRightsClusterTest extends JanitorFixture {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final JanitorTimes FORGETFUL =
             new JanitorTimes(LIMIT, LIMIT, LIMIT, LIMIT, LIMIT, Duration.ZERO, Duration.ofMillis(50));
 
-    private TestFleet fleet;
-    private Workshop shop;
-    private KubeClient api;
-    private Running running;
-
-    @BeforeEach
-    void start() {
-        fleet = TestFleet.start();
-        shop = new Workshop(fleet);
-        api = fleet.asAggregator();
-        running = Workshop.start(api, "one", RebootProvider.JOB, FORGETFUL);
-    }
-
-    @AfterEach
-    void end() {
-        if (running != null) {
-            running.close();
-            api.close();
-            fleet.client.delete("lease/gpuwarden/gpuwarden-aggregator");
-        }
-        if (fleet != null) {
-            shop.remove();
-            fleet.close();
-        }
+    JanitorRightsClusterTest() {
+        super(FORGETFUL);
     }
 
     private void gone(String resource, String node) {

@@ -6,9 +6,9 @@ import static dev.gpuwarden.aggregator.app.MonitoredPods.WAITING;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.app.MonitoredPods.Running;
 import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -3,12 +3,12 @@ package dev.gpuwarden.aggregator.app;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.app.Workshop.Running;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.provider.GrpcNodeProvider;
 import dev.gpuwarden.aggregator.provider.TestProvider;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import io.grpc.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,15 +7,11 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.command.RehearseCommand;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
 import dev.gpuwarden.cli.CommandGroup;
-import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
-import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import dev.gpuwarden.testkit.cluster.MicroTime;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -107,14 +103,8 @@ class RehearseClusterTest extends DrainCommandFixture {
         all.addAll(Arrays.asList(words));
         CommandGroup group = () -> List.of(new NamedCommand(
                 "rehearse", () -> new RehearseCommand(Map.of(), Clock.systemUTC(), DeployedSettings::read)));
-        var line = Main.commandLine(
-                SettingSources.none(), List.<CommandGroup>of(group).iterator());
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        line.setOut(new PrintWriter(out, true));
-        line.setErr(new PrintWriter(err, true));
-        int code = line.execute(all.toArray(String[]::new));
-        return new Result(code, out.toString(), err.toString());
+        CommandRun run = CommandRun.of(group, all);
+        return new Result(run.code(), run.out(), run.err());
     }
 
     /** Returns the versions of all objects that the aggregator would touch. */

@@ -3,7 +3,6 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.api.AccessCodec;
 import dev.gpuwarden.api.v1.AccessOutcome;
 import dev.gpuwarden.api.v1.AccessVerdict;
@@ -11,6 +10,7 @@ import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
 import dev.gpuwarden.testkit.cluster.JsonPath;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

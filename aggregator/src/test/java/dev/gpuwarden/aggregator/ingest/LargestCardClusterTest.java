@@ -4,7 +4,6 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
@@ -12,6 +11,7 @@ import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.testkit.TestClock;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;

@@ -3,12 +3,12 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.UsedRights;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.VramAnswer;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Map;

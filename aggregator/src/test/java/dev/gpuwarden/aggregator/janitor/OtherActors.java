@@ -4,7 +4,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,7 +45,7 @@ final class OtherActors {
         rareness = 20 << random.nextInt(6);
         RebootProvider way = WAYS[random.nextInt(WAYS.length)];
         world = way == RebootProvider.PROVIDER ? new JanitorWorld(this::asked) : new JanitorWorld(way);
-        for (String service : OperatorServices.LABELS) {
+        for (String service : ServiceLabels.LABELS) {
             if (random.nextInt(3) > 0) {
                 world.labels.put(service, "true");
                 world.podReady.put(service, true);
@@ -288,7 +288,7 @@ final class OtherActors {
 
     /** The GPU Operator follows the labels, one service at a time. */
     void operate() {
-        for (String service : OperatorServices.LABELS) {
+        for (String service : ServiceLabels.LABELS) {
             if ("true".equals(world.labels.get(service))) {
                 world.podReady.put(service, true);
             } else {

@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import java.time.Duration;
 import java.util.Optional;
@@ -17,7 +17,7 @@ final class StepBench {
 
     StepBench(MaintenanceKind kind, RebootProvider way) {
         world = new JanitorWorld(way);
-        for (String service : OperatorServices.LABELS) {
+        for (String service : ServiceLabels.LABELS) {
             world.labels.put(service, "true");
             world.podReady.put(service, true);
         }
@@ -43,7 +43,7 @@ final class StepBench {
 
     /** Lets the GPU Operator follow the labels. */
     void operate() {
-        for (String service : OperatorServices.LABELS) {
+        for (String service : ServiceLabels.LABELS) {
             if (operates && "true".equals(world.labels.get(service))) {
                 world.podReady.put(service, true);
             } else if (operates) {

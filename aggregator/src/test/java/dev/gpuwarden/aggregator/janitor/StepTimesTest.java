@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
-import dev.gpuwarden.aggregator.maintenance.OperatorServices;
+import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
 import java.time.Duration;
@@ -113,7 +113,7 @@ class StepTimesTest {
         bench.operates = false;
         bench.go();
         bench.world.podReady.clear();
-        bench.world.podReady.put(OperatorServices.LABELS.get(0), true);
+        bench.world.podReady.put(ServiceLabels.LABELS.get(0), true);
         Instant begin = bench.world.now;
         List<Duration> waits = waitsUntilTheEnd(bench);
         assertThat(waits).hasSizeLessThan(50);

@@ -111,7 +111,7 @@ class PolicyAssessorTest {
         assertThat(none.reason()).isEqualTo("NothingInScope");
         assertThat(none.ready()).as("its operator may not be installed").isTrue();
         assertThat(none.message())
-                .startsWith("no Pod of v1 is selected, whatever its status and the time; ")
+                .startsWith("no Pod of v1 is selected, with any status and at any time; ")
                 .endsWith(
                         "in the predicate: resource.metadata.namespace == 'gpu-opreator' && resource.status.phase == 'Failed'");
         assertThat(status(stats, Optional.empty(), false, 100, 0, 0).reason())

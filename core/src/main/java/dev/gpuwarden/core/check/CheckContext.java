@@ -118,7 +118,7 @@ public interface CheckContext {
     }
 
     /**
-     * Reports a finding that stands whatever becomes of the rest of this run, such as a wrong result of a GPU: also if the run hangs, fails,
+     * Reports a finding that the rest of this run cannot change, such as a wrong result of a GPU: it stands also if the run hangs, fails,
      * or its process is killed. The worse of a part's proven finding and the returned one is the result. For the thread of the check alone.
      */
     default void proven(Finding finding) {}

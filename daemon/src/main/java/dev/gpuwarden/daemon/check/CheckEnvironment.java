@@ -35,7 +35,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The sources that checks read, and the notes that they keep between their runs, whatever runner runs them.
+ * The sources that checks read, and the notes that they keep between their runs, also between those of different runners.
  *
  * @param nodes returns the node's readings; called once for each round of checks
  * @param kernelLog the state of kernel-log monitoring

@@ -40,7 +40,7 @@ public final class StatusCommand extends ClientCommand {
                 daemon.listFaults(ListFaultsRequest.getDefaultInstance()),
                 daemon.listChecks(ListChecksRequest.getDefaultInstance()).getChecksList(),
                 storing(node));
-        show(report.tree(), out -> report.print(clock.instant(), out));
+        show(report.tree(), out -> new StatusText(report).print(clock.instant(), out));
         return ScanCommand.exitCode(report.verdict());
     }
 

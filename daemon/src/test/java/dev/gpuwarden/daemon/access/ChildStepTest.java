@@ -130,7 +130,7 @@ class ChildStepTest {
         assertThat(context.bootNotes()).containsExactly(Map.entry(GPU + " wrong", 1L));
     }
 
-    /** A child that wrote this, whatever its end, and the answer of which the daemon keeps a part. */
+    /** A child that wrote this and then ended in any way, and the answer of which the daemon keeps a part. */
     private static ChildCheck.Answer answer(ChildRun.End end, String out) throws InterruptedException {
         ChildCheck child = new ChildCheck(List.of(), (command, folder, environment, timeout, stop) -> {
             Path state = Path.of(command.stream()
@@ -155,7 +155,7 @@ class ChildStepTest {
     }
 
     @Test
-    void proofsStandWhateverTheEnd() throws InterruptedException {
+    void proofsStandAfterEachEnd() throws InterruptedException {
         String proof = STEP.json() + "\n";
         String last = new ChildStep("gpumem", List.of(), Map.of(), Map.of(), List.of(), true).json() + "\n";
         ChildRun.End killed = new ChildRun.End.CutOff("was killed");

@@ -216,31 +216,6 @@ class CheckRunnerTest {
     }
 
     @Test
-    void proofsStandWhenTheRunFailsOrHangs() {
-        CountDownLatch go = new CountDownLatch(1);
-        ScriptedCheck fails = ScriptedCheck.of("fails", context -> {
-            context.proven(BAD);
-            throw new IllegalStateException("after the proof");
-        });
-        ScriptedCheck hangs = ScriptedCheck.of("hangs", context -> {
-            context.proven(BAD);
-            await(go);
-            return List.of(GOOD);
-        });
-        ScriptedCheck ends = ScriptedCheck.of("ends", context -> {
-            context.proven(BAD);
-            return List.of(GOOD);
-        });
-        try (CheckRunner runner = runner(Duration.ofMillis(200), fails, hangs, ends)) {
-            assertThat(runner.run(List.of("fails", "hangs", "ends"))).allSatisfy(result -> {
-                assertThat(result.outcome()).isEqualTo(Outcome.FAIL);
-                assertThat(result.findings()).contains(BAD);
-            });
-            go.countDown();
-        }
-    }
-
-    @Test
     void scheduledRunsWaitForFirstReadingsAndRequestsDoNot() {
         node.set(new NodeSnapshot(new DriverState.Opening(), NodeFixture.node(1).pciGpus(), List.of()));
         ScriptedCheck waiting = ScriptedCheck.of("waiting", context -> List.of(GOOD));

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.check;
 
+import static dev.gpuwarden.daemon.check.ScriptedCheck.BAD;
 import static dev.gpuwarden.daemon.check.ScriptedCheck.GOOD;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,6 +13,7 @@ import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.check.RunningCheck;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
@@ -50,9 +52,12 @@ class RequestedRunTest {
 
     /** The check "a-slow", which waits for the test, has the first place by its ID; "b-quick" has none of its time. */
     private CheckRunner runner(Function<CheckContext, List<Finding>> slow) {
-        CheckPlan plan = CheckPlan.of(List.of(
+        return runner(CheckPlan.of(List.of(
                 new ScriptedCheck(CheckInfo.of("a-slow", "NIC", "Waits."), Duration.ofSeconds(20), slow),
-                ScriptedCheck.of("b-quick", context -> List.of(GOOD))));
+                ScriptedCheck.of("b-quick", context -> List.of(GOOD)))));
+    }
+
+    private static CheckRunner runner(CheckPlan plan) {
         CheckRunner runner = new CheckRunner(
                 plan,
                 CheckEnvironment.once(NodeFixture.node(1), Limits.NONE, Expectations.NONE, PATHS),
@@ -70,6 +75,30 @@ class RequestedRunTest {
             Thread.currentThread().interrupt();
         }
         return List.of(GOOD);
+    }
+
+    @Test
+    void proofsStandWhenTheRunFailsOrHangs() {
+        ScriptedCheck fails = ScriptedCheck.of("fails", context -> {
+            context.proven(BAD);
+            throw new IllegalStateException("after the proof");
+        });
+        ScriptedCheck hangs = ScriptedCheck.of("hangs", context -> {
+            context.proven(BAD);
+            return afterGo(context);
+        });
+        ScriptedCheck ends = ScriptedCheck.of("ends", context -> {
+            context.proven(BAD);
+            return List.of(GOOD);
+        });
+        CheckPlan plan = CheckPlan.of(List.of(fails, hangs, ends)).deadline(Duration.ofMillis(200));
+        try (CheckRunner runner = runner(plan)) {
+            assertThat(runner.run(List.of(), RunListener.NONE)).allSatisfy(result -> {
+                assertThat(result.outcome()).isEqualTo(Outcome.FAIL);
+                assertThat(result.findings()).contains(BAD);
+            });
+            go.countDown();
+        }
     }
 
     @Test

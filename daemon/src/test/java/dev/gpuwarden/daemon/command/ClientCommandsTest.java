@@ -332,8 +332,9 @@ class ClientCommandsTest {
         assertThat(Program.run("events", "--since=soon", socket).err()).contains("--since: expected an age");
         assertThat(Program.run("events", "--gpu=9", socket).err()).contains("an index of 0 to 7");
         assertThat(Program.run("set-healthy", "--reason=x", socket).err()).contains("expected one of");
-        Program both = Program.run("set-healthy", "--reason=x", "--all", "--check=y", socket);
-        assertThat(both.exitCode()).isEqualTo(2);
+        assertThat(Program.run("set-healthy", "--reason=x", "--all", "--check=y", socket)
+                        .exitCode())
+                .isEqualTo(2);
         Program blank = Program.run("set-healthy", "--reason= ", "--all", socket);
         assertThat(blank.exitCode()).isEqualTo(2);
         assertThat(blank.err()).contains("--reason: expected 1 to 1024 characters");
@@ -345,7 +346,8 @@ class ClientCommandsTest {
         Program asked = Program.run("set-healthy", "--reason=x", "--check=Asked", socket);
         assertThat(asked.exitCode()).isEqualTo(2);
         assertThat(asked.err()).contains("expected --yes");
-        Program done = Program.run("set-healthy", "--reason=x", "--check=Asked", "--code=3", "--gpu=6", "-y", socket);
-        assertThat(done.exitCode()).isZero();
+        assertThat(Program.run("set-healthy", "--reason=x", "--check=Asked", "--code=3", "--gpu=6", "-y", socket)
+                        .exitCode())
+                .isZero();
     }
 }

@@ -130,7 +130,7 @@ class StatusReportTest {
     private static String table(StatusReport report) {
         StringWriter text = new StringWriter();
         PrintWriter out = new PrintWriter(text);
-        report.print(NOW, out);
+        new StatusText(report).print(NOW, out);
         out.flush();
         return text.toString();
     }

@@ -72,7 +72,7 @@ class UnstoredFaultsTest {
                 .containsEntry("storing", false)
                 .containsEntry("notStored", "disk full (/var/lib/gpuwarden, 0 B free)");
         StringWriter text = new StringWriter();
-        report.print(NOW, new PrintWriter(text, true));
+        new StatusText(report).print(NOW, new PrintWriter(text, true));
         assertThat(text.toString().lines().findFirst())
                 .contains("WARNING     events are not stored: disk full (/var/lib/gpuwarden, 0 B free);"
                         + " they are lost if the daemon ends");

@@ -4,8 +4,8 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.Told;
-import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.testkit.cluster.Relay;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -2,9 +2,9 @@ package dev.gpuwarden.daemon.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.daemon.kube.MaintenanceGate.Act;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

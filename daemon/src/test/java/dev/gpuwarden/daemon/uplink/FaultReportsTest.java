@@ -6,13 +6,9 @@ import dev.gpuwarden.api.FaultCodec;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.model.Absence;
-import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.checkpoint.PodSignals;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -39,18 +35,7 @@ class FaultReportsTest extends UplinkFixture {
 
     @Test
     void eachChangeByAHeldEventIsReportedAgain() throws Exception {
-        UplinkNode node = new UplinkNode(
-                "node-1",
-                "boot-1",
-                "1.2.3",
-                store,
-                store,
-                Clock.systemUTC(),
-                () -> gpus,
-                () -> Reading.absent(Absence.NO_DATA),
-                (id, uid, signal) -> new PodSignals.Answer(0, "off"),
-                new TokenReviewRequests());
-        FaultReports reports = new FaultReports(node, () -> 0);
+        FaultReports reports = new FaultReports(node(), () -> 0);
         store.accept(event("a").build());
         assertThat(reported(reports)).containsExactly("GPU-a false");
         assertThat(reports.outdated()).isFalse();

@@ -74,8 +74,8 @@ abstract class UplinkFixture {
         return uplink(options, "127.0.0.1:" + port, patience);
     }
 
-    Uplink uplink(UplinkOptions options, String address, Uplink.Timeouts patience) {
-        UplinkNode node = new UplinkNode(
+    UplinkNode node() {
+        return new UplinkNode(
                 "node-1",
                 "boot-1",
                 "1.2.3",
@@ -86,7 +86,10 @@ abstract class UplinkFixture {
                 () -> Reading.absent(Absence.NO_DATA),
                 (id, uid, signal) -> new PodSignals.Answer(0, "off"),
                 new TokenReviewRequests());
-        return Uplink.start(node, UplinkAddress.of(options, address), patience);
+    }
+
+    Uplink uplink(UplinkOptions options, String address, Uplink.Timeouts patience) {
+        return Uplink.start(node(), UplinkAddress.of(options, address), patience);
     }
 
     Connection last() {

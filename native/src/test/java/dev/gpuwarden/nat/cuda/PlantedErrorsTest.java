@@ -15,24 +15,17 @@ import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.compute.Verification;
 import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.core.port.ComputeDriver.PeerPair;
 import dev.gpuwarden.core.port.ComputeDriver.PeerRate;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
-import dev.gpuwarden.core.port.DriverOptions;
-import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.nat.sim.SimNode;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Errors that the host plants before each comparison on two simulated H100, one of which may be blind.
  * {@code -Dgpuwarden.planted.runs=1000} makes a thousand runs of each kind.
  */
-class PlantedErrorsTest {
+class PlantedErrorsTest extends TwoBoardsFixture {
 
     private static final BooleanSupplier NEVER = () -> false;
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -50,20 +43,6 @@ class PlantedErrorsTest {
             new MemoryWork(1, 1 << 20, 1 << 20, 1 << 18, List.of(MemoryPattern.values()), 7, LONG);
     private static final VectorWork VECTORS = new VectorWork(50_000, 2, 7, LONG);
     private static final CopyWork COPIES = new CopyWork(1 << 20, Duration.ofNanos(1), LONG);
-
-    @TempDir
-    Path folder;
-
-    private SimNode node;
-    private ComputeDriver driver;
-
-    @BeforeEach
-    void start() {
-        node = SimNode.of("550", folder).set("gpu[0].cores", 16896).set("gpu[1].cores", 16896);
-        driver = ((Opened) new CudaProvider()
-                        .open(new DriverOptions(List.of(node.folder().toString()), SamplerPath.AUTO)))
-                .driver();
-    }
 
     private SimNode wrong(String pattern, String kernel) {
         return node.set("gpu[1].wrong_pattern", "WRONG_" + pattern).set("gpu[1].wrong_kernel", kernel);

@@ -21,46 +21,25 @@ import dev.gpuwarden.core.compute.VectorWork;
 import dev.gpuwarden.core.compute.Verification;
 import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.ComputeDriver;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
-import dev.gpuwarden.core.port.DriverOptions;
-import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.nat.sim.SimNode;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A simulated GPU that computes wrong, from its wrong bits to the verdict that names GPU and SM. */
-class WrongResultsTest {
+class WrongResultsTest extends TwoBoardsFixture {
 
     private static final BooleanSupplier NEVER = () -> false;
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final EqualBoard BOARD =
             new EqualBoard("H100", Reading.of(false), Reading.of(700_000L), Reading.of(true));
-
-    @TempDir
-    Path folder;
-
-    private SimNode node;
-    private ComputeDriver driver;
-
-    @BeforeEach
-    void start() {
-        node = SimNode.of("550", folder).set("gpu[0].cores", 16896).set("gpu[1].cores", 16896);
-        driver = ((Opened) new CudaProvider()
-                        .open(new DriverOptions(List.of(node.folder().toString()), SamplerPath.AUTO)))
-                .driver();
-    }
 
     private List<ResultVerdict> judged(ProductWork work) {
         List<Reading<ProductResult>> results = driver.measureProducts(driver.gpus(), work, NEVER);

@@ -92,7 +92,7 @@ abstract class ComputeCheck<M> implements HealthCheck {
         }
 
         /**
-         * Reports what is measured of a GPU so far. Its proof stands, whatever becomes of the rest. For the thread of the check alone.
+         * Reports what is measured of a GPU so far. The rest of the run cannot change its proof. For the thread of the check alone.
          *
          * @param gpu its place among the UUIDs
          */

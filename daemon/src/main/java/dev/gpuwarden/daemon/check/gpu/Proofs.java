@@ -27,7 +27,7 @@ final class Proofs {
     }
 
     /**
-     * Reports what stands for a GPU, whatever becomes of the rest of the check. A fault is reported once, however often it is seen.
+     * Reports what the rest of the check cannot change for a GPU. A fault is reported once, however often it is seen.
      *
      * @param judge adds the parts that stand; none if there are none
      */

@@ -3,10 +3,10 @@ package dev.gpuwarden.daemon.vram.account;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.daemon.kube.TestCluster;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.function.Predicate;

@@ -4,13 +4,13 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.kube.PodFacts;
-import dev.gpuwarden.daemon.UsedRights;
 import dev.gpuwarden.daemon.kube.NodeApi;
 import dev.gpuwarden.daemon.kube.TestCluster;
 import dev.gpuwarden.daemon.vram.Actuator;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.FaultyApi;
+import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;

@@ -13,11 +13,11 @@ import java.util.Optional;
  * keep the times and the conditions of a status, and nothing else; a program that writes a status by their types drops the rest too.
  * Pure.
  */
-final class ActionRecord {
+final class ProgressRecord {
 
     static final String TYPE = "gpuwarden.dev/ActionRecorded";
 
-    private ActionRecord() {}
+    private ProgressRecord() {}
 
     /**
      * Returns the fields of the record; those of the status itself without a record that can be read, as an earlier version

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class OperatorServicesTest {
+class ServiceLabelsTest {
 
     private static final String PREFIX = "nvidia.com/gpu.deploy.";
 
@@ -23,7 +23,7 @@ class OperatorServicesTest {
         "'', false, device-plugin, true, false",
     })
     void isWhatTheResetStops(String owner, boolean wantsGpu, String label, String value, boolean service) {
-        assertThat(OperatorServices.of(owner, wantsGpu, Map.of(PREFIX + label, value)))
+        assertThat(ServiceLabels.of(owner, wantsGpu, Map.of(PREFIX + label, value)))
                 .hasSize(service ? 1 : 0);
     }
 }

@@ -1,8 +1,5 @@
-package dev.gpuwarden.daemon;
+package dev.gpuwarden.testkit.cluster;
 
-import dev.gpuwarden.testkit.cluster.Binaries;
-import dev.gpuwarden.testkit.cluster.ControlPlane;
-import dev.gpuwarden.testkit.cluster.RightsTable;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;

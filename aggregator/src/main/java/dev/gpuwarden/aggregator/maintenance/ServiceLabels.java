@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
  * The services of the GPU Operator that hold GPUs, and that a reset stops. The drain leaves exactly these to the reset, and the reset
  * stops and awaits exactly these. Pure.
  */
-public final class OperatorServices {
+public final class ServiceLabels {
 
     /** The labels of a Node by which the operator deploys them. */
     public static final List<String> LABELS = List.of(
@@ -21,11 +21,11 @@ public final class OperatorServices {
     /** The value of such a label that deploys the service. */
     public static final String DEPLOYED = "true";
 
-    private OperatorServices() {}
+    private ServiceLabels() {}
 
     /**
      * Returns the labels whose removal ends a pod; empty for a pod that is no such service. A pod without a DaemonSet stays when a
-     * label of its node changes. One that requests a GPU is a workload, whatever it selects.
+     * label of its node changes. One that requests a GPU is a workload, also if it selects such a label.
      *
      * @param owner kind of the pod's controller
      * @param wantsGpu true if the pod requests a GPU in any way
