@@ -207,7 +207,7 @@ class TemplateClusterTest extends RepairFixture {
             assertThat(fleet.client.find(lease())).as("the lock is released").isEmpty();
             assertThat(audits.stream().map(RepairAudit::decision).distinct())
                     .containsExactly("act", "person", "succeeded");
-            assertThat(controllers.failing()).isZero();
+            until(() -> controllers.failing() == 0, "no node is tried again");
         }
     }
 
