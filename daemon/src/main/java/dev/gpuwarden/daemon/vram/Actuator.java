@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram;
 
 import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.Locale;
 import java.util.Optional;
@@ -35,6 +36,7 @@ public interface Actuator {
     enum End {
         /** The tenant ends by it; its memory may come back later. */
         ACCEPTED,
+        /** It was refused before an attempt, or an attempt failed. */
         FAILED,
         /** The reason for it was over before it was done, or could not be seen any more. */
         NO_LONGER_NEEDED;
@@ -57,6 +59,11 @@ public interface Actuator {
             this(accepted ? End.ACCEPTED : End.FAILED, true, text);
         }
 
+        /** Returns the outcome of an act that was refused before an attempt. */
+        public static Outcome refused(String why) {
+            return new Outcome(End.FAILED, false, why);
+        }
+
         /** Returns the outcome of an act that was withheld before it began. */
         public static Outcome noLongerNeeded(String why) {
             return new Outcome(End.NO_LONGER_NEEDED, false, why);
@@ -67,9 +74,13 @@ public interface Actuator {
             return new Outcome(End.NO_LONGER_NEEDED, true, done);
         }
 
-        /** Returns whether the tenant was recycled, at least in part. */
-        boolean recycled() {
-            return end != End.FAILED && begun;
+        /** Returns why the tenant was not recycled; empty if it was, at least in part. */
+        Optional<NotRecycled> notRecycled() {
+            return switch (end) {
+                case ACCEPTED -> Optional.empty();
+                case FAILED -> Optional.of(begun ? NotRecycled.FAILED : NotRecycled.REFUSED);
+                case NO_LONGER_NEEDED -> begun ? Optional.empty() : Optional.of(NotRecycled.WITHHELD);
+            };
         }
 
         /** Returns whether the tenant ends by it. */

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.vram.Actuator.Outcome;
 import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.lang.System.Logger.Level;
@@ -55,18 +56,13 @@ public final class Recycler implements AutoCloseable {
     private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
     /** The watchdog that has decided. Thread-safe. */
-    @FunctionalInterface
     interface Decider {
 
         /** Returns whether the decision stands by the newest state of its GPU. Called often; may wait for a turn of the watchdog. */
         Standing standing();
 
-        /**
-         * Takes the decision back, because the tenant was not recycled.
-         *
-         * @param failed whether an attempt was made
-         */
-        default void notRecycled(boolean failed) {}
+        /** Takes the decision back, because the tenant was not recycled. */
+        void notRecycled(NotRecycled why);
     }
 
     /** @param actuators the first that handles a tenant recycles it */
@@ -95,7 +91,7 @@ public final class Recycler implements AutoCloseable {
             end(decision, "dry_run", gpuLabel + ": would recycle " + what + " (dry run): " + decision.reason());
         } else if (actuator.isEmpty()) {
             end(decision, "failed", gpuLabel + ": no way to recycle " + tenant.name() + " (" + tenant.id() + ")");
-            decider.notRecycled(true);
+            decider.notRecycled(NotRecycled.REFUSED);
         } else {
             try {
                 workers.execute(() -> act(actuator.get(), decision, tenant, gpuLabel, decider));
@@ -104,7 +100,7 @@ public final class Recycler implements AutoCloseable {
                         decision,
                         "failed",
                         gpuLabel + ": too many recycles at the same time; not recycled: " + tenant.name());
-                decider.notRecycled(false);
+                decider.notRecycled(NotRecycled.REFUSED);
             }
         }
     }
@@ -126,9 +122,7 @@ public final class Recycler implements AutoCloseable {
             outcome = Outcome.noLongerNeeded("it is being recycled for another GPU");
         }
         Outcome end = outcome;
-        if (!end.recycled()) {
-            decider.notRecycled(end.end() == Actuator.End.FAILED);
-        }
+        end.notRecycled().ifPresent(decider::notRecycled);
         records.ifPresent(log -> log.acted(decision, actuator.name(), end));
         String text = gpuLabel + ": recycle of " + tenant.name() + " by " + actuator.name() + ": "
                 + (end.end() == Actuator.End.NO_LONGER_NEEDED ? "no longer needed: " : "") + end.text();

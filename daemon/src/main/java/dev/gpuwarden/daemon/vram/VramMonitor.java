@@ -5,6 +5,7 @@ import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;
@@ -165,15 +166,15 @@ public final class VramMonitor implements AutoCloseable {
                     }
 
                     @Override
-                    public void notRecycled(boolean failed) {
-                        VramMonitor.this.notRecycled(gpu, tenant, failed);
+                    public void notRecycled(NotRecycled why) {
+                        VramMonitor.this.notRecycled(gpu, tenant, why);
                     }
                 }));
     }
 
     /** Takes a decision to recycle this tenant back. Waits for no more than one turn. */
-    private synchronized void notRecycled(WatchedGpu gpu, Tenant tenant, boolean failed) {
-        gpu.notRecycled(tenant, failed, System.nanoTime());
+    private synchronized void notRecycled(WatchedGpu gpu, Tenant tenant, NotRecycled why) {
+        gpu.notRecycled(tenant, why, System.nanoTime());
     }
 
     /** Returns whether a decision to recycle this tenant stands by the newest state. Waits for no more than one turn. */

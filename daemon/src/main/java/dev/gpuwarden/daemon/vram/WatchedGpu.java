@@ -5,6 +5,7 @@ import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
+import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;
@@ -132,8 +133,8 @@ final class WatchedGpu {
     }
 
     /** Takes the last decision to recycle this tenant back, because it was not carried out. */
-    void notRecycled(Tenant tenant, boolean failed, long nowNanos) {
-        watchdog.notRecycled(tenant, failed, nowNanos);
+    void notRecycled(Tenant tenant, NotRecycled why, long nowNanos) {
+        watchdog.notRecycled(tenant, why, nowNanos);
     }
 
     /** Returns the free memory below which the next reading must come soon; 0 while there is pressure already. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.watchdog.decision.Decision;
+import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
@@ -14,11 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,9 +27,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class RecyclerTest {
 
-    private static final Recycler.Decider NEEDED = () -> Standing.NEEDED;
+    private static final Supplier<Standing> NEEDED = () -> Standing.NEEDED;
 
     private final BlockingQueue<String> acts = new LinkedBlockingQueue<>();
+    /** What the watchdogs are notified of. */
+    private final BlockingQueue<NotRecycled> takenBack = new LinkedBlockingQueue<>();
+
     private final CountDownLatch slow = new CountDownLatch(1);
     private Optional<Recycler> recycler = Optional.empty();
 
@@ -41,7 +45,7 @@ class RecyclerTest {
 
         @Override
         public boolean handles(Tenant tenant) {
-            return true;
+            return !tenant.name().equals("unknown");
         }
 
         @Override
@@ -49,6 +53,9 @@ class RecyclerTest {
             acts.add(tenant.name());
             if (tenant.name().equals("stubborn")) {
                 return new Outcome(false, "the engine has not answered");
+            }
+            if (tenant.name().equals("spared")) {
+                return Outcome.refused("the pod belongs to a DaemonSet");
             }
             if (tenant.name().equals("mild")) {
                 return Outcome.enough("SIGTERM, no SIGKILL");
@@ -76,12 +83,22 @@ class RecyclerTest {
         return started;
     }
 
-    private static void recycle(Recycler recycler, String gpu, String name, Recycler.Decider newest) {
+    private void recycle(Recycler recycler, String gpu, String name, Supplier<Standing> newest) {
         Tenant tenant = VramFixture.tenant(name, 1800, 5000);
         GpuObservation seen =
                 new GpuObservation(gpu, 1, 1, Reading.absent(Absence.PENDING), Reading.of(List.of(tenant)), 1);
         Decision decision = new Decision(seen, Verdict.RECYCLE, Optional.empty(), List.of(), "", List.of());
-        recycler.recycle(decision, tenant, gpu, newest);
+        recycler.recycle(decision, tenant, gpu, new Recycler.Decider() {
+            @Override
+            public Standing standing() {
+                return newest.get();
+            }
+
+            @Override
+            public void notRecycled(NotRecycled why) {
+                takenBack.add(why);
+            }
+        });
     }
 
     private static void await(Recycler recycler, String gpu, Map<String, Long> outcomes) throws InterruptedException {
@@ -141,36 +158,38 @@ class RecyclerTest {
     }
 
     /** The outcome that is counted, and what the watchdog is notified of; empty where the decision counts as a recycle. */
-    private void reports(String name, Standing standing, String outcome, List<Boolean> expected) throws Exception {
+    private void reports(String name, Standing standing, String outcome, NotRecycled... expected) throws Exception {
         Recycler started = start();
-        List<Boolean> takenBack = new CopyOnWriteArrayList<>();
-        recycle(started, "GPU-1", name, new Recycler.Decider() {
-            @Override
-            public Standing standing() {
-                return standing;
-            }
-
-            @Override
-            public void notRecycled(boolean failed) {
-                takenBack.add(failed);
-            }
-        });
+        recycle(started, "GPU-1", name, () -> standing);
         await(started, "GPU-1", Map.of(outcome, 1L));
-        assertThat(takenBack).isEqualTo(expected);
+        assertThat(takenBack).containsExactly(expected);
     }
 
     @Test
     void anAttemptThatFailsIsReportedToTheWatchdog() throws Exception {
-        reports("stubborn", Standing.NEEDED, "failed", List.of(true));
+        reports("stubborn", Standing.NEEDED, "failed", NotRecycled.FAILED);
+    }
+
+    @Test
+    void aRefusalBeforeAnAttemptIsNoFailedAttempt() throws Exception {
+        reports("spared", Standing.NEEDED, "failed", NotRecycled.REFUSED);
+    }
+
+    @Test
+    void aTenantThatNoActuatorHandlesIsNoFailedAttempt() throws Exception {
+        Recycler started = start();
+        recycle(started, "GPU-1", "unknown", NEEDED);
+        assertThat(takenBack.poll(20, TimeUnit.SECONDS)).isEqualTo(NotRecycled.REFUSED);
+        assertThat(started.outcomes("GPU-1")).isEqualTo(Map.of("failed", 1L));
     }
 
     @Test
     void anActThatIsWithheldIsNoFailure() throws Exception {
-        reports("a", Standing.over("within its budget"), "no_longer_needed", List.of(false));
+        reports("a", Standing.over("within its budget"), "no_longer_needed", NotRecycled.WITHHELD);
     }
 
     @Test
     void anActThatEndsBecauseItsBeginWasEnoughIsARecycle() throws Exception {
-        reports("mild", Standing.NEEDED, "no_longer_needed", List.of());
+        reports("mild", Standing.NEEDED, "no_longer_needed");
     }
 }

@@ -118,12 +118,11 @@ public final class GpuWatchdog {
     /**
      * Takes the last decision to recycle this tenant back, because it was not carried out.
      *
-     * @param failed whether an attempt was made; it may still have an effect
      * @param nanos present time, by the clock of the observations
      */
-    public void notRecycled(Tenant tenant, boolean failed, long nanos) {
-        history.takeBack(tenant.workload(), failed, nanos);
-        releases.takeBack(tenant, failed);
+    public void notRecycled(Tenant tenant, NotRecycled why, long nanos) {
+        history.takeBack(tenant.workload(), why, nanos);
+        releases.takeBack(tenant, why);
     }
 
     /** Returns whether a decision to recycle this tenant still stands by the last observation. Call it before each act. */

@@ -29,7 +29,7 @@ public final class RecycleHistory {
     /** The rows that {@link #add} replaced. An end that is reported after a restart takes nothing back. */
     private final Map<String, Added> added = new BoundedMap<>(MOST_WORKLOADS, false);
 
-    private record Added(long nanos, Optional<Row> before, int failures) {}
+    private record Added(long nanos, Optional<Row> before, Undone undone) {}
 
     /** @param returns recycles in a row, each soon after the one before */
     public record Row(long lastNanos, int returns) {}
@@ -38,8 +38,20 @@ public final class RecycleHistory {
      * A decision to recycle that had no effect.
      *
      * @param failures attempts in a row that failed; 0 where none was made
+     * @param refusals refusals before an attempt in a row, since the last attempt
      */
-    public record Undone(long atNanos, int failures) {}
+    public record Undone(long atNanos, int failures, int refusals) {
+
+        private static final Undone NONE = new Undone(0, 0, 0);
+
+        private Undone next(NotRecycled why, long nanos) {
+            return switch (why) {
+                case WITHHELD -> new Undone(nanos, failures, refusals);
+                case REFUSED -> new Undone(nanos, failures, refusals + 1);
+                case FAILED -> new Undone(nanos, failures + 1, 0);
+            };
+        }
+    }
 
     /**
      * Everything that a history remembers.
@@ -63,7 +75,7 @@ public final class RecycleHistory {
             Map<String, Row> rows = new LinkedHashMap<>();
             byWorkload.forEach((workload, row) -> rows.put(workload, new Row(row.lastNanos() + nanos, row.returns())));
             Map<String, Undone> shifted = new LinkedHashMap<>();
-            undone.forEach((workload, end) -> shifted.put(workload, new Undone(end.atNanos() + nanos, end.failures())));
+            undone.forEach((workload, end) -> shifted.put(workload, new Undone(end.atNanos() + nanos, end.failures(), end.refusals())));
             return new State(rows, lastHourNanos.stream().map(at -> at + nanos).toList(), shifted);
         }
     }
@@ -90,22 +102,19 @@ public final class RecycleHistory {
                         row -> nanos - row.lastNanos() < rules.quickReturn().toNanos())
                 .map(Row::returns)
                 .orElse(0);
-        int failures = Optional.ofNullable(undone.remove(workload))
-                .map(Undone::failures)
-                .orElse(0);
+        Undone row = Optional.ofNullable(undone.remove(workload)).orElse(Undone.NONE);
         byWorkload.put(workload, new Row(nanos, before + 1));
-        added.put(workload, new Added(nanos, last, failures));
+        added.put(workload, new Added(nanos, last, row));
         lastHour.add(nanos);
     }
 
     /**
      * Takes the last recycle of a workload back, because it was not recycled. It is left alone for a time that doubles with each
-     * failure in a row, up to the cooldown.
+     * failure and each refusal in a row, up to the cooldown.
      *
-     * @param failed whether an attempt was made
      * @param nanos present time
      */
-    void takeBack(String workload, boolean failed, long nanos) {
+    void takeBack(String workload, NotRecycled why, long nanos) {
         Added last = added.remove(workload);
         if (last == null) {
             return;
@@ -113,7 +122,7 @@ public final class RecycleHistory {
         byWorkload.remove(workload);
         last.before().ifPresent(row -> byWorkload.put(workload, row));
         lastHour.removeFirstOccurrence(last.nanos());
-        undone.put(workload, new Undone(nanos, last.failures() + (failed ? 1 : 0)));
+        undone.put(workload, last.undone().next(why, nanos));
     }
 
     /** Returns why the node recycles no workload for now; empty if it may. */
@@ -152,12 +161,14 @@ public final class RecycleHistory {
             return Optional.empty();
         }
         Duration ago = Duration.ofNanos(nanos - last.atNanos());
-        Duration doubled =
-                rules.releaseWithin().multipliedBy(1L << Math.min(Math.max(0, last.failures() - 1), MOST_DOUBLINGS));
+        int doublings = Math.max(0, last.failures() + last.refusals() - 1);
+        Duration doubled = rules.releaseWithin().multipliedBy(1L << Math.min(doublings, MOST_DOUBLINGS));
         Duration rest = doubled.compareTo(rules.cooldown()) < 0 ? doubled : rules.cooldown();
-        String why = last.failures() == 0
-                ? "its last recycle was withheld "
-                : last.failures() + " attempts to recycle it failed, the last one ";
+        String why = last.refusals() > 0
+                ? "its recycle was refused before an attempt, " + last.refusals() + " in a row, the last one "
+                : last.failures() > 0
+                        ? last.failures() + " attempts to recycle it failed, the last one "
+                        : "its last recycle was withheld ";
         return ago.compareTo(rest) >= 0
                 ? Optional.empty()
                 : Optional.of(why + ago.toSeconds() + " s ago; the next one is after " + rest.toSeconds() + " s");

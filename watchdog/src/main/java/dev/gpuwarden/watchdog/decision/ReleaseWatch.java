@@ -63,8 +63,8 @@ final class ReleaseWatch {
      * Takes a begin back. An attempt that failed may still have an effect: it keeps the others waiting for its time, as a tenant does that
      * ends by itself.
      */
-    void takeBack(Tenant tenant, boolean failed) {
-        if (failed) {
+    void takeBack(Tenant tenant, NotRecycled why) {
+        if (why == NotRecycled.FAILED) {
             endings.computeIfPresent(tenant.id(), (id, end) -> new Ending(end.sinceNanos(), false));
         } else {
             endings.remove(tenant.id());

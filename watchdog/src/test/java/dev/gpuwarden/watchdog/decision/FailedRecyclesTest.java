@@ -36,15 +36,28 @@ class FailedRecyclesTest {
         return card.until(Verdict.RECYCLE, most, now -> {}).flatMap(Decision::recycled);
     }
 
-    private void end(Tenant tenant, boolean failed) {
-        card.watchdog.notRecycled(tenant, failed, card.now().toNanos());
+    private void end(Tenant tenant, NotRecycled why) {
+        card.watchdog.notRecycled(tenant, why, card.now().toNanos());
+    }
+
+    /** Ends seven decisions in a row, and returns the times until the next ones, in seconds. */
+    private List<Long> pausesAfter(NotRecycled why) {
+        List<Long> pauses = new ArrayList<>();
+        Tenant hog = next(HOUR);
+        for (int i = 0; i < 7; i++) {
+            Duration ended = card.now();
+            end(hog, why);
+            hog = next(HOUR);
+            pauses.add(card.now().minus(ended).toSeconds());
+        }
+        return pauses;
     }
 
     @Test
     void aFailedAttemptIsNoRecycle() {
         Tenant hog = next(HOUR);
         assertThat(card.history.state().lastHourNanos()).hasSize(1);
-        end(hog, true);
+        end(hog, NotRecycled.FAILED);
         assertThat(card.history.state().lastHourNanos()).isEmpty();
         assertThat(card.history.state().byWorkload()).isEmpty();
     }
@@ -57,7 +70,7 @@ class FailedRecyclesTest {
         Tenant again = next(HOUR);
         var before = card.history.state().byWorkload().get("hog");
         assertThat(before.returns()).isEqualTo(2);
-        end(again, true);
+        end(again, NotRecycled.FAILED);
         assertThat(card.history.state().byWorkload().get("hog").returns()).isEqualTo(1);
         assertThat(card.history.state().lastHourNanos()).hasSize(1);
         assertThat(hog.workload()).isEqualTo(again.workload());
@@ -68,25 +81,39 @@ class FailedRecyclesTest {
     void anotherOffenderIsRecycledOnceTheFirstCannotBe() {
         Tenant hog = next(HOUR);
         assertThat(hog.name()).isEqualTo("hog");
-        end(hog, true);
+        end(hog, NotRecycled.FAILED);
         assertThat(nextWithin(Duration.ofSeconds(55))).isEmpty();
         assertThat(card.last().verdict()).isEqualTo(Verdict.RELEASING);
         assertThat(next(Duration.ofSeconds(10)).name()).isIn("hog", "second");
     }
 
+    /** A pod that its label spares, for example: its memory cannot come back, so the second offender does not wait for it. */
+    @Test
+    void anotherOffenderDoesNotWaitForARefusedOne() {
+        Tenant hog = next(HOUR);
+        end(hog, NotRecycled.REFUSED);
+        assertThat(card.watchdog.state().endings()).isEmpty();
+        assertThat(next(Duration.ofSeconds(1)).name()).isEqualTo("second");
+    }
+
+    @Test
+    void refusalsInARowWaitForDoubledTimesAndAreNoFailures() {
+        spareTheSecond();
+        assertThat(pausesAfter(NotRecycled.REFUSED)).containsExactly(60L, 120L, 240L, 480L, 600L, 600L, 600L);
+        end(card.last().recycled().orElseThrow(), NotRecycled.REFUSED);
+        assertThat(card.history.state().undone().get("hog").failures()).isZero();
+        assertThat(card.history.state().lastHourNanos()).isEmpty();
+        assertThat(card.history.refusal("hog", card.now().toNanos()))
+                .hasValueSatisfying(why -> assertThat(why)
+                        .startsWith("its recycle was refused before an attempt, 8 in a row, the last one 0 s ago;"
+                                + " the next one is after 600 s"));
+    }
+
     @Test
     void failuresInARowWaitForDoubledTimesUpToTheCooldown() {
         spareTheSecond();
-        List<Long> pauses = new ArrayList<>();
-        Tenant hog = next(HOUR);
-        for (int i = 0; i < 7; i++) {
-            Duration failed = card.now();
-            end(hog, true);
-            hog = next(HOUR);
-            pauses.add(card.now().minus(failed).toSeconds());
-        }
-        assertThat(pauses).containsExactly(60L, 120L, 240L, 480L, 600L, 600L, 600L);
-        end(hog, true);
+        assertThat(pausesAfter(NotRecycled.FAILED)).containsExactly(60L, 120L, 240L, 480L, 600L, 600L, 600L);
+        end(card.last().recycled().orElseThrow(), NotRecycled.FAILED);
         card.tick();
         assertThat(card.history.refusal("hog", card.now().toNanos()))
                 .hasValueSatisfying(why -> assertThat(why)
@@ -97,10 +124,10 @@ class FailedRecyclesTest {
     @Test
     void aRecycleEndsTheRowOfFailures() {
         spareTheSecond();
-        end(next(HOUR), true);
+        end(next(HOUR), NotRecycled.FAILED);
         next(HOUR);
         card.residents.get("hog").restart(11_900);
-        end(next(HOUR), true);
+        end(next(HOUR), NotRecycled.FAILED);
         assertThat(card.history.state().undone().get("hog").failures()).isEqualTo(1);
     }
 
@@ -110,7 +137,7 @@ class FailedRecyclesTest {
         spareTheSecond();
         for (int i = 0; i < 4; i++) {
             Tenant hog = next(Duration.ofSeconds(70));
-            end(hog, false);
+            end(hog, NotRecycled.WITHHELD);
             assertThat(card.history.state().lastHourNanos()).isEmpty();
             assertThat(card.history.state().undone().get("hog").failures()).isZero();
             assertThat(nextWithin(Duration.ofSeconds(55))).isEmpty();
@@ -121,7 +148,7 @@ class FailedRecyclesTest {
     @Test
     void theStateOfAnotherProgramKeepsThePause() {
         Tenant hog = next(HOUR);
-        end(hog, true);
+        end(hog, NotRecycled.FAILED);
         WatchdogState after = card.watchdog.state().afterRestart(5_000_000_000L);
         RecycleHistory later = new RecycleHistory(RecycleRules.DEFAULT, after.history());
         long now = card.now().toNanos() + 5_000_000_000L;

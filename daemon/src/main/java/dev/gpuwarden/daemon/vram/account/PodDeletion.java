@@ -44,14 +44,14 @@ final class PodDeletion implements Actuator {
     public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         Optional<BudgetedPod> known = pods.pod(tenant.id());
         if (known.isEmpty()) {
-            return new Outcome(false, "the list of budgets does not have " + tenant.name() + " any more");
+            return Outcome.refused("the list of budgets does not have " + tenant.name() + " any more");
         }
         try {
             Optional<Map<?, ?>> there =
                     api.pod(known.get().getNamespace(), known.get().getName());
             return there.isPresent() ? end(known.get(), there.get(), decision, recheck) : gone();
         } catch (IOException e) {
-            return new Outcome(false, "the pod cannot be read: " + e.getMessage());
+            return Outcome.refused("the pod cannot be read: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Outcome(false, "the daemon stops");
@@ -71,7 +71,7 @@ final class PodDeletion implements Actuator {
         }
         Optional<String> refusal = RemovalCheck.refusal(api.name(), known.getUid(), tree, resource);
         if (refusal.isPresent()) {
-            return new Outcome(false, refusal.get());
+            return Outcome.refused(refusal.get());
         }
         if (pod.deleted().isPresent()) {
             return new Outcome(true, "the pod ends already");

@@ -39,11 +39,11 @@ public final class SlurmActuator implements Actuator {
             ManagerProgram list =
                     ManagerProgram.run(List.of("squeue", "--noheader", "--jobs", job, "--format", "%A %F %K"), LONGEST);
             if (!list.succeeded()) {
-                return outcome(list);
+                return Outcome.refused(list.text());
             }
             Optional<String> name = name(job, list.run().out());
             if (name.isEmpty()) {
-                return new Outcome(false, "expected job " + job + " in the list of squeue, which does not have it");
+                return Outcome.refused("expected job " + job + " in the list of squeue, which does not have it");
             }
             Optional<String> objection = recheck.objection();
             return objection.isPresent()

@@ -43,7 +43,7 @@ public final class EvictActuator implements Actuator {
     public Outcome recycle(Decision decision, Tenant tenant, Recheck recheck) {
         Optional<BudgetedPod> pod = pods.pod(tenant.id());
         if (pod.isEmpty()) {
-            return new Outcome(false, "the aggregator's list of budgets does not have " + tenant.name() + " any more");
+            return Outcome.refused("the aggregator's list of budgets does not have " + tenant.name() + " any more");
         }
         try {
             VramRequests.Answer answer = aggregator

@@ -105,6 +105,7 @@ final class StateCodec {
             Map<String, Object> fields = new LinkedHashMap<>();
             fields.put("atNanos", end.atNanos());
             fields.put("failures", end.failures());
+            fields.put("refusals", end.refusals());
             undone.put(workload, fields);
         });
         if (!undone.isEmpty()) {
@@ -185,7 +186,10 @@ final class StateCodec {
                                 all -> all.byName((each, name) -> each.object(
                                         name,
                                         end -> new RecycleHistory.Undone(
-                                                end.number("atNanos"), end.count("failures", 0)))))
+                                                end.number("atNanos"),
+                                                end.count("failures", 0),
+                                                // A record of an older version has none.
+                                                end.has("refusals") ? end.count("refusals", 0) : 0))))
                         .orElse(Map.of()));
     }
 }

@@ -90,7 +90,9 @@ class PodDeletionClusterTest extends AccountFixture {
         until(() -> names(account).equals(Set.of("calm=1800")), "the list");
         plane.client().patch("pod/" + SPACE + "/calm", """
                 {"metadata": {"labels": {"gpuwarden.dev/vram-recycle": "off"}}}""");
-        assertStays("calm", recycle(account, uid("calm")), "vram-recycle=off");
+        Actuator.Outcome refused = recycle(account, uid("calm"));
+        assertStays("calm", refused, "vram-recycle=off");
+        assertThat(refused.begun()).as("no attempt").isFalse();
     }
 
     @Test

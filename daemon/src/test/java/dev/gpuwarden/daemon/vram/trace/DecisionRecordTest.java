@@ -6,6 +6,7 @@ import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
+import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
@@ -53,10 +54,10 @@ class DecisionRecordTest {
             Instant at = Instant.ofEpochSecond(1_780_000_000L, seen.atNanos());
             Decision decision = watchdog.decide(seen);
             records.add(new DecisionRecord(at, ORIGIN, RULES, before, decision));
-            boolean failed = records.size() % 2 == 0;
+            NotRecycled why = NotRecycled.values()[records.size() % NotRecycled.values().length];
             decision.recycled()
                     .filter(tenant -> history.state().lastHourNanos().size() > mostRecycles)
-                    .ifPresent(tenant -> watchdog.notRecycled(tenant, failed, seen.atNanos()));
+                    .ifPresent(tenant -> watchdog.notRecycled(tenant, why, seen.atNanos()));
         }
         return records;
     }
