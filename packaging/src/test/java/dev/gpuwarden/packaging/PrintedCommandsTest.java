@@ -23,6 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** Parses each command of this program that a message, a document or an alert prints, with the program's own parser. */
@@ -183,8 +184,12 @@ class PrintedCommandsTest {
                 PROGRAM.parseArgs(filled.toArray(new String[0]));
                 return Optional.empty();
             } catch (CommandLine.MissingParameterException e) {
-                // A sentence may name a command without the values that it needs.
-                return Optional.empty();
+                // A sentence may name a command without the values that it needs. The parser looks at those first.
+                CommandSpec spec = e.getCommandLine().getCommandSpec();
+                return filled.stream()
+                        .filter(word -> word.startsWith("-") && spec.findOption(word.split("=", 2)[0]) == null)
+                        .findFirst()
+                        .map(word -> "unknown option " + word);
             } catch (CommandLine.ParameterException e) {
                 refusal = refusal.or(() -> Optional.of(String.valueOf(e.getMessage())));
             }
