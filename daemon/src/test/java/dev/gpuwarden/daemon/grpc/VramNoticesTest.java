@@ -18,6 +18,7 @@ import dev.gpuwarden.watchdog.decision.RecycleRules;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,9 +85,25 @@ class VramNoticesTest extends VramServiceFixture {
         assertThat(notices.next().getState()).isEqualTo(VramNotice.State.NONE);
     }
 
+    private static Request.Caller caller(long pid) {
+        return new Request.Caller((int) pid, 1000, System.nanoTime(), false);
+    }
+
+    @Test
+    void eachProcessOfAJobWatchesUpToSixteen() throws IOException {
+        for (int pid = 1; pid <= 17; pid++) {
+            process(pid, "0::/system.slice/batch.service\n");
+        }
+        for (int pid = 1; pid <= 16; pid++) {
+            board.watch(caller(pid), notice -> {});
+        }
+        assertThatThrownBy(() -> board.watch(caller(17), notice -> {}))
+                .hasMessageStartingWith("16 watchers of unit:batch.service are open, and 16 in all");
+    }
+
     @Test
     void aProcessHasFourWatchersAtMost() {
-        Request.Caller caller = new Request.Caller((int) ProcessHandle.current().pid(), 1000, System.nanoTime(), false);
+        Request.Caller caller = caller(ProcessHandle.current().pid());
         List<Runnable> open = new ArrayList<>();
         for (int i = 0; i < NoticeBoard.MOST_OF_PROCESS; i++) {
             open.add(board.watch(caller, notice -> {}));

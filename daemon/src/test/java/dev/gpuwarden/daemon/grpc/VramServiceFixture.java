@@ -50,7 +50,10 @@ abstract class VramServiceFixture extends NodeServiceFixture {
     }
 
     final void unit(String cgroup) throws IOException {
-        long pid = ProcessHandle.current().pid();
+        process(ProcessHandle.current().pid(), cgroup);
+    }
+
+    final void process(long pid, String cgroup) throws IOException {
         Path proc = Files.createDirectories(folder.resolve("proc").resolve(Long.toString(pid)));
         Files.writeString(proc.resolve("comm"), "java\n");
         Files.writeString(proc.resolve("cgroup"), cgroup);

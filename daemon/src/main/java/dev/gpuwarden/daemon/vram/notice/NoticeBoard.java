@@ -36,6 +36,9 @@ public final class NoticeBoard {
     /** Open calls of one process, which needs one and may connect again before its old call has ended. */
     public static final int MOST_OF_PROCESS = 4;
 
+    /** Open calls of one tenant: each process of a job may watch. */
+    public static final int MOST_OF_TENANT = CallerShares.MOST_OF_USER;
+
     private static final System.Logger LOG = System.getLogger(NoticeBoard.class.getName());
 
     private static final int BURST = 3;
@@ -122,7 +125,7 @@ public final class NoticeBoard {
             if (!owned && process.owner() instanceof Owner.Unknown unknown) {
                 throw Refusal.withoutTenant(caller, unknown);
             }
-            CallerShares shares = CallerShares.of(caller, process.owner())
+            CallerShares shares = CallerShares.of(caller, process.owner(), MOST_OF_TENANT)
                     .and("process " + process.process().pid(), MOST_OF_PROCESS);
             shares.require(
                     "watchers", watchers.stream().map(each -> each.shares).toList());

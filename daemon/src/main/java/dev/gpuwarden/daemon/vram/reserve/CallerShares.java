@@ -18,7 +18,7 @@ public record CallerShares(List<Share> shares) {
     /** Open calls of one kind, of all callers. */
     public static final int MOST = 64;
 
-    /** Those of one tenant. */
+    /** Requests of one tenant. */
     public static final int MOST_OF_TENANT = 8;
 
     /** Those of one user of the node, in all of the units, jobs and containers that the user starts. */
@@ -37,10 +37,14 @@ public record CallerShares(List<Share> shares) {
         shares = List.copyOf(shares);
     }
 
-    /** Returns the shares that the calls of a caller count for. */
-    public static CallerShares of(Request.Caller caller, Owner owner) {
+    /**
+     * Returns the shares that the calls of a caller count for.
+     *
+     * @param mostOfTenant open calls of the caller's tenant
+     */
+    public static CallerShares of(Request.Caller caller, Owner owner, int mostOfTenant) {
         List<Share> shares = new ArrayList<>();
-        shares.add(new Share(tenant(caller, owner), MOST_OF_TENANT));
+        shares.add(new Share(tenant(caller, owner), mostOfTenant));
         user(caller, owner).ifPresent(user -> shares.add(new Share(user, MOST_OF_USER)));
         if (owner instanceof Owner.Container container && container.ofUser()) {
             // Its user has many numbers on the node, and chooses among them.

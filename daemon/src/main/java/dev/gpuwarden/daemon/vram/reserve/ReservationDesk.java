@@ -73,7 +73,7 @@ public final class ReservationDesk {
         if (request.tenant().isPresent()) {
             Applicants.permit(request.caller(), process.owner());
         }
-        CallerShares shares = CallerShares.of(request.caller(), process.owner());
+        CallerShares shares = CallerShares.of(request.caller(), process.owner(), CallerShares.MOST_OF_TENANT);
         synchronized (this) {
             Map<String, Named> tenants = tenants(request, process, possible(request));
             shares.require(

@@ -19,7 +19,7 @@ class CallerSharesTest {
     private final List<CallerShares> open = new ArrayList<>();
 
     private void call(int uid, Owner owner) {
-        CallerShares shares = CallerShares.of(new Request.Caller(1, uid, 0, false), owner);
+        CallerShares shares = CallerShares.of(new Request.Caller(1, uid, 0, false), owner, CallerShares.MOST_OF_TENANT);
         shares.require("requests", open);
         open.add(shares);
     }
