@@ -58,7 +58,7 @@ final class JournalSource implements LogSource {
 
     @Override
     public String name() {
-        return folder.map(path -> "journald in " + path).orElse("journald");
+        return folder.map(path -> KIND + " in " + path).orElse(KIND);
     }
 
     @Override

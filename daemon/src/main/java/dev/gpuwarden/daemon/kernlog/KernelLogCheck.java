@@ -71,11 +71,19 @@ public final class KernelLogCheck implements HealthCheck {
                     status.unread() + (status.unread() == 1 ? " record" : " records")
                             + " about an XID in a form that is not read, the last at "
                             + unread.get().seen() + ": " + unread.get().text(),
-                    "examine the GPU that it names; read /dev/kmsg or the journal instead of a file");
+                    "examine the GPU that it names; "
+                            + (isKernels(status.source())
+                                    ? "`gpuwarden xid decode` explains its number"
+                                    : "read /dev/kmsg or the journal instead of a file"));
         }
         return Finding.pass(
                 "kernel-log",
                 Subject.NODE,
                 status.source() + " is read without a gap, " + status.records() + " records since " + status.since());
+    }
+
+    /** Returns whether the source is the kernel's own device or the journal: a file or pipe may have changed the lines. */
+    private static boolean isKernels(String source) {
+        return source.equals(SourceSelector.KMSG.toString()) || source.startsWith(JournalSource.KIND);
     }
 }

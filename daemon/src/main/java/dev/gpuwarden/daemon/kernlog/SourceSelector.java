@@ -29,7 +29,7 @@ record SourceSelector(
         List<String> journalctl,
         Path device) {
 
-    private static final Path KMSG = Path.of("/dev/kmsg");
+    static final Path KMSG = Path.of("/dev/kmsg");
     private static final String JOURNALCTL = "journalctl";
 
     /** The journal on disk and in memory (sd_journal_open(3)). */

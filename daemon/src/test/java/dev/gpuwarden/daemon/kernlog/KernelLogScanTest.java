@@ -25,6 +25,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class KernelLogScanTest {
 
@@ -121,8 +123,13 @@ class KernelLogScanTest {
 
     private static KernelLogStatus status(
             Optional<Gap> gap, Optional<KernelLogStatus.Unread> unread, Optional<String> unreadable) {
+        return status("/dev/kmsg", gap, unread, unreadable);
+    }
+
+    private static KernelLogStatus status(
+            String source, Optional<Gap> gap, Optional<KernelLogStatus.Unread> unread, Optional<String> unreadable) {
         return new KernelLogStatus(
-                "/dev/kmsg",
+                source,
                 TestClock.START,
                 7,
                 gap.isPresent() ? 1 : 0,
@@ -148,6 +155,23 @@ class KernelLogScanTest {
         assertThat(KernelLogCheck.judge(Reading.of(status(Optional.empty(), Optional.of(old), Optional.empty())), now)
                         .outcome())
                 .isEqualTo(Outcome.PASS);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/dev/kmsg, `gpuwarden xid decode` explains its number",
+        "journald, `gpuwarden xid decode` explains its number",
+        "journald in /var/log/journal, `gpuwarden xid decode` explains its number",
+        "/var/log/kern.log, read /dev/kmsg or the journal instead of a file",
+    })
+    void adviceAboutARecordThatWasNotReadNamesAnotherSourceWhereThereIsABetterOne(String source, String advice) {
+        KernelLogStatus status = status(
+                source,
+                Optional.empty(),
+                Optional.of(new KernelLogStatus.Unread(TestClock.START, "x NVRM: Xid")),
+                Optional.empty());
+        assertThat(KernelLogCheck.judge(Reading.of(status), TestClock.START).remedy())
+                .isEqualTo("examine the GPU that it names; " + advice);
     }
 
     @Test
