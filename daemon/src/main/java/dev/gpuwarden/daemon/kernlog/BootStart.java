@@ -67,8 +67,7 @@ final class BootStart {
                                 writer == Writer.KERNEL && text.startsWith(Boot.FIRST_WORDS))
                 .orElseGet(() -> {
                     LinePrefix line = LinePrefix.of(new String(block, from, to - from, StandardCharsets.ISO_8859_1));
-                    return (line.tag().isEmpty() || line.tag().equals("kernel"))
-                            && line.text().startsWith(Boot.FIRST_WORDS.trim());
+                    return line.isKernels() && line.text().startsWith(Boot.FIRST_WORDS.trim());
                 });
     }
 }

@@ -97,9 +97,7 @@ final class LineParser {
     private KernelRecord ofSyslog(String line) {
         LinePrefix prefix = LinePrefix.of(line);
         // A file does not record whether the kernel wrote a line, but other programs' lines have their names as tags.
-        boolean kernel = prefix.tag().isEmpty()
-                || prefix.tag().equals("kernel")
-                || prefix.tag().equals(KernelLogParser.RESET_JOB);
+        boolean kernel = prefix.isKernels() || prefix.tag().equals(KernelLogParser.RESET_JOB);
         boolean proven = trust == LineTrust.KERNEL_TAG && prefix.tag().equals("kernel");
         return new KernelRecord(
                 time(prefix.stamp(), boot, zone), kernel ? Writer.UNTOLD : Writer.USER, prefix.text(), proven);
