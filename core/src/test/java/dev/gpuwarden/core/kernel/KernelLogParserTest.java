@@ -289,4 +289,9 @@ class KernelLogParserTest {
         assertThat(signal.process()).contains("pt main: x");
         assertThat(signal.pid()).contains("2536443");
     }
+
+    @Test
+    void eachBeginningOfAMessageIsFound() {
+        assertThat(KernelLogParser.BEGINNINGS).allMatch(beginning -> KernelLogParser.mayBegin("x " + beginning, 2));
+    }
 }
