@@ -42,21 +42,23 @@ final class DecisionFile implements AutoCloseable {
     /** Appends a line, and waits until the disk has it. */
     void write(byte[] line) throws IOException {
         lock();
-        ByteArrayOutputStream carried = new ByteArrayOutputStream();
-        lastByGpu.values().forEach(carried::writeBytes);
+        long carried =
+                lastByGpu.values().stream().mapToLong(last -> last.length).sum();
         long size = lines.size();
-        if (size + line.length > mostBytes && size > carried.size()) {
-            rotate(carried.toByteArray());
+        if (size + line.length > mostBytes && size > carried) {
+            rotate();
         }
         lines.append(line);
     }
 
     /** Begins a new file, which is complete or not there: a restart needs all that is carried. Without room the full one stays. */
-    private void rotate(byte[] carried) throws IOException {
+    private void rotate() throws IOException {
+        ByteArrayOutputStream carried = new ByteArrayOutputStream();
+        lastByGpu.values().forEach(carried::writeBytes);
         Path older = Records.older(file);
         Files.move(file, older, StandardCopyOption.REPLACE_EXISTING);
         try {
-            AtomicFile.replace(file, carried);
+            AtomicFile.replace(file, carried.toByteArray());
         } catch (IOException e) {
             Files.move(older, file);
             throw e;
