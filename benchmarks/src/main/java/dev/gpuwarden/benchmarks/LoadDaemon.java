@@ -10,17 +10,18 @@ import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.event.StoredEvent;
+import dev.gpuwarden.core.limit.Backoff;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -34,6 +35,9 @@ final class LoadDaemon {
         /** The number of streams that ended without this side's intent, by status. */
         final Map<Status.Code, LongAdder> ended = new ConcurrentHashMap<>();
     }
+
+    /** The daemon's own. */
+    private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(15), 0.5);
 
     private final String node;
     private final ManagedChannel channel;
@@ -142,7 +146,7 @@ final class LoadDaemon {
                 TimeUnit.SECONDS);
     }
 
-    /** Reconnects like the daemon: with a growing delay, and spread over time. */
+    /** Reconnects like the daemon. */
     private synchronized void ended(Status status) {
         if (closed) {
             return;
@@ -152,9 +156,7 @@ final class LoadDaemon {
         }
         reported = false;
         tally.ended.computeIfAbsent(status.getCode(), any -> new LongAdder()).increment();
-        long most = Math.min(15_000, 1_000L << Math.min(failures++, 4));
-        long wait = most / 2 + ThreadLocalRandom.current().nextLong(most / 2);
-        var unused = timer.schedule(this::connect, wait, TimeUnit.MILLISECONDS);
+        var unused = timer.schedule(this::connect, BACKOFF.pause(++failures).toMillis(), TimeUnit.MILLISECONDS);
     }
 
     synchronized void close() {
