@@ -2,10 +2,10 @@ package dev.gpuwarden.testkit.cluster;
 
 import dev.gpuwarden.testkit.Unchecked;
 import dev.gpuwarden.testkit.cluster.JsonPath.JsonTree;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -52,16 +52,21 @@ public final class ApiAudit {
 
     /** Returns the requests after an earlier end of the log. */
     public List<Request> since(long end) {
+        if (!Files.exists(log)) {
+            return List.of();
+        }
         return Unchecked.get(() -> {
-            byte[] all = Files.exists(log) ? Files.readAllBytes(log) : new byte[0];
-            String text = new String(Arrays.copyOfRange(all, (int) end, all.length), StandardCharsets.UTF_8);
-            // The last line may not be whole yet.
-            return text.substring(0, text.lastIndexOf('\n') + 1)
-                    .lines()
-                    .map(JsonTree::read)
-                    .filter(ApiAudit::ofProgram)
-                    .map(Request::of)
-                    .toList();
+            try (InputStream in = Files.newInputStream(log)) {
+                in.skipNBytes(end);
+                String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                // The last line may not be whole yet.
+                return text.substring(0, text.lastIndexOf('\n') + 1)
+                        .lines()
+                        .map(JsonTree::read)
+                        .filter(ApiAudit::ofProgram)
+                        .map(Request::of)
+                        .toList();
+            }
         });
     }
 
