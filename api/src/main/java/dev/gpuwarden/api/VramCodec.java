@@ -185,10 +185,20 @@ public final class VramCodec {
 
     /** @param text is truncated, and characters that control a terminal are replaced */
     public static Acknowledgement answer(String id, boolean accepted, String text) {
-        return Acknowledgement.newBuilder()
-                .setVramAnswer(
-                        VramAnswer.newBuilder().setId(id).setAccepted(accepted).setText(shown(text)))
-                .build();
+        return answer(VramAnswer.newBuilder().setId(id).setAccepted(accepted).setText(shown(text)));
+    }
+
+    /**
+     * Returns the answer to a request that was refused before an attempt.
+     *
+     * @param why is truncated, and characters that control a terminal are replaced
+     */
+    public static Acknowledgement refused(String id, String why) {
+        return answer(VramAnswer.newBuilder().setId(id).setUntried(true).setText(shown(why)));
+    }
+
+    private static Acknowledgement answer(VramAnswer.Builder answer) {
+        return Acknowledgement.newBuilder().setVramAnswer(answer).build();
     }
 
     /** Returns the text for an operator, safe to display. */

@@ -61,10 +61,22 @@ final class PodRemovals implements AutoCloseable {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** The end of a request. */
-    private record Result(String outcome, boolean accepted, String text) {
+    /**
+     * The end of a request.
+     *
+     * @param begun whether something was done to the pod, or may have been
+     */
+    private record Result(String outcome, boolean accepted, boolean begun, String text) {
+        static Result accepted(String outcome, String text) {
+            return new Result(outcome, true, true, text);
+        }
+
+        static Result failed(String outcome, String text) {
+            return new Result(outcome, false, true, text);
+        }
+
         static Result refused(String outcome, String text) {
-            return new Result(outcome, false, text);
+            return new Result(outcome, false, false, text);
         }
     }
 
@@ -100,7 +112,10 @@ final class PodRemovals implements AutoCloseable {
 
     private void answer(NodeLink link, Evict wanted, Result result) {
         metrics.removed(result.outcome());
-        link.answer(VramCodec.answer(wanted.getId(), result.accepted(), result.text()));
+        link.answer(
+                result.begun()
+                        ? VramCodec.answer(wanted.getId(), result.accepted(), result.text())
+                        : VramCodec.refused(wanted.getId(), result.text()));
     }
 
     private Result work(String node, Evict wanted, long since) {
@@ -113,17 +128,17 @@ final class PodRemovals implements AutoCloseable {
             return Result.refused("error", "the pod cannot be read: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Result.refused("error", "the aggregator stops");
+            return Result.failed("error", "the aggregator stops");
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "a request of node " + node + " to end a pod: this is a bug in gpuwarden", e);
-            return Result.refused("error", e.toString());
+            return Result.failed("error", e.toString());
         }
     }
 
     private Result remove(String node, Evict wanted) throws ApiException, InterruptedException {
         Optional<Map<String, Object>> pod = find(wanted);
         if (pod.isEmpty()) {
-            return new Result("gone", true, "the pod has ended already");
+            return Result.accepted("gone", "the pod has ended already");
         }
         Optional<String> refusal = RemovalCheck.refusal(node, wanted.getPodUid(), pod.get(), settings.resource());
         if (refusal.isPresent()) {
@@ -141,7 +156,7 @@ final class PodRemovals implements AutoCloseable {
                     "VramWouldRecycle",
                     "Dry run: gpuwarden would " + verb + " this pod: " + VramCodec.reason(wanted));
             return wanted.getRemoval() == Removal.REMOVAL_DRY_RUN
-                    ? new Result("dry_run", true, "dry run: the pod has an Event")
+                    ? Result.accepted("dry_run", "dry run: the pod has an Event")
                     : Result.refused("dry_run", "the aggregator ends no pod: its --vram.evictions is dry-run");
         }
         if (deletes && !settings.deletes()) {
@@ -157,7 +172,7 @@ final class PodRemovals implements AutoCloseable {
             throws InterruptedException {
         PodView view = PodView.of(pod);
         if (view.deleted().isPresent()) {
-            return new Result("gone", true, "the pod ends already");
+            return Result.accepted("gone", "the pod ends already");
         }
         Duration grace = RemovalCheck.grace(Duration.ofSeconds(wanted.getMostGraceSeconds()), pod);
         PodEviction removal = new PodEviction(api, Optional.of(grace), false);
@@ -172,14 +187,14 @@ final class PodRemovals implements AutoCloseable {
                 "pod " + view.path() + " " + view.uid() + " of node " + node + ": " + outcome.kind() + ": "
                         + VramCodec.reason(wanted));
         if (outcome instanceof PodEviction.Outcome.Refused refused) {
-            return Result.refused(refused.kind(), refused.why());
+            return Result.failed(refused.kind(), refused.why());
         }
         events.pod(
                 pod,
                 node,
                 "VramRecycled",
                 "gpuwarden has " + outcome.kind() + " this pod: " + VramCodec.reason(wanted));
-        return new Result(outcome.kind(), true, "the pod " + view.path() + " is " + outcome.kind());
+        return Result.accepted(outcome.kind(), "the pod " + view.path() + " is " + outcome.kind());
     }
 
     /** Reads the pod by a list, since this program may list pods and not get one. */

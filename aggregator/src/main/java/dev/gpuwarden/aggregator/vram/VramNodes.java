@@ -111,7 +111,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
             String id = report.hasEvict()
                     ? report.getEvict().getId()
                     : report.getAdvertise().getId();
-            link.answer(VramCodec.answer(id, false, "the node's Hello does not name " + settings.resource()));
+            link.answer(VramCodec.refused(id, "the node's Hello does not name " + settings.resource()));
         }
     }
 

@@ -31,7 +31,13 @@ class VramEvictClusterTest extends VramSetup {
         return plane.client().get("events/" + SPACE).toString();
     }
 
+    /** Asserts that the aggregator has refused the request itself, before an attempt. */
     private void assertRefused(VramAnswer answer, String why) {
+        assertThat(answer.getUntried()).isTrue();
+        assertNotAccepted(answer, why);
+    }
+
+    private void assertNotAccepted(VramAnswer answer, String why) {
         assertThat(answer.getText()).contains(why);
         assertThat(answer.getAccepted()).isFalse();
     }
@@ -122,7 +128,9 @@ class VramEvictClusterTest extends VramSetup {
                 spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}
                 """.formatted(SPACE));
         start(ActionMode.ARMED, false, false);
-        assertRefused(evict(SPACE, "guarded", Removal.REMOVAL_EVICT), "disruption budget");
+        VramAnswer tried = evict(SPACE, "guarded", Removal.REMOVAL_EVICT);
+        assertNotAccepted(tried, "disruption budget");
+        assertThat(tried.getUntried()).isFalse();
         assertThat(leaves(SPACE, "guarded")).isFalse();
         start(ActionMode.ARMED, false, true);
         assertThat(evict(SPACE, "guarded", Removal.REMOVAL_EVICT).getText()).contains("is deleted");

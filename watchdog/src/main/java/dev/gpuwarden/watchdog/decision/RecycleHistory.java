@@ -75,7 +75,8 @@ public final class RecycleHistory {
             Map<String, Row> rows = new LinkedHashMap<>();
             byWorkload.forEach((workload, row) -> rows.put(workload, new Row(row.lastNanos() + nanos, row.returns())));
             Map<String, Undone> shifted = new LinkedHashMap<>();
-            undone.forEach((workload, end) -> shifted.put(workload, new Undone(end.atNanos() + nanos, end.failures(), end.refusals())));
+            undone.forEach((workload, end) ->
+                    shifted.put(workload, new Undone(end.atNanos() + nanos, end.failures(), end.refusals())));
             return new State(rows, lastHourNanos.stream().map(at -> at + nanos).toList(), shifted);
         }
     }

@@ -49,7 +49,7 @@ public final class EvictActuator implements Actuator {
             VramRequests.Answer answer = aggregator
                     .evict(pod.get(), decision.reason(), mostGrace, Removal.REMOVAL_EVICT)
                     .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-            return new Outcome(answer.accepted(), answer.text());
+            return answer.begun() ? new Outcome(answer.accepted(), answer.text()) : Outcome.refused(answer.text());
         } catch (ExecutionException | TimeoutException e) {
             return new Outcome(false, "the aggregator has not answered: " + e);
         } catch (InterruptedException e) {

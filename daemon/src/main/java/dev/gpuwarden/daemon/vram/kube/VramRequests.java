@@ -56,9 +56,15 @@ public final class VramRequests implements PodControl {
     /**
      * The aggregator's answer.
      *
+     * @param begun whether something was done, or may have been
      * @param text for an operator, safe to display
      */
-    public record Answer(boolean accepted, String text) {}
+    public record Answer(boolean accepted, boolean begun, String text) {
+
+        Answer(boolean accepted, String text) {
+            this(accepted, true, text);
+        }
+    }
 
     /** @param resource extended resource in which pods state their budgets; empty if this node requests none */
     public VramRequests(String resource) {
@@ -119,7 +125,7 @@ public final class VramRequests implements PodControl {
     public CompletableFuture<Answer> evict(BudgetedPod pod, String reason, Duration mostGrace, Removal removal) {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         String refused = add(pod, reason, mostGrace, removal, answer);
-        return refused.isEmpty() ? answer : CompletableFuture.completedFuture(new Answer(false, refused));
+        return refused.isEmpty() ? answer : CompletableFuture.completedFuture(new Answer(false, false, refused));
     }
 
     /** Returns why the request is not sent; empty if it was added. */
@@ -215,7 +221,7 @@ public final class VramRequests implements PodControl {
 
     /** Completes the open request; ignores an answer to any other. */
     public void received(VramAnswer said) {
-        Answer answer = new Answer(said.getAccepted(), VramCodec.text(said));
+        Answer answer = new Answer(said.getAccepted(), !said.getUntried(), VramCodec.text(said));
         Optional<CompletableFuture<Answer>> waits;
         synchronized (this) {
             if (said.getId().equals(advertisedId)) {

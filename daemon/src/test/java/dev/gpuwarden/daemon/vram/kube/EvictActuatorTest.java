@@ -1,0 +1,90 @@
+package dev.gpuwarden.daemon.vram.kube;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.api.v1.Acknowledgement;
+import dev.gpuwarden.api.v1.BudgetedPod;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.GpuIdentity;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.daemon.vram.Actuator.Outcome;
+import dev.gpuwarden.daemon.vram.VramFixture;
+import dev.gpuwarden.watchdog.decision.Decision;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What counts as an attempt, of the requests to an aggregator. */
+@Timeout(30)
+class EvictActuatorTest {
+
+    private static final BudgetedPod POD = BudgetedPod.newBuilder()
+            .setUid("uid-a")
+            .setNamespace("ml")
+            .setName("a")
+            .build();
+
+    private static final Decision DECISION = VramFixture.incident(
+                    GpuIdentity.unknown(0, (Reading.Absent<?>) Reading.absent(Absence.NO_DATA)), Instant.EPOCH)
+            .decision();
+
+    private final VramRequests requests = new VramRequests(VramCodec.RESOURCE);
+    private final Actuator actuator = requests.eviction(
+            new PodTerms(requests::pods, () -> Reading.absent(Absence.NO_DATA), () -> 1), Duration.ofSeconds(5));
+
+    private void connect() {
+        requests.welcome(VramCodec.RESOURCE, new Wakeup());
+        VramCodec.pages(1, List.of(POD)).forEach(page -> requests.received(page.getBudgetedPods()));
+    }
+
+    private Outcome recycle(String uid) {
+        return actuator.recycle(DECISION, VramFixture.tenant(uid, 1800, 5000), Optional::empty);
+    }
+
+    /** @param answer by the id of the request */
+    private Outcome recycle(Function<String, Acknowledgement> answer) throws Exception {
+        connect();
+        CompletableFuture<Outcome> outcome = CompletableFuture.supplyAsync(() -> recycle("uid-a"));
+        String id = "";
+        while (id.isEmpty()) {
+            id = requests.next().map(report -> report.getEvict().getId()).orElse("");
+            Thread.sleep(1);
+        }
+        requests.received(answer.apply(id).getVramAnswer());
+        return outcome.join();
+    }
+
+    @Test
+    void aPodThatTheListLacksIsNoAttempt() {
+        connect();
+        assertThat(recycle("uid-b"))
+                .isEqualTo(Outcome.refused("the aggregator's list of budgets does not have uid-b any more"));
+    }
+
+    @Test
+    void aRequestWithoutAConnectionIsNoAttempt() {
+        connect();
+        requests.end();
+        assertThat(recycle("uid-a")).isEqualTo(Outcome.refused("the node has no connection to its aggregator"));
+    }
+
+    @Test
+    void aRefusalOfTheAggregatorIsNoAttempt() throws Exception {
+        assertThat(recycle(id -> VramCodec.refused(id, "the pod has the label")))
+                .isEqualTo(Outcome.refused("the pod has the label"));
+    }
+
+    @Test
+    void aRefusalOfTheApiServerIsAnAttempt() throws Exception {
+        assertThat(recycle(id -> VramCodec.answer(id, false, "a disruption budget")))
+                .isEqualTo(new Outcome(false, "a disruption budget"));
+    }
+}
