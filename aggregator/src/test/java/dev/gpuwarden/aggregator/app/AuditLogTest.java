@@ -68,13 +68,19 @@ class AuditLogTest {
         }
     }
 
-    @Test
-    void aRecordAfterACutOneBeginsALine() throws IOException {
-        Path path = Files.writeString(folder.resolve("audit.jsonl"), "before\nrec");
+    /** A record that an earlier process left unfinished is removed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"before\n", "before\nrec"})
+    void recordsFollowThoseOfAnEarlierProcess(String before) throws IOException {
+        Path path = Files.writeString(folder.resolve("audit.jsonl"), before);
         try (AuditFile file = AuditFile.open(path, 1000)) {
             file.write(record(1));
         }
         assertThat(Files.readString(path)).isEqualTo("before\nrecord 1\n");
+    }
+
+    @Test
+    void aRecordAfterACutOneOnStandardOutputBeginsALine() throws IOException {
         ByteArrayOutputStream taken = new ByteArrayOutputStream();
         AuditTarget output = AuditTarget.of(new OutputStream() {
             @Override
@@ -105,15 +111,6 @@ class AuditLogTest {
             file.write(record(28));
             assertThat(Files.readString(folder.resolve("audit.jsonl.8"))).isEqualTo("record 10\nrecord 11\n");
         }
-    }
-
-    @Test
-    void recordsFollowThoseOfAnEarlierProcess() throws IOException {
-        Path path = Files.writeString(folder.resolve("audit.jsonl"), "before\n");
-        try (AuditFile file = AuditFile.open(path, 1000)) {
-            file.write(record(1));
-        }
-        assertThat(Files.readString(path)).isEqualTo("before\nrecord 1\n");
     }
 
     @ParameterizedTest
