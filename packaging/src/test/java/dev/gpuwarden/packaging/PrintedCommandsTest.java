@@ -184,7 +184,7 @@ class PrintedCommandsTest {
                 PROGRAM.parseArgs(filled.toArray(new String[0]));
                 return Optional.empty();
             } catch (CommandLine.MissingParameterException e) {
-                // A sentence may name a command without the values that it needs. The parser looks at those first.
+                // A sentence may name a command without the values that it needs. The parser reports those first.
                 CommandSpec spec = e.getCommandLine().getCommandSpec();
                 return filled.stream()
                         .filter(word -> word.startsWith("-") && spec.findOption(word.split("=", 2)[0]) == null)

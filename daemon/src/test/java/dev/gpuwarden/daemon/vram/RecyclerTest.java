@@ -30,7 +30,7 @@ class RecyclerTest {
     private static final Supplier<Standing> NEEDED = () -> Standing.NEEDED;
 
     private final BlockingQueue<String> acts = new LinkedBlockingQueue<>();
-    /** What the watchdogs are notified of. */
+    /** The reasons that the watchdogs get. */
     private final BlockingQueue<NotRecycled> takenBack = new LinkedBlockingQueue<>();
 
     private final CountDownLatch slow = new CountDownLatch(1);

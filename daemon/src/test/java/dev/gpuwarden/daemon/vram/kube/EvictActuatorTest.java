@@ -22,7 +22,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What counts as an attempt, of the requests to an aggregator. */
+/** Requests to an aggregator: some are attempts, others are refused before one. */
 @Timeout(30)
 class EvictActuatorTest {
 
