@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** One run of one check. It bounds the findings and contains the check's failures. */
-final class CheckExecution {
+public final class CheckExecution {
 
     private static final System.Logger LOG = System.getLogger(CheckExecution.class.getName());
 
@@ -35,7 +35,17 @@ final class CheckExecution {
     private static final List<Outcome> WORST_FIRST =
             List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN, Outcome.PASS, Outcome.SKIPPED);
 
+    /** The codes of findings on the node as a whole that stand for results which a run did not give. */
+    private static final Set<String> INCOMPLETE = Set.of("check-failed", "check-hung", "too-many-findings");
+
     private CheckExecution() {}
+
+    /** Returns whether this finding stands for results that a run did not give, so that it concerns each part of the node. */
+    public static boolean isIncomplete(Finding finding) {
+        return finding.outcome() == Outcome.UNKNOWN
+                && finding.subject().equals(Subject.NODE)
+                && INCOMPLETE.contains(finding.code());
+    }
 
     /** Runs the check and returns its result. Never throws; a failure becomes an UNKNOWN finding. */
     static CheckResult run(

@@ -5,8 +5,10 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.health.Subject;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +35,7 @@ final class LoadAttempts {
     /**
      * The last run of one check.
      *
+     * @param result one finding, of the part
      * @param undecided number of runs in a row that could not decide
      * @param next time of the next run, in {@code System.nanoTime}; empty if the part has passed
      */
@@ -56,23 +59,36 @@ final class LoadAttempts {
     void ended(HealthEvent pending, Collection<CheckResult> results, long nanoTime) {
         for (CheckResult result : results) {
             Run last = runs.get(result.check().id());
-            Set<Outcome> open = result.findings().stream()
-                    .filter(finding -> Verification.concerns(finding, pending) && Verification.isOpen(finding))
-                    .map(Finding::outcome)
-                    .collect(Collectors.toSet());
-            int undecided = open.contains(Outcome.UNKNOWN) ? (last == null ? 0 : last.undecided()) + 1 : 0;
+            Finding finding = ofPart(pending, result);
+            int undecided = finding.outcome() == Outcome.UNKNOWN ? (last == null ? 0 : last.undecided()) + 1 : 0;
             runs.put(
                     result.check().id(),
-                    new Run(result, undecided, pause(open, undecided).map(pause -> nanoTime + pause.toNanos())));
+                    new Run(
+                            CheckResult.of(result.check(), result.at(), result.took(), List.of(finding)),
+                            undecided,
+                            pause(finding, undecided).map(pause -> nanoTime + pause.toNanos())));
         }
     }
 
+    /** Returns the worst finding of the part, an open one first. A run without one has proven nothing: it is UNKNOWN. */
+    private static Finding ofPart(HealthEvent pending, CheckResult result) {
+        return result.findings().stream()
+                .filter(finding -> Verification.concerns(finding, pending))
+                .min(Comparator.comparing((Finding finding) -> !Verification.isOpen(finding))
+                        .thenComparing(finding -> CheckResult.WORST_FIRST.indexOf(finding.outcome())))
+                .orElseGet(() -> Finding.unknown(
+                        "no-result",
+                        new Subject("the repaired part", pending.entities()),
+                        "the run gave no result of this part",
+                        "read the log of the daemon, and compare with 'gpuwarden check gpu-count gpu-state'"));
+    }
+
     /** Returns the pause before the next run; empty if there is none. */
-    private static Optional<Duration> pause(Set<Outcome> open, int undecided) {
-        if (open.isEmpty()) {
+    private static Optional<Duration> pause(Finding finding, int undecided) {
+        if (!Verification.isOpen(finding)) {
             return Optional.empty();
         }
-        if (open.contains(Outcome.FAIL)) {
+        if (finding.outcome() == Outcome.FAIL) {
             return Optional.of(AFTER_FAILURE);
         }
         if (undecided == 0) {

@@ -11,6 +11,7 @@ import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.daemon.check.CheckExecution;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -210,8 +211,9 @@ public final class Verification {
                 .build();
     }
 
+    /** Returns whether a finding is of the part of a pending fault. A run that broke off may have missed any part. */
     static boolean concerns(Finding finding, HealthEvent pending) {
-        return concerns(finding.subject().entities(), pending);
+        return concerns(finding.subject().entities(), pending) || CheckExecution.isIncomplete(finding);
     }
 
     /** Returns whether a part with these names is that of a pending fault. */

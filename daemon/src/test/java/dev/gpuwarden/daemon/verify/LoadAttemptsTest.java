@@ -62,6 +62,26 @@ class LoadAttemptsTest {
     }
 
     @Test
+    void runWithoutAFindingOfThePartHasProvenNothing() {
+        attempts.ended(PENDING, List.of(CheckResult.of(MEMORY, NOW, Duration.ZERO, List.of())), 0);
+        assertThat(due(Duration.ofSeconds(14))).containsExactly("gpu-results");
+        assertThat(Verification.verdict(PENDING, List.of(MEMORY), attempts.results())
+                        .open())
+                .containsExactly("gpumem (no-result)");
+    }
+
+    /** A proof that is no fault yet must not hide that the rest of the run is missing. */
+    @Test
+    void runThatHungBehindAWarningHasNotPassed() {
+        Finding once = Finding.warn("wrong-result-once", PART, "", "");
+        Finding hung = Finding.unknown("check-hung", Subject.NODE, "", "");
+        attempts.ended(PENDING, List.of(CheckResult.of(MEMORY, NOW, Duration.ZERO, List.of(once, hung))), 0);
+        assertThat(Verification.verdict(PENDING, List.of(MEMORY), attempts.results())
+                        .open())
+                .containsExactly("gpumem (check-hung)");
+    }
+
+    @Test
     void runWithoutADecisionIsRepeatedWithinSecondsAndThenLessOften() {
         ended(Duration.ZERO, RESULTS, Finding.pass("ok", PART, ""));
         Duration now = Duration.ZERO;

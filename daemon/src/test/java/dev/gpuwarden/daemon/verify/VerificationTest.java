@@ -99,6 +99,19 @@ class VerificationTest {
     }
 
     @Test
+    void checkThatBrokeOffMayHaveMissedAnyPart() {
+        for (String code : List.of("check-failed", "check-hung", "too-many-findings")) {
+            assertThat(verdict(pending(), Finding.unknown(code, Subject.NODE, "", ""))
+                            .open())
+                    .containsExactly("gpumem (" + code + ")");
+        }
+        assertThat(verdict(pending(), Finding.unknown("script-broken", Subject.NODE, "", ""))
+                        .open())
+                .as("a finding of the node alone")
+                .isEmpty();
+    }
+
+    @Test
     void faultOfTheNodeHasTheVerdictOfTheNodesOwnFindings() {
         HealthEvent node = Verification.after(
                         Repair.BOOT, List.of(XID.toBuilder().entities(List.of()).build()), NOW)
