@@ -62,7 +62,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
             return Math.min(alone.toDevice(), alone.toHost()) / 1e9;
         }
 
-        /** Returns the verdicts on the copied data: that of the host first. A GPU is judged by the copies that it is the source of. */
+        /** Returns the verdicts on the copied data: that of the host first. */
         List<ResultVerdict> verdicts() {
             List<ResultVerdict> verdicts = new ArrayList<>();
             verdicts.add(WrongResults.ofCopies("copies between host and GPU", alone.data()));
@@ -132,7 +132,11 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                 IntStream.range(0, uuids.size())
                         .filter(i -> together.get(i) instanceof Reading.Present<CopyRates>)
                         .mapToObj(uuids::get)
-                        .toList());
+                        .toList(),
+                IntStream.range(0, uuids.size())
+                        .filter(i -> isWrong(alone.get(i)) || isWrong(together.get(i)))
+                        .mapToObj(uuids::get)
+                        .collect(Collectors.toSet()));
         List<Reading<Rates>> rates = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
             Reading<CopyRates> shared = together.get(i);
@@ -142,29 +146,29 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         return rates;
     }
 
-    private Reading<CopyRates> awake(ComputeDriver driver, String uuid) {
+    /** Returns the best measurement of a link that wakes. The first wrong one, or the first without a result, is returned at once. */
+    Reading<CopyRates> awake(ComputeDriver driver, String uuid) {
         Reading<CopyRates> best = driver.copy(List.of(uuid), copies).get(0);
-        if (!(best instanceof Reading.Present<CopyRates>)) {
-            return best;
-        }
-        for (int i = 1; i < MOST_MEASUREMENTS; i++) {
+        for (int i = 1; i < MOST_MEASUREMENTS && isRight(best); i++) {
             Reading<CopyRates> next = driver.copy(List.of(uuid), copies).get(0);
-            if (!(next instanceof Reading.Present<CopyRates>)) {
+            if (!isRight(next)) {
                 return next;
             }
             double factor = sum(next) / sum(best);
-            boolean wrong = !isRight(best);
-            best = factor > 1 && !wrong ? next : best;
-            if (factor < RISING || wrong || !isRight(next)) {
-                return isRight(next) ? best : next;
+            best = factor > 1 ? next : best;
+            if (factor < RISING) {
+                break;
             }
         }
         return best;
     }
 
-    /** Returns whether the data came back right: a wrong result is kept, since another measurement may not repeat it. */
     private static boolean isRight(Reading<CopyRates> rates) {
-        return rates.asOptional().filter(both -> !both.data().isRight()).isEmpty();
+        return rates.asOptional().filter(both -> both.data().isRight()).isPresent();
+    }
+
+    private static boolean isWrong(Reading<CopyRates> rates) {
+        return rates.asOptional().filter(both -> !both.data().isRight()).isPresent();
     }
 
     private static double sum(Reading<CopyRates> rates) {

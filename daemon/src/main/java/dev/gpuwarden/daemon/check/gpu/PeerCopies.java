@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.check.Limits.Limit;
+import dev.gpuwarden.core.compute.CopiedData;
 import dev.gpuwarden.core.compute.PeerRates;
 import dev.gpuwarden.core.compute.ResultVerdict;
 import dev.gpuwarden.core.compute.WrongResults;
@@ -19,14 +20,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 
 /**
  * Copies between all pairs of GPUs. In each of n - 1 rounds every GPU is the source of one pair and the target of another,
  * so that a node of 16 GPUs takes 15 rounds and not 240.
  *
  * @param rates by pair; pairs that there was no time for are not among them
+ * @param wrongWithHost UUIDs of GPUs whose copies with the host are wrong
  */
-record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates) {
+record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates, Set<String> wrongWithHost) {
 
     /** Two copies before and some 50 us of copies: 0.1 ms for each pair over NVLink, 2 ms over PCIe. */
     static final CopyWork WORK = new CopyWork(8 << 20, Duration.ofNanos(50_000), Duration.ofSeconds(5));
@@ -35,9 +38,9 @@ record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates) {
     private static final Duration MOST = Duration.ofSeconds(20);
 
     /** Before the first copy. */
-    static final PeerCopies NONE = new PeerCopies(Map.of());
+    static final PeerCopies NONE = new PeerCopies(Map.of(), Set.of());
 
-    static PeerCopies measure(ComputeDriver driver, CopyWork work, List<String> uuids) {
+    static PeerCopies measure(ComputeDriver driver, CopyWork work, List<String> uuids, Set<String> wrongWithHost) {
         Map<PeerPair, Reading<PeerRate>> rates = new HashMap<>();
         long end = System.nanoTime() + MOST.toNanos();
         for (int shift = 1; shift < uuids.size() && System.nanoTime() < end; shift++) {
@@ -50,19 +53,36 @@ record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates) {
                 rates.put(pairs.get(i), measured.get(i));
             }
         }
-        return new PeerCopies(rates);
+        return new PeerCopies(rates, wrongWithHost);
     }
 
-    /** Returns the verdicts on wrong data of copies from a GPU; none if all is right. */
-    List<ResultVerdict> wrong(String from) {
-        return rates.entrySet().stream()
-                .filter(entry -> entry.getKey().fromUuid().equals(from))
-                .flatMap(entry -> entry.getValue().asOptional().stream()
-                        .map(rate -> WrongResults.ofCopies(
-                                "copies to " + entry.getKey().toUuid(), rate.data())))
-                .filter(ResultVerdict::accuses)
-                .sorted(Comparator.comparing(ResultVerdict::text))
-                .toList();
+    /**
+     * Returns the verdicts on wrong data of copies from and to a GPU; none if another GPU explains all of it. Of a wrong pair, the GPU with
+     * more wrong pairs is named, in either direction; first of all one whose copies with the host are wrong. Both are, if that is equal.
+     */
+    List<ResultVerdict> wrong(String own) {
+        Map<PeerPair, CopiedData> wrong = new HashMap<>();
+        Map<String, Integer> weights = new HashMap<>();
+        wrongWithHost.forEach(uuid -> weights.put(uuid, rates.size()));
+        rates.forEach((pair, reading) -> reading.asOptional()
+                .map(PeerRate::data)
+                .filter(data -> !data.isRight())
+                .ifPresent(data -> {
+                    wrong.put(pair, data);
+                    weights.merge(pair.fromUuid(), 1, Integer::sum);
+                    weights.merge(pair.toUuid(), 1, Integer::sum);
+                }));
+        List<ResultVerdict> verdicts = new ArrayList<>();
+        wrong.forEach((pair, data) -> {
+            boolean source = pair.fromUuid().equals(own);
+            String other = source ? pair.toUuid() : pair.fromUuid();
+            if ((source || pair.toUuid().equals(own))
+                    && weights.getOrDefault(own, 0) >= weights.getOrDefault(other, 0)) {
+                verdicts.add(WrongResults.ofCopies("copies " + (source ? "to " : "from ") + other, data));
+            }
+        });
+        verdicts.sort(Comparator.comparing(ResultVerdict::text));
+        return verdicts;
     }
 
     /**

@@ -6,17 +6,26 @@ import dev.gpuwarden.core.check.BoardLimits;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.check.RunListener;
+import dev.gpuwarden.core.compute.CopiedData;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
+import dev.gpuwarden.core.model.Absence;
+import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
 import dev.gpuwarden.core.port.ComputeDriver.CopyWork;
 import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -91,6 +100,31 @@ class PcieBandwidthCheckTest {
             assertThat(proofs).extracting(PcieBandwidthCheckTest::judged).containsExactly("FAIL pciebw-crippled");
             assertThat(judged(findings.get(7))).isEqualTo("FAIL pciebw-crippled");
         }
+    }
+
+    /** Returns a driver whose copies have these results, in turn. */
+    private static ComputeDriver copying(Deque<Reading<CopyRates>> results) {
+        return (ComputeDriver) Proxy.newProxyInstance(
+                ComputeDriver.class.getClassLoader(),
+                new Class<?>[] {ComputeDriver.class},
+                (proxy, method, arguments) -> List.of(results.remove()));
+    }
+
+    @Test
+    void firstWrongCopyEndsTheMeasurementOfALinkThatWakes() {
+        Reading<CopyRates> slow = Reading.of(new CopyRates(1e9, 1e9, new CopiedData(64, 0, OptionalLong.empty())));
+        Reading<CopyRates> fast = Reading.of(new CopyRates(2e9, 2e9, new CopiedData(64, 0, OptionalLong.empty())));
+        Reading<CopyRates> wrong = Reading.of(new CopyRates(1e9, 1e9, new CopiedData(64, 1, OptionalLong.of(8))));
+        Reading<CopyRates> none = Reading.absent(Absence.FAILED, 719, "launch failed");
+        PcieBandwidthCheck check = new PcieBandwidthCheck(SMALL, SMALL);
+        assertThat(check.awake(copying(new ArrayDeque<>(List.of(wrong, none))), "a"))
+                .isEqualTo(wrong);
+        assertThat(check.awake(copying(new ArrayDeque<>(List.of(slow, fast, wrong))), "a"))
+                .isEqualTo(wrong);
+        assertThat(check.awake(copying(new ArrayDeque<>(List.of(slow, none))), "a"))
+                .isEqualTo(none);
+        assertThat(check.awake(copying(new ArrayDeque<>(List.of(slow, fast, slow))), "a"))
+                .isEqualTo(fast);
     }
 
     @Test
