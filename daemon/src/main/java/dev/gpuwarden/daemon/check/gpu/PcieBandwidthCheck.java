@@ -50,12 +50,20 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     /** A node of 16 GPUs that all hang. */
     private static final Duration DEADLINE = Duration.ofSeconds(120);
 
-    /** The rates of one GPU in bytes a second: alone, while all GPUs copy, and between all GPUs. */
-    record Rates(String uuid, CopyRates alone, Reading<CopyRates> together, PeerCopies peers) {
+    /**
+     * The rates of one GPU in bytes a second: alone, while all GPUs copy, and between all GPUs.
+     *
+     * @param proof whether they are those of a run that goes on, in which no other program has taken a GPU
+     */
+    record Rates(String uuid, CopyRates alone, Reading<CopyRates> together, PeerCopies peers, boolean proof) {
         /** Returns the rates of a GPU while the other measurements are still to come. */
-        static Rates alone(String uuid, CopyRates alone) {
+        static Rates alone(String uuid, CopyRates alone, boolean proof) {
             return new Rates(
-                    uuid, alone, Reading.absent(Absence.PENDING, 0, "measured later in the run"), PeerCopies.NONE);
+                    uuid,
+                    alone,
+                    Reading.absent(Absence.PENDING, 0, "measured later in the run"),
+                    PeerCopies.NONE,
+                    proof);
         }
 
         double slower() {
@@ -120,7 +128,9 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
             int gpu = alone.size();
             Reading<CopyRates> own = awake(driver, uuid);
             alone.add(own);
-            own.asOptional().ifPresent(rates -> work.soFar(gpu, Rates.alone(uuid, rates)));
+            own.asOptional()
+                    .ifPresent(rates -> work.soFar(
+                            gpu, Rates.alone(uuid, rates, !work.stopped().getAsBoolean())));
         }
         reports.progress("copies between the host and all GPUs", parts - 2, parts);
         List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, copies);
@@ -141,7 +151,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         for (int i = 0; i < uuids.size(); i++) {
             Reading<CopyRates> shared = together.get(i);
             String uuid = uuids.get(i);
-            rates.add(alone.get(i).map(one -> new Rates(uuid, one, shared, peers)));
+            rates.add(alone.get(i).map(one -> new Rates(uuid, one, shared, peers, false)));
         }
         return rates;
     }
@@ -181,10 +191,9 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         RepeatedWrongNotes.addWrong(builder, rates.verdicts(), WRONG_COPY);
         OptionalLong generation = optional(builder, GpuMetric.PCIE_GENERATION_MAX);
         OptionalLong lanes = optional(builder, GpuMetric.PCIE_WIDTH);
-        if (lanes.isPresent() && generation.isPresent() && !busy(builder.gpu())) {
-            crippled(builder, whole(builder, new PcieLink(lanes.getAsLong(), generation.getAsLong())))
-                    .filter(least -> rates.slower() <= least.expected())
-                    .ifPresent(low -> low.report(builder, rates));
+        if (rates.proof() && lanes.isPresent() && generation.isPresent() && !busy(builder.gpu())) {
+            PcieLink link = new PcieLink(lanes.getAsLong(), generation.getAsLong());
+            crippled(builder, rates, link, whole(builder, link)).ifPresent(low -> low.report(builder, rates));
         }
     }
 
@@ -226,7 +235,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
             return false;
         }
         PcieLink link = new PcieLink(lanes.getAsLong(), generation.getAsLong());
-        if (rates.faster() > 1.05 * link.gigabytes()) {
+        if (!isPlausible(rates, link)) {
             builder.unknown(
                     "rate-implausible",
                     text(rates) + ", which is more than the link of " + link + " can carry",
@@ -235,8 +244,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         }
         PcieLink full = whole(builder, link);
         Optional<Low> floor = floor(builder, link, full);
-        Optional<Low> low = crippled(builder, full)
-                .filter(least -> rates.slower() <= least.expected())
+        Optional<Low> low = crippled(builder, rates, link, full)
                 .or(() -> floor.filter(least -> rates.slower() < least.expected()))
                 .or(() -> behind(builder, link.equals(full) ? siblings : List.of())
                         .filter(least -> rates.slower() < least.expected()));
@@ -277,13 +285,19 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         }
     }
 
-    private static Optional<Low> crippled(FindingBuilder builder, PcieLink full) {
+    private static boolean isPlausible(Rates rates, PcieLink link) {
+        return rates.faster() <= 1.05 * link.gigabytes();
+    }
+
+    /** Returns the reason to call a link crippled, which needs no comparison; empty if it is not, or if the rates are implausible. */
+    private static Optional<Low> crippled(FindingBuilder builder, Rates rates, PcieLink link, PcieLink full) {
         return builder.limit("pcie_bandwidth_fail_share")
                 .map(limit -> new Low(
                         true,
                         "pciebw-crippled",
                         limit.value() * full.gigabytes(),
-                        LimitText.brief(limit) + " of the peak of " + full));
+                        LimitText.brief(limit) + " of the peak of " + full))
+                .filter(least -> isPlausible(rates, link) && rates.slower() <= least.expected());
     }
 
     /** Returns the share of the link's peak, or the board's limit where that is laxer and the link is whole. */

@@ -25,6 +25,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,6 +126,38 @@ class PcieBandwidthCheckTest {
                 .isEqualTo(none);
         assertThat(check.awake(copying(new ArrayDeque<>(List.of(slow, fast, slow))), "a"))
                 .isEqualTo(fast);
+    }
+
+    /** A run of one GPU whose link is slow in one direction. Returns what was proven, and then the finding. */
+    private static List<String> proofs(String toHost, GpuAccess access) {
+        try (SimulatedNode node = SimulatedNode.start("t4")) {
+            node.set("gpu.0.copy.to-device", "1500");
+            node.set("gpu.0.copy.to-host", toHost);
+            List<Finding> proofs = new ArrayList<>();
+            CheckEnvironment around = CheckContexts.environment(
+                            node, CheckContexts.snapshot(node), BoardLimits.shipped(), RateHistory.NONE, access)
+                    .withProofs(proofs::add);
+            CheckPlan plan = CheckPlan.of(List.of(new PcieBandwidthCheck(SMALL, SMALL)));
+            proofs.addAll(
+                    CheckRunner.once(plan, around, RunListener.NONE).get(0).findings());
+            return proofs.stream().map(PcieBandwidthCheckTest::judged).toList();
+        }
+    }
+
+    @Test
+    void rateThatProvesNothingAtTheEndProvesNothingBefore() {
+        assertThat(proofs("10000", GpuAccess.OPEN)).containsExactly("FAIL pciebw-crippled", "FAIL pciebw-crippled");
+        assertThat(proofs("90000", GpuAccess.OPEN)).containsExactly("UNKNOWN rate-implausible");
+        GpuAccess taken = (check, load, gpus) -> List.of(new GpuAccess.Grant() {
+            @Override
+            public Optional<GpuAccess.Refusal> withdrawn() {
+                return Optional.of(new GpuAccess.Refusal("gpu-held", "a pod has it"));
+            }
+
+            @Override
+            public void close() {}
+        });
+        assertThat(proofs("10000", taken)).containsExactly("SKIPPED gpu-held");
     }
 
     @Test
