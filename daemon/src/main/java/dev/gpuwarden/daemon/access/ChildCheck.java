@@ -31,7 +31,11 @@ public record ChildCheck(List<String> settings, ProgramRunner programs) {
     private static final List<Path> FOLDERS =
             List.of(Path.of(System.getProperty("java.io.tmpdir")), Path.of("/dev/shm"));
 
-    private static final String SACRIFICE = "echo 1000 >/proc/self/oom_score_adj; exec \"$@\"";
+    /** Descriptor 3 takes the standard output for the reports: libraries and the JVM print to 1, also in the middle of a line. */
+    private static final String SACRIFICE = "echo 1000 >/proc/self/oom_score_adj; exec 3>&1 >&2; exec \"$@\"";
+
+    /** The file that a child writes its reports to. */
+    public static final Path REPORTS = Path.of("/proc/self/fd/3");
 
     /** Findings of 64 GPUs, three times over, and their notes. */
     private static final int MOST_OUTPUT = 1 << 20;

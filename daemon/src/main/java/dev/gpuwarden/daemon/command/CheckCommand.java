@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -127,14 +128,14 @@ public final class CheckCommand extends CheckingCommand {
         if (forDaemon == null) {
             return usual;
         }
-        PrintWriter out = spec.commandLine().getOut();
         try {
+            PrintWriter out = new PrintWriter(Files.newBufferedWriter(ChildCheck.REPORTS, StandardOpenOption.WRITE));
             child = ChildReport.of(names.get(0), forDaemon, usual, line -> {
                 out.println(line);
                 out.flush();
             });
         } catch (IOException e) {
-            throw new UserError(ChildCheck.OPTION + ": " + forDaemon + " cannot be read: " + e.getMessage());
+            throw new UserError(ChildCheck.OPTION + ": " + forDaemon + ": " + e);
         }
         return child.environment();
     }

@@ -146,6 +146,23 @@ class ChildStepTest {
         return child.run("gpumem", List.of(GPU), none, Duration.ofSeconds(1), () -> false);
     }
 
+    /** A library that prints, and whose buffer ends within a line, changes no report. */
+    @Test
+    void whatLibrariesPrintIsNoPartOfTheReports() throws InterruptedException {
+        String program = "echo NCCL version 2.18; printf '%s\\n' \"$1\" >" + ChildCheck.REPORTS
+                + "; printf 'half of a line'; printf '%s\\n' \"$2\" >" + ChildCheck.REPORTS + "; echo; echo '{}'";
+        ChildStep last = new ChildStep("gpumem", List.of(FAULT), Map.of(), Map.of(), List.of(), true);
+        ChildCheck child = new ChildCheck(List.of(), (command, folder, environment, timeout, stop) -> {
+            List<String> run = new ArrayList<>(command.subList(0, 4));
+            run.addAll(List.of("/bin/sh", "-c", program, "child", STEP.json(), last.json()));
+            return ChildRun.of(run, folder, environment, timeout, stop);
+        });
+        KeptState none = new KeptState(Map.of(), Map.of(), Optional.empty(), List.of());
+        ChildCheck.Answer answer = child.run("gpumem", List.of(GPU), none, Duration.ofSeconds(30), () -> false);
+        assertThat(answer.steps()).containsExactly(STEP, last);
+        assertThat(answer.result().asOptional()).contains(List.of(FAULT));
+    }
+
     private static String permissions(Path file) {
         try {
             return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
