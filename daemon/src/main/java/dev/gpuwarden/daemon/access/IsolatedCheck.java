@@ -70,15 +70,16 @@ public final class IsolatedCheck implements HealthCheck {
                 .toList();
         String where = " (in a child process: " + because + ")";
         try (GpuGrants grants = GpuGrants.request(context, check, gpus)) {
-            List<GpuSnapshot> granted = grants.gpus();
             long end = System.nanoTime() + deadline().minus(FOR_THE_END).toNanos();
-            List<GpuSnapshot> left = granted;
+            List<GpuSnapshot> left = grants.gpus();
+            List<GpuSnapshot> measured = left;
             Reading<List<Finding>> result = Reading.of(List.of());
             boolean complete = true;
             boolean again = !left.isEmpty();
             while (again) {
                 context.progress("measurements in a child process", 0, 0);
                 Duration time = Duration.ofNanos(end - System.nanoTime());
+                measured = left;
                 result = measured(context, left, time, grants.withdrawn(left), where);
                 List<GpuSnapshot> kept = grants.giveUpWithdrawn(left);
                 complete = kept.size() == left.size();
@@ -90,11 +91,12 @@ public final class IsolatedCheck implements HealthCheck {
                 left = kept;
             }
             Reading<List<Finding>> last = result;
+            List<GpuSnapshot> ofLast = measured;
             boolean all = complete;
             return EachGpu.answering(
                     context.node(),
                     // A crash comes first: it frees the GPU for a program that takes it in the same moment.
-                    gpu -> last instanceof Reading.Absent<?> crash && crash.code() != 0 && granted.contains(gpu)
+                    gpu -> last instanceof Reading.Absent<?> crash && crash.code() != 0 && ofLast.contains(gpu)
                             ? unknown("child-crashed", gpu, crash, where)
                             : finding(gpu, grants.refusal(gpu), all, last, where));
         }

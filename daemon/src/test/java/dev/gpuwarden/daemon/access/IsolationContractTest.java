@@ -7,6 +7,9 @@ import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuAccess;
+import dev.gpuwarden.core.check.GpuAccess.Grant;
+import dev.gpuwarden.core.check.GpuAccess.OpenGrant;
+import dev.gpuwarden.core.check.GpuAccess.Refusal;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.RateHistory;
@@ -22,8 +25,11 @@ import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.check.LastingState;
+import dev.gpuwarden.daemon.check.gpu.GpuResultsCheck;
 import dev.gpuwarden.daemon.history.RateFile;
 import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.script.ChildRun.End.CutOff;
+import dev.gpuwarden.daemon.script.ChildRun.End.Exited;
 import dev.gpuwarden.daemon.script.ProgramRunner;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.IOException;
@@ -36,6 +42,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,11 +117,15 @@ class IsolationContractTest {
     }
 
     private static HealthCheck isolated(HealthCheck check, SimulatedNode node, Isolation.Mode mode) {
-        InMemoryEvents events = new InMemoryEvents();
+        return isolated(check, mode, children(check, node), new InMemoryEvents());
+    }
+
+    private static HealthCheck isolated(
+            HealthCheck check, Isolation.Mode mode, ProgramRunner children, InMemoryEvents events) {
         return new IsolatedCheck(
                 check,
                 new Isolation(mode, () -> false, () -> Reading.absent(Absence.NO_DATA)),
-                new ChildCheck(List.of(), children(check, node)),
+                new ChildCheck(List.of(), children),
                 new CrashedChecks(events, events, "node-1", Clock.systemUTC()));
     }
 
@@ -215,6 +226,39 @@ class IsolationContractTest {
                         "FAIL 3 6 false [1.0, 2.0] Optional.empty; proven",
                         "FAIL 3 6 false [1.0, 2.0] Optional.empty; proven");
         assertThat(texts(Isolation.Mode.child)).isEqualTo(process);
+    }
+
+    /** A pod takes a GPU during the first child, and the second one crashes on the other GPU alone. */
+    @Test
+    void crashIsOfTheGpusOfTheLastChild() throws IOException {
+        AtomicInteger children = new AtomicInteger();
+        Refusal held = new Refusal("gpu-held", "a pod has it");
+        GpuAccess access = (check, load, gpus) -> List.of(
+                new Grant() {
+                    @Override
+                    public Optional<Refusal> withdrawn() {
+                        return children.get() == 0 ? Optional.empty() : Optional.of(held);
+                    }
+
+                    @Override
+                    public void close() {}
+                },
+                new OpenGrant());
+        InMemoryEvents events = new InMemoryEvents();
+        try (SimulatedNode node = start()) {
+            CheckEnvironment around = environment(node, RateHistory.NONE);
+            HealthCheck isolated = isolated(
+                    new GpuResultsCheck(),
+                    Isolation.Mode.child,
+                    (command, cwd, variables, timeout, stop) -> new ChildRun(
+                            children.incrementAndGet() == 1 ? new CutOff("was stopped") : new Exited(134), "", ""),
+                    events);
+            assertThat(run(isolated, around.withWork(around.work().withAccess(access)))
+                            .findings())
+                    .extracting(Finding::code)
+                    .containsExactly("gpu-held", "child-crashed");
+        }
+        assertThat(events.faults()).hasSize(1);
     }
 
     /** An input that a child process cannot have is refused in each process, so that a new check does not come to rely on it. */
