@@ -201,15 +201,20 @@ public final class GpuResultsCheck extends ComputeCheck<GpuResultsCheck.Measured
         List<Repetition<ProductResult>> all = new ArrayList<>(List.of(measured.cold()));
         all.addAll(measured.warm());
         List<ResultVerdict> verdicts = all.stream()
-                .map(repetition -> verdict(
-                        "tensor cores " + at(repetition),
-                        builder,
-                        Reading.of(repetition.result()),
-                        Optional.of(measured.expected())))
+                .map(repetition -> verdict(builder, repetition, measured.expected()))
                 .toList();
         List<ResultVerdict> wrong =
                 verdicts.stream().filter(ResultVerdict::accuses).toList();
         return wrong.isEmpty() ? verdicts.subList(0, 1) : wrong.subList(0, Math.min(MOST_WRONG, wrong.size()));
+    }
+
+    /** Returns a verdict whose text has the temperature, and whose key has not: the sizes of the growth count as one work. */
+    private static ResultVerdict verdict(
+            FindingBuilder builder, Repetition<ProductResult> repetition, Digest expected) {
+        ResultVerdict verdict = verdict(
+                "tensor cores " + at(repetition), builder, Reading.of(repetition.result()), Optional.of(expected));
+        return new ResultVerdict(
+                "tensor cores after " + repetition.after(), verdict.outcome(), verdict.wrongRuns(), verdict.text());
     }
 
     /** Returns "at 41 C, immediately" or "at 78 C, after 12.5 s of work". */
