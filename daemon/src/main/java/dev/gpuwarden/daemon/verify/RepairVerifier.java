@@ -42,7 +42,7 @@ public final class RepairVerifier implements AutoCloseable {
     private final Duration pause;
     private final Semaphore wake = new Semaphore(1);
     private final Map<List<?>, List<String>> logged = new HashMap<>();
-    private final Map<List<?>, LoadAttempts> attempts = new HashMap<>();
+    private final PartAttempts attempts = new PartAttempts();
     private final EventReader.Subscription subscription;
     private final Thread thread;
     private volatile boolean stopped;
@@ -119,6 +119,7 @@ public final class RepairVerifier implements AutoCloseable {
             List<CheckResult> results = checks.run(List.of());
             runWork(results);
             Set<HealthEvent> pending = pending();
+            attempts.pending(pending);
             store(OpenChecks.withoutPart(pending, faults.faults(), clock.instant()));
             pending.forEach(cause -> decide(cause, results));
         } catch (RuntimeException e) {
@@ -130,7 +131,9 @@ public final class RepairVerifier implements AutoCloseable {
 
     /** Runs the checks with a load on the GPUs that are ready for them. */
     private void runWork(List<CheckResult> results) {
-        List<HealthEvent> ready = pending().stream()
+        Set<HealthEvent> pending = pending();
+        attempts.pending(pending);
+        List<HealthEvent> ready = pending.stream()
                 .filter(this::mustCompute)
                 .filter(cause -> Verification.verdict(cause, checks.checks(), results)
                         .open()
@@ -138,7 +141,7 @@ public final class RepairVerifier implements AutoCloseable {
                 .toList();
         long now = System.nanoTime();
         Map<Set<String>, List<HealthEvent>> due = ready.stream()
-                .collect(Collectors.groupingBy(cause -> attempts(cause).due(work.checks(), now)));
+                .collect(Collectors.groupingBy(cause -> attempts.of(cause).due(work.checks(), now)));
         due.forEach((checks, causes) -> {
             if (!checks.isEmpty()) {
                 List<CheckResult> worked = work.run(
@@ -146,13 +149,9 @@ public final class RepairVerifier implements AutoCloseable {
                         gpu -> causes.stream()
                                 .anyMatch(cause -> Verification.concerns(
                                         Subject.of(gpu.identity()).entities(), cause)));
-                causes.forEach(cause -> attempts(cause).ended(cause, worked, System.nanoTime()));
+                causes.forEach(cause -> attempts.of(cause).ended(cause, worked, System.nanoTime()));
             }
         });
-    }
-
-    private LoadAttempts attempts(HealthEvent cause) {
-        return attempts.computeIfAbsent(cause.entities(), part -> new LoadAttempts());
     }
 
     private boolean mustCompute(HealthEvent cause) {
@@ -163,7 +162,7 @@ public final class RepairVerifier implements AutoCloseable {
         List<CheckInfo> all = new ArrayList<>(checks.checks());
         List<CheckResult> ended = new ArrayList<>(results);
         if (mustCompute(cause)) {
-            List<CheckResult> worked = attempts(cause).results();
+            List<CheckResult> worked = attempts.of(cause).results();
             all.addAll(work.checks());
             ended.addAll(worked);
             store(OpenChecks.changes(cause, faults.faults(), worked, clock.instant()));
@@ -171,7 +170,7 @@ public final class RepairVerifier implements AutoCloseable {
         Verdict verdict = Verification.verdict(cause, all, ended);
         if (verdict.open().isEmpty()) {
             store(List.of(Verification.verified(cause, verdict.text(), clock.instant())));
-            attempts.remove(cause.entities());
+            attempts.verified(cause);
             LOG.log(Level.INFO, "verified: " + cause.entities() + ": " + verdict.text());
         } else if (!verdict.open().equals(logged.put(cause.entities(), verdict.open()))) {
             LOG.log(

@@ -82,6 +82,22 @@ class LoadAttemptsTest {
     }
 
     @Test
+    void newCauseOfAPartDropsWhatItPassedBefore() {
+        HealthEvent second = PENDING.toBuilder().generated(NOW.plusSeconds(60)).build();
+        HealthEvent other = second.toBuilder()
+                .entities(List.of(Entity.gpu("GPU-00000000-0000-0000-0000-000000000000")))
+                .build();
+        PartAttempts parts = new PartAttempts();
+        parts.pending(Set.of(PENDING));
+        CheckResult passed = CheckResult.of(MEMORY, NOW, Duration.ZERO, List.of(Finding.pass("ok", PART, "")));
+        parts.of(PENDING).ended(PENDING, List.of(passed), 0);
+        parts.pending(Set.of(PENDING, other));
+        assertThat(parts.of(PENDING).results()).containsExactly(passed);
+        parts.pending(Set.of(second, other));
+        assertThat(parts.of(second).results()).isEmpty();
+    }
+
+    @Test
     void runWithoutADecisionIsRepeatedWithinSecondsAndThenLessOften() {
         ended(Duration.ZERO, RESULTS, Finding.pass("ok", PART, ""));
         Duration now = Duration.ZERO;
