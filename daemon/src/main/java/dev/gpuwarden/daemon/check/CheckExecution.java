@@ -32,9 +32,6 @@ public final class CheckExecution {
     private static final int MOST_CODE = 200;
     private static final int MOST_EVIDENCE = 64;
 
-    private static final List<Outcome> WORST_FIRST =
-            List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN, Outcome.PASS, Outcome.SKIPPED);
-
     /** The codes of findings on the node as a whole that stand for results which a run did not give. */
     private static final Set<String> INCOMPLETE = Set.of("check-failed", "check-hung", "too-many-findings");
 
@@ -106,8 +103,7 @@ public final class CheckExecution {
     }
 
     private static Finding both(Finding own, Finding proof) {
-        List<Outcome> order = CheckResult.WORST_FIRST;
-        boolean proofIsWorse = order.indexOf(proof.outcome()) < order.indexOf(own.outcome());
+        boolean proofIsWorse = rank(proof) < rank(own);
         Finding worse = proofIsWorse ? proof : own;
         Finding other = proofIsWorse ? own : proof;
         if (other.outcome() == Outcome.PASS
@@ -163,7 +159,11 @@ public final class CheckExecution {
     }
 
     private static Finding worse(Finding a, Finding b) {
-        return WORST_FIRST.indexOf(a.outcome()) <= WORST_FIRST.indexOf(b.outcome()) ? a : b;
+        return rank(a) <= rank(b) ? a : b;
+    }
+
+    private static int rank(Finding finding) {
+        return CheckResult.WORST_FIRST.indexOf(finding.outcome());
     }
 
     private static Finding bounded(Finding finding) {

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.check.gpu;
 
 import dev.gpuwarden.core.check.CheckContext;
+import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuHistory;
 import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.compute.WorkReadings;
@@ -31,9 +32,6 @@ import java.util.function.Function;
  * finding. Its message contains every part that is as bad as a WARN.
  */
 final class FindingBuilder {
-
-    private static final List<Outcome> WORST_FIRST =
-            List.of(Outcome.FAIL, Outcome.UNKNOWN, Outcome.WARN, Outcome.PASS, Outcome.SKIPPED);
 
     private final GpuSnapshot gpu;
     private final CheckContext context;
@@ -229,10 +227,10 @@ final class FindingBuilder {
         if (parts.isEmpty()) {
             skip("no-limit", "there is no limit to compare with");
         }
-        Outcome worst = parts.get(0).outcome();
-        for (Part part : parts) {
-            worst = WORST_FIRST.indexOf(part.outcome()) < WORST_FIRST.indexOf(worst) ? part.outcome() : worst;
-        }
+        Outcome worst = parts.stream()
+                .map(Part::outcome)
+                .min(Comparator.comparing(CheckResult.WORST_FIRST::indexOf))
+                .orElseThrow();
         boolean bad = worst == Outcome.FAIL || worst == Outcome.UNKNOWN;
         List<Part> shown = new ArrayList<>(parts.size());
         List<Measurement> evidence = new ArrayList<>();
@@ -247,8 +245,7 @@ final class FindingBuilder {
                         evidence.stream().noneMatch(other -> other.name().equals(value.name())))
                 .forEach(evidence::add);
         // The worst comes first, in whatever order they were found.
-        Outcome first = worst;
-        shown.sort(Comparator.comparing(part -> part.outcome() != first));
+        shown.sort(Comparator.comparing(part -> part.outcome() != worst));
         return finding(shown, evidence);
     }
 
