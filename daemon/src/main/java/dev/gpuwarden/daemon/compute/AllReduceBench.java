@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -217,10 +218,10 @@ public final class AllReduceBench {
         /** Waits until the rank that has failed by itself has ended the run. */
         private void awaitCause() {
             long end = System.nanoTime() + CAUSE.toNanos();
-            while (!abort.isRequested() && System.nanoTime() < end) {
-                if (allEnded(BETWEEN_QUESTIONS)) {
-                    return;
-                }
+            while (!abort.isRequested()
+                    && System.nanoTime() < end
+                    && !Thread.currentThread().isInterrupted()) {
+                LockSupport.parkNanos(BETWEEN_QUESTIONS.toNanos());
             }
         }
 
