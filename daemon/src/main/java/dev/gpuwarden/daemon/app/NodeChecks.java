@@ -113,16 +113,16 @@ record NodeChecks(
             Closer parts) {
         Clock clock = Clock.systemUTC();
         CheckEnvironment around = new CheckEnvironment(
-                sampler::snapshot,
-                history::of,
-                limits,
-                expectations,
-                kernelLog,
-                () -> Reading.of(store.leftOut()),
-                drivers.sources(sampler, access),
-                paths,
-                clock,
-                NodeBoot.of(young, paths, drivers.events().bootFile()));
+                        sampler::snapshot,
+                        history::of,
+                        limits,
+                        expectations,
+                        kernelLog,
+                        () -> Reading.of(store.leftOut()),
+                        drivers.sources(sampler, access),
+                        paths,
+                        clock)
+                .withBoot(NodeBoot.of(young, paths, drivers.events().bootFile()));
         CheckEventEmitter emitter = new CheckEventEmitter(plan, store, store, nodeName);
         emitter.begin(clock);
         CheckPlan run = plan.withLoadRunBy(check -> access.isolated(check, child));

@@ -59,34 +59,7 @@ public record CheckEnvironment(
         ConcurrentMap<String, Map<String, Long>> notes,
         Consumer<Finding> proofs) {
 
-    /** Returns an environment whose checks have no notes yet. */
-    public CheckEnvironment(
-            Supplier<NodeSnapshot> nodes,
-            Function<GpuIdentity, GpuHistory> histories,
-            Limits limits,
-            Expectations expectations,
-            Supplier<Reading<KernelLogStatus>> kernelLog,
-            Supplier<Reading<LeftOut>> leftOut,
-            WorkSources work,
-            NodePaths paths,
-            Clock clock,
-            NodeBoot boot) {
-        this(
-                nodes,
-                histories,
-                limits,
-                expectations,
-                kernelLog,
-                leftOut,
-                work,
-                paths,
-                clock,
-                boot,
-                new ConcurrentHashMap<>(),
-                finding -> {});
-    }
-
-    /** Returns an environment on a node of unknown age, without notes of its boot. */
+    /** Returns an environment on a node of unknown age, whose checks have no notes yet. */
     public CheckEnvironment(
             Supplier<NodeSnapshot> nodes,
             Function<GpuIdentity, GpuHistory> histories,
@@ -97,7 +70,19 @@ public record CheckEnvironment(
             WorkSources work,
             NodePaths paths,
             Clock clock) {
-        this(nodes, histories, limits, expectations, kernelLog, leftOut, work, paths, clock, NodeBoot.unknown());
+        this(
+                nodes,
+                histories,
+                limits,
+                expectations,
+                kernelLog,
+                leftOut,
+                work,
+                paths,
+                clock,
+                NodeBoot.unknown(),
+                new ConcurrentHashMap<>(),
+                finding -> {});
     }
 
     /** Returns the environment for a single run on a node, without history. */
