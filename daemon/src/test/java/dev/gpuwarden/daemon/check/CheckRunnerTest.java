@@ -25,6 +25,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -314,6 +315,15 @@ class CheckRunnerTest {
             assertThat(runner.run(List.of())).hasSize(4);
             assertThat(most).hasValue(1);
         }
+    }
+
+    @Test
+    void partThatCouldNotBeCheckedIsNotOneWithAWarning() {
+        Subject port = new Subject("port", List.of());
+        List<Finding> both = List.of(Finding.warn("slow", port, "", ""), Finding.unknown("not-readable", port, "", ""));
+        assertThat(CheckExecution.tidied(both, Set.of()))
+                .extracting(Finding::code)
+                .containsExactly("not-readable");
     }
 
     private static void sleep(long millis) {
