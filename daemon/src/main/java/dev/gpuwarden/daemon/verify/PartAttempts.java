@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The runs of the checks with a load on each pending part. What a part passed before its last repair proves nothing. One thread. */
+/** The runs of the checks with a load on each pending part. Those before the last repair of a part prove nothing. One thread. */
 final class PartAttempts {
 
     private final Map<List<Entity>, LoadAttempts> parts = new HashMap<>();

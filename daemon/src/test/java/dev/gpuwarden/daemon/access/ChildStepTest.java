@@ -148,7 +148,7 @@ class ChildStepTest {
 
     /** A library that prints, and whose buffer ends within a line, changes no report. */
     @Test
-    void whatLibrariesPrintIsNoPartOfTheReports() throws InterruptedException {
+    void textOfLibrariesIsNoPartOfTheReports() throws InterruptedException {
         String program = "echo NCCL version 2.18; printf '%s\\n' \"$1\" >" + ChildCheck.REPORTS
                 + "; printf 'half of a line'; printf '%s\\n' \"$2\" >" + ChildCheck.REPORTS + "; echo; echo '{}'";
         ChildStep last = new ChildStep("gpumem", List.of(FAULT), Map.of(), Map.of(), List.of(), true);

@@ -156,7 +156,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         return rates;
     }
 
-    /** Returns the best measurement of a link that wakes. The first wrong one, or the first without a result, is returned at once. */
+    /** Returns the best measurement of a link that wakes. The first wrong one, or the first without a result, ends it. */
     Reading<CopyRates> awake(ComputeDriver driver, String uuid) {
         Reading<CopyRates> best = driver.copy(List.of(uuid), copies).get(0);
         for (int i = 1; i < MOST_MEASUREMENTS && isRight(best); i++) {

@@ -57,8 +57,8 @@ record PeerCopies(Map<PeerPair, Reading<PeerRate>> rates, Set<String> wrongWithH
     }
 
     /**
-     * Returns the verdicts on wrong data of copies from and to a GPU; none if another GPU explains all of it. Of a wrong pair, the GPU with
-     * more wrong pairs is named, in either direction; first of all one whose copies with the host are wrong. Both are, if that is equal.
+     * Returns the verdicts on wrong data of copies from and to a GPU; none if another GPU explains all of it. A wrong pair names the GPU
+     * with more wrong pairs, in either direction; first of all one whose copies with the host are wrong. Both are named if that is equal.
      */
     List<ResultVerdict> wrong(String own) {
         Map<PeerPair, CopiedData> wrong = new HashMap<>();
