@@ -16,7 +16,7 @@ record SlurmReturn(SlurmNode node, RepairLog log, Clock clock) {
     private static final System.Logger LOG = System.getLogger(SlurmReturn.class.getName());
 
     /**
-     * Resumes the node, if its drain is this daemon's.
+     * Resumes the node, if its drain is this daemon's. A resume that fails is requested again by the next call.
      *
      * @param faulty returns true if a fault holds the node back now
      * @throws IOException if the disk does not take the intent; then Slurm resumes nothing
@@ -33,7 +33,12 @@ record SlurmReturn(SlurmNode node, RepairLog log, Clock clock) {
             log.record(last, RepairAttempt.RESUME, node.name(), true, "its drain is not this daemon's", start);
             return;
         }
-        log.step(last, new Step(RepairAttempt.RESUME, node.name(), false, "requested", Duration.ZERO, clock.instant()));
+        // Once: a resume that Slurm refuses is requested again each turn, and the record is bounded.
+        if (last.last(RepairAttempt.RESUME).filter(step -> !step.done()).isEmpty()) {
+            log.step(
+                    last,
+                    new Step(RepairAttempt.RESUME, node.name(), false, "requested", Duration.ZERO, clock.instant()));
+        }
         ManagerProgram resume = node.resume();
         if (resume.succeeded()) {
             log.record(last, RepairAttempt.RESUME, node.name(), true, resume.text(), start);
