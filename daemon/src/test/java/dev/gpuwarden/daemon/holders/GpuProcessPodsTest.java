@@ -6,12 +6,15 @@ import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.ProcessSearch;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.process.NodeTree;
+import dev.gpuwarden.daemon.process.OpenFiles;
 import dev.gpuwarden.daemon.process.ProcessOwners;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +36,31 @@ class GpuProcessPodsTest {
                 new GpuProcessPods(() -> NodeFixture.node(2), new ProcessOwners(node.paths()), folder.resolve("dev"));
         assertThat(pods.get())
                 .isEqualTo(new ProcessSearch(List.of(), Optional.of("processes are hidden from this user (hidepid)")));
+    }
+
+    /** The driver lists no GPU after a failure, and one GPU without a UUID. */
+    @Test
+    void aProcessWithAGpuThatTheDriverDoesNotListIsAReason() {
+        NodeTree node = new NodeTree(folder)
+                .process(70, 500, "python", "0::/kubepods/burstable/pod" + UID + "/" + "c".repeat(64))
+                .process(71, 500, "nvidia-persiste", "0::/system.slice/nvidia-persistenced.service")
+                .pod("ml", "squatter-0", UID, "main");
+        Path known = folder.resolve("dev/nvidia0");
+        GpuProcessPods pods = new GpuProcessPods(
+                () -> NodeFixture.node(0), new ProcessOwners(node.paths(), node.clock()), folder.resolve("dev"));
+        ProcessSearch none = pods.found(new OpenFiles.Search(Map.of(), Set.of(70, 71), Optional.empty()), Map.of());
+        assertThat(none.found()).isEmpty();
+        assertThat(none.missing().orElseThrow())
+                .startsWith("has a GPU open that the driver does not list: process 70 (python) of pod ml/squatter-0")
+                .doesNotContain("71");
+        ProcessSearch some = pods.found(
+                new OpenFiles.Search(Map.of(70, Set.of(known)), Set.of(70), Optional.empty()), Map.of(known, "GPU-a"));
+        assertThat(some.found()).containsExactly(new ProcessHolder("ml", "squatter-0", "main", "GPU-a"));
+        assertThat(some.missing()).as("it has a second GPU open").isEqualTo(none.missing());
+        node.process((int) ProcessHandle.current().pid(), 400, "java", "0::/kubepods/burstable/pod" + UID + "/d");
+        assertThat(pods.found(new OpenFiles.Search(Map.of(), Set.of(70), Optional.empty()), Map.of()))
+                .as("the daemon's own pod")
+                .isEqualTo(new ProcessSearch(List.of(), Optional.empty()));
     }
 
     @Test
