@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.cli.FileErrors;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -34,9 +36,10 @@ final class DiskSpace {
      * wrong path, missing rights and a read-only file system stay.
      */
     static boolean mayPass(IOException e, Path file) {
-        return PASSING.contains(FileErrors.why(e).toLowerCase(Locale.ROOT))
-                // The texts of the system are in the language of the user.
-                || free(file).filter(bytes -> bytes < TOO_LITTLE).isPresent();
+        return !(e instanceof AccessDeniedException)
+                && (PASSING.contains(FileErrors.why(e).toLowerCase(Locale.ROOT))
+                        // The texts of the system are in the language of the user.
+                        || free(file).filter(bytes -> bytes < TOO_LITTLE).isPresent());
     }
 
     /** Returns the cause with the folder and its free bytes. */
@@ -53,14 +56,20 @@ final class DiskSpace {
                 + free.map(bytes -> ", " + text(bytes) + " free").orElse("") + ")";
     }
 
-    /** Returns the bytes that this user may still write; empty if the file system does not report them. */
+    /**
+     * Returns the bytes that this user may still write; empty if the file system takes no writes, or does not report them. Read-only ones
+     * (squashfs, ISO 9660) report 0 free bytes, those without a size (ramfs, /proc) report 0 bytes in all.
+     */
     private static Optional<Long> free(Path file) {
         Path there = file;
         while (there.getParent() != null && !Files.exists(there)) {
             there = there.getParent();
         }
         try {
-            return Optional.of(Files.getFileStore(there).getUsableSpace());
+            FileStore store = Files.getFileStore(there);
+            return store.isReadOnly() || store.getTotalSpace() == 0
+                    ? Optional.empty()
+                    : Optional.of(store.getUsableSpace());
         } catch (IOException e) {
             return Optional.empty();
         }
