@@ -35,11 +35,21 @@ public final class WrappedMessage {
     private String head = "";
     private boolean headNames;
     private int age;
-    private int reached;
+    private long headNumber;
+    private long first;
 
     /** Returns the record's text, behind the text of the earlier records that belong to it. */
     public String join(String text) {
-        reached = 0;
+        return join(text, 0);
+    }
+
+    /**
+     * Returns the same text.
+     *
+     * @param number of the record, for {@link #first}
+     */
+    public String join(String text, long number) {
+        first = number;
         if (open.isPresent() && ++age > FARTHEST) {
             open = Optional.empty();
         }
@@ -50,6 +60,7 @@ public final class WrappedMessage {
         for (Parts parts : MESSAGES) {
             if (parts.begins(text, driver)) {
                 open = Optional.of(parts);
+                headNumber = number;
                 head = text.substring(0, Math.min(text.length(), LONGEST_HEAD));
                 headNames = PrintedAddress.first(text, driver).isPresent();
                 age = 0;
@@ -60,15 +71,15 @@ public final class WrappedMessage {
         if (open.isPresent()
                 && text.indexOf(open.get().tail(), driver) >= 0
                 && headNames == PrintedAddress.first(text, driver).isEmpty()) {
-            reached = age;
+            first = headNumber;
             open = Optional.empty();
             return head + " " + text.substring(driver);
         }
         return text;
     }
 
-    /** Returns the number of records between the last record and the one in which its message began. */
-    public int reachedBack() {
-        return reached;
+    /** Returns the number of the record in which the message of the last record began. */
+    public long first() {
+        return first;
     }
 }

@@ -19,12 +19,12 @@ class WrappedMessageTest {
             "               NVRM: fallen off the bus and is not responding to commands."
         };
         for (int i = 0; i < lines.length; i++) {
-            Optional<Signal> signal = KernelLogParser.standard().parse(wrapped.join(lines[i]));
+            Optional<Signal> signal = KernelLogParser.standard().parse(wrapped.join(lines[i], 10 * i));
             assertThat(signal.flatMap(Signal::pci)
                             .map(address -> Entity.pci(address).value()))
                     .isEqualTo(i == 3 ? Optional.of("0000:b3:00") : Optional.empty());
             assertThat(signal.isPresent()).isEqualTo(i >= 3);
-            assertThat(wrapped.reachedBack()).isEqualTo(i == 3 ? 3 : 0);
+            assertThat(wrapped.first()).isEqualTo(i == 3 ? 0 : 10 * i);
         }
     }
 
@@ -35,12 +35,12 @@ class WrappedMessageTest {
         WrappedMessage wrapped = new WrappedMessage();
         String[] lines = {head, "usb 1-1: new device", "[   12.000001] " + tail, "[   12.000002] " + tail};
         for (int i = 0; i < lines.length; i++) {
-            Optional<Signal> signal = KernelLogParser.standard().parse(wrapped.join(lines[i]));
+            Optional<Signal> signal = KernelLogParser.standard().parse(wrapped.join(lines[i], 10 * i));
             assertThat(signal.map(Signal::code)).isEqualTo(i == 2 ? Optional.of("bar-invalid") : Optional.empty());
             assertThat(signal.flatMap(Signal::pci)
                             .map(address -> Entity.pci(address).value()))
                     .isEqualTo(i == 2 ? Optional.of("0000:14:00") : Optional.empty());
-            assertThat(wrapped.reachedBack()).isEqualTo(i == 2 ? 2 : 0);
+            assertThat(wrapped.first()).isEqualTo(i == 2 ? 0 : 10 * i);
         }
         assertThat(KernelLogParser.standard()
                         .parse(wrapped.join(head + " " + tail))

@@ -42,6 +42,8 @@ final class XidDecoder {
     private final Map<XidMention, Unread> quoted = new EnumMap<>(XidMention.class);
     private long lines;
     private boolean byProgram;
+    /** The line in which the message of the last record began. */
+    private long first;
 
     XidDecoder(KernelLogParser parser) {
         this.parser = parser;
@@ -101,24 +103,31 @@ final class XidDecoder {
             if (mention != XidMention.NONE) {
                 (byProgram ? quoted : unread).merge(mention, new Unread(mention, 1, entry.line()), Unread::and);
             }
-            signal.ifPresent(known -> found.add(new Finding(entry.line() - wrapped.reachedBack(), withUuid(known))));
+            signal.ifPresent(known -> found.add(new Finding(first, withUuid(known))));
         }
         return found;
     }
 
     private Optional<Signal> signal(LogRecords.Entry entry) {
         return switch (entry.origin()) {
-            case KERNEL -> parser.parse(wrapped.join(entry.text()));
-            case LINE -> line(wrapped.join(entry.text()));
+            case KERNEL -> parser.parse(joined(entry));
+            case LINE -> line(joined(entry), entry.line());
             case PROGRAM -> {
                 byProgram = true;
+                first = entry.line();
                 yield GuestXid.read(entry.text());
             }
         };
     }
 
+    private String joined(LogRecords.Entry entry) {
+        String text = wrapped.join(entry.text(), entry.line());
+        first = wrapped.first();
+        return text;
+    }
+
     /** Reads a line behind its prefix, and behind what tools put before that. */
-    private Optional<Signal> line(String line) {
+    private Optional<Signal> line(String line, long number) {
         String text = line;
         for (int i = 0; i <= MOST_ENVELOPES; i++) {
             Optional<Signal> signal = parser.parse(text).or(guest(text));
@@ -126,7 +135,7 @@ final class XidDecoder {
                 return signal;
             }
             if (JsonRecords.isOne(text)) {
-                return onlyOne(JsonRecords.read(text, lines)).flatMap(this::signal);
+                return onlyOne(JsonRecords.read(text, number)).flatMap(this::signal);
             }
             Optional<String> inner = i < MOST_ENVELOPES ? LineEnvelope.open(text) : Optional.empty();
             if (inner.isEmpty()) {

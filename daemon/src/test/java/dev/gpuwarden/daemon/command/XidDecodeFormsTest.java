@@ -146,6 +146,21 @@ class XidDecodeFormsTest {
         assertThat(other.out()).contains("\"signal\":\"quoted\"").doesNotContain("\"signal\":\"xid\"");
     }
 
+    /** A message of a GPU that fell off the bus, in two records, and one that belongs to neither. */
+    @ParameterizedTest
+    @CsvSource({"json-pretty, 6, 4", "export, 6, 4", "verbose, 5, 4"})
+    void messageInTwoRecordsHasTheLineOfTheFirst(String form, int lines, int message) {
+        String text = form.equals("json-pretty") ? PRETTY : form.equals("export") ? EXPORT : VERBOSE;
+        String log = String.format(text, "kernel", "NVRM: The NVIDIA GPU 0000:b3:00.0")
+                + String.format(text, "kernel", "NVRM: fallen off the bus and is not responding to commands.")
+                + String.format(text, "syslog", "vmiop_log: (0x0): XID 43 detected on physical_chid:0x1c");
+        Program program = json(log);
+        assertThat(program.out().lines()).hasSize(2);
+        assertThat(program.out())
+                .startsWith("{\"line\":" + message + ",\"signal\":\"fallen_off_bus\",\"pci\":\"0000:b3:00\"")
+                .contains("{\"line\":" + (2 * lines + message) + ",\"signal\":\"guest_xid\"");
+    }
+
     @Test
     void binaryMessageOfTheExportFormatIsRead() {
         String record = "__CURSOR=s=1\n_TRANSPORT=kernel\nMESSAGE\n" + (char) 0x60 + "\0".repeat(7) + XID
