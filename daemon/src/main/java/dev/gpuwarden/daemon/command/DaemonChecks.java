@@ -12,10 +12,14 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.event.Fault;
+import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -33,6 +37,12 @@ final class DaemonChecks {
     /** Checks that users add may take minutes. */
     private static final long PATIENCE_MINUTES = 15;
 
+    private static final Comparator<CheckResult> BY_ID =
+            Comparator.comparing(result -> result.check().id());
+
+    /** Stands among the results where the daemon ran all checks, and then did not report its faults. */
+    private static final CheckInfo FAULTS = CheckInfo.of("daemon-faults", "NODE", "The daemon reports its faults.");
+
     private DaemonChecks() {}
 
     /** @param faults the current faults after the run; checks do not have those of the kernel log and of other reporters */
@@ -40,7 +50,8 @@ final class DaemonChecks {
 
     /**
      * Returns the results of these checks, sorted by ID. Empty if no daemon answers, or it does not run all of them; if a daemon
-     * answers, a note gives the reason.
+     * answers, a note gives the reason. If it reports no faults after the checks, all checks have a result UNKNOWN more: without the faults
+     * the node is not known to be fit. Named checks do without, and a note gives the reason.
      *
      * @param names empty for all
      * @param listener for the number of checks
@@ -69,17 +80,36 @@ final class DaemonChecks {
                             names.isEmpty()
                                     ? known.size()
                                     : (int) names.stream().distinct().count()));
-            List<Fault> faults =
+            return Optional.of(withFaults(node, socket, results, names.isEmpty(), note));
+        } catch (StatusRuntimeException e) {
+            note.accept(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
+            return Optional.empty();
+        }
+    }
+
+    private static Ran withFaults(
+            NodeClient node, Path socket, List<CheckResult> results, boolean all, Consumer<String> note) {
+        try {
+            return new Ran(
+                    results,
                     ClientCommand.queries(node)
                             .listFaults(ListFaultsRequest.getDefaultInstance())
                             .getFaultsList()
                             .stream()
                             .map(FaultCodec::fromWire)
-                            .toList();
-            return Optional.of(new Ran(results, faults));
+                            .toList());
         } catch (StatusRuntimeException e) {
-            note.accept(ClientFailure.of(e.getStatus(), socket).message() + "; this process runs the checks itself");
-            return Optional.empty();
+            String why = "the checks ran, and the faults of the daemon are not known: "
+                    + ClientFailure.of(e.getStatus(), socket).message();
+            if (!all) {
+                note.accept(why);
+                return new Ran(results, List.of());
+            }
+            List<CheckResult> more = new ArrayList<>(results);
+            Finding unknown = Finding.unknown("faults-unknown", Subject.NODE, why, "run gpuwarden status");
+            more.add(CheckResult.of(FAULTS, Instant.now(), Duration.ZERO, List.of(unknown)));
+            more.sort(BY_ID);
+            return new Ran(more, List.of());
         }
     }
 
@@ -105,7 +135,7 @@ final class DaemonChecks {
                         listener.ended(result);
                     }
                 });
-        results.sort(Comparator.comparing(result -> result.check().id()));
+        results.sort(BY_ID);
         return results;
     }
 }
