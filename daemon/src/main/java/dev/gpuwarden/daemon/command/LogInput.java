@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.daemon.kernlog.logfile.LineSplitter;
 import java.io.BufferedInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 
 /** A reader of a log that a user names: it unpacks gzip, reads UTF-16 and UTF-32, and refuses other compressed files by their first bytes. */
 final class LogInput {
@@ -71,9 +73,11 @@ final class LogInput {
      * @param name the file, for a message; "-" for standard input
      * @param taker accepts a line, and returns whether to go on
      * @return whether a line was longer than {@link #LONGEST_BYTES}, so that its end was not read
+     * @throws IOException also after the lines before a break were taken; the line in which the log breaks is not
      */
     static boolean read(InputStream in, String name, Predicate<String> taker) throws IOException {
-        InputStream plain = utf8(unpacked(new BufferedInputStream(in, BUFFER_BYTES), name));
+        Break broken = new Break();
+        InputStream plain = utf8(unpacked(new BufferedInputStream(broken.of(in), BUFFER_BYTES), name, broken));
         boolean[] open = {true};
         boolean[] cut = {false};
         LineSplitter.Lines lines = (bytes, from, to, end) -> {
@@ -84,6 +88,9 @@ final class LogInput {
         byte[] buffer = new byte[BUFFER_BYTES];
         for (int size = plain.read(buffer); open[0] && size >= 0; size = plain.read(buffer)) {
             splitter.feed(buffer, size, lines);
+        }
+        if (broken.cause != null) {
+            throw broken.cause;
         }
         splitter.end(lines);
         return cut[0];
@@ -101,14 +108,14 @@ final class LogInput {
         return first;
     }
 
-    private static BufferedInputStream unpacked(BufferedInputStream log, String name) throws IOException {
+    private static BufferedInputStream unpacked(BufferedInputStream log, String name, Break broken) throws IOException {
         BufferedInputStream in = log;
         String first = new String(first(in), StandardCharsets.ISO_8859_1);
         for (int layer = 0; first.startsWith("\u001f\u008b"); layer++) {
             if (layer == MOST_LAYERS) {
                 throw new PackedException("compressed with gzip more than " + MOST_LAYERS + " times");
             }
-            in = new BufferedInputStream(new GZIPInputStream(in, BUFFER_BYTES), BUFFER_BYTES);
+            in = new BufferedInputStream(broken.of(new GZIPInputStream(in, BUFFER_BYTES)), BUFFER_BYTES);
             first = new String(first(in), StandardCharsets.ISO_8859_1);
         }
         for (Packed packed : PACKED) {
@@ -139,6 +146,32 @@ final class LogInput {
     /** Returns whether ASCII in two bytes begins here: each second byte is zero. */
     private static boolean zeros(byte[] first, int zero) {
         return first[zero] == 0 && first[zero + 2] == 0 && first[1 - zero] > 0 && first[3 - zero] > 0;
+    }
+
+    /** The error at which a log breaks. It is an end to buffers, which would lose with it what they have read before. */
+    private static final class Break {
+
+        private @Nullable IOException cause;
+
+        InputStream of(InputStream log) {
+            return new FilterInputStream(log) {
+                @Override
+                public int read() throws IOException {
+                    byte[] one = new byte[1];
+                    return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+                }
+
+                @Override
+                public int read(byte[] to, int from, int length) {
+                    try {
+                        return super.read(to, from, length);
+                    } catch (IOException e) {
+                        cause = cause == null ? e : cause;
+                        return -1;
+                    }
+                }
+            };
+        }
     }
 
     /** Text of another character set, as UTF-8. */

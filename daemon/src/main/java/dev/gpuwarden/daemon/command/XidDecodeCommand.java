@@ -103,6 +103,9 @@ final class XidDecodeCommand implements Callable<Integer> {
         try (InputStream in = open()) {
             run.cut(LogInput.read(in, inputs.get(0), run));
         } catch (IOException e) {
+            if (run.begun()) {
+                var unused = run.end(spec.commandLine().getErr());
+            }
             throw new UncheckedIOException(shownName() + ": " + FileErrors.why(e), e);
         }
         return run.end(spec.commandLine().getErr()) ? ExitCode.OK : ExitCode.NOT_FIT;
@@ -160,6 +163,10 @@ final class XidDecodeCommand implements Callable<Integer> {
         @Override
         public boolean test(String line) {
             return shown(decoder.decode(line));
+        }
+
+        boolean begun() {
+            return decoder.lines() > 0;
         }
 
         void cut(boolean longer) {
