@@ -26,7 +26,8 @@ public final class AtomicFile {
     /**
      * Replaces the file, or creates it, and waits until the disk has it.
      *
-     * @throws IOException if the disk does not take it; then the file is as it was
+     * @throws IOException if the disk does not take it; then the file is as it was, or has the new content, whose name may not survive a
+     *     loss of power
      */
     public static void replace(Path file, byte[] content) throws IOException {
         Path unfinished = file.resolveSibling(file.getFileName() + UNFINISHED);

@@ -23,10 +23,23 @@ public final class LineLog {
     private static final byte[] LINE_BREAK = {'\n'};
 
     private final Path file;
+    private final FolderSync folder;
+    /** Whether the file is new, and the disk may not have its name. */
+    private boolean isNew;
 
     /** @param file is created with the first line; another program may move it away at any time */
     public LineLog(Path file) {
+        this(file, AtomicFile::syncFolder);
+    }
+
+    LineLog(Path file, FolderSync folder) {
         this.file = file;
+        this.folder = folder;
+    }
+
+    /** Makes the name of a new file durable. */
+    interface FolderSync {
+        void of(Path file) throws IOException;
     }
 
     /** Appends a line without its line break. See {@link #append(byte[])}. */
@@ -41,7 +54,7 @@ public final class LineLog {
      * @throws IOException if the disk does not take them; then the file has none of them, or a cut one that the next call removes
      */
     public void append(byte[] lines) throws IOException {
-        boolean isNew = Files.notExists(file);
+        isNew |= Files.notExists(file);
         // Only with APPEND can a file be written that the file system protects against all else (chattr +a).
         try (FileChannel out = FileChannel.open(
                 file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
@@ -52,13 +65,14 @@ public final class LineLog {
                 write(out, cut ? LINE_BREAK : NOTHING);
                 write(out, lines);
                 out.force(false);
+                if (isNew) {
+                    folder.of(file);
+                    isNew = false;
+                }
             } catch (IOException e) {
                 truncate(out, end);
                 throw e;
             }
-        }
-        if (isNew) {
-            AtomicFile.syncFolder(file);
         }
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +42,24 @@ class LineLogTest {
         assertThatThrownBy(() -> new LineLog(Path.of("/dev/full")).append("line"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("No space");
+    }
+
+    @Test
+    void aNewFileWhoseNameTheDiskDoesNotTakeHasNoLine() throws IOException {
+        Path file = folder.resolve("log");
+        List<Path> synced = new ArrayList<>();
+        LineLog log = new LineLog(file, each -> {
+            synced.add(each);
+            if (synced.size() == 1) {
+                throw new IOException("Input/output error");
+            }
+        });
+        assertThatThrownBy(() -> log.append("first")).hasMessage("Input/output error");
+        assertThat(file).isEmptyFile();
+        log.append("first");
+        log.append("second");
+        assertThat(synced).as("again for the next line, and then no more").containsExactly(file, file);
+        assertThat(Files.readString(file)).isEqualTo("first\nsecond\n");
     }
 
     @Test
