@@ -5,13 +5,11 @@ import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.core.health.Verdict;
-import dev.gpuwarden.daemon.view.CheckSummary;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Findings as text: a line for each complaint with its remedy, and the verdict. */
+/** Findings as text: a line for each complaint with its remedy. */
 final class FindingLines {
 
     private static final List<Outcome> COMPLAINTS = List.of(Outcome.FAIL, Outcome.WARN, Outcome.UNKNOWN);
@@ -53,27 +51,5 @@ final class FindingLines {
             out.println("SKIPPED  needs-time  a single run is too short for: " + Table.escape(waiting)
                     + "; the daemon evaluates it");
         }
-    }
-
-    /** @param passed text for the verdict FIT */
-    static String verdict(List<CheckResult> results, Verdict verdict, String passed) {
-        List<Finding> findings = NodeVerdict.findings(results);
-        return "verdict: "
-                + switch (verdict) {
-                    case FIT -> "fit" + CheckSummary.warnings(findings) + " (" + passed + ")";
-                    case NOT_FIT ->
-                        "not fit ("
-                                + count(
-                                        findings.stream()
-                                                .filter(f -> f.outcome() == Outcome.FAIL)
-                                                .count(),
-                                        "fault")
-                                + ")";
-                    case UNDECIDED -> "could not decide (" + CheckSummary.undecided(findings) + ")";
-                };
-    }
-
-    static String count(long count, String what) {
-        return CheckSummary.count(count, what);
     }
 }

@@ -7,6 +7,7 @@ import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuLoad;
+import dev.gpuwarden.core.check.MeasuredGpus;
 import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.health.Finding;
@@ -20,6 +21,7 @@ import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.GpuView;
@@ -115,7 +117,9 @@ public final class ScanCommand extends CheckingCommand {
                 out.println();
             }
             FindingLines.print(results, out);
-            out.println(FindingLines.verdict(results, verdict, passed(gpus)));
+            CheckSummary summary =
+                    new CheckSummary(results, true, false, List.of(), MeasuredGpus.of(results, Set.of()), false);
+            out.println("verdict: " + summary.conclusion(passed(gpus)));
         }
 
         private static void rows(Table table, GpuSnapshot gpu, List<Finding> findings) {
@@ -186,7 +190,7 @@ public final class ScanCommand extends CheckingCommand {
 
         private static String passed(List<GpuSnapshot> gpus) {
             long answering = gpus.stream().filter(Report::answers).count();
-            return FindingLines.count(answering, "GPU") + (answering == 1 ? " answers" : " answer");
+            return CheckSummary.count(answering, "GPU") + (answering == 1 ? " answers" : " answer");
         }
     }
 }

@@ -12,6 +12,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.daemon.grpc.NodeClient;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.FaultView;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -120,8 +121,8 @@ public final class SetHealthyCommand extends ClientCommand {
                 tree(meant, cleared, gpus),
                 out -> out.println(
                         dryRun
-                                ? "would clear " + FindingLines.count(groups(meant), "fault") + ", cleared nothing"
-                                : "cleared " + FindingLines.count(groups(meant), "fault")));
+                                ? "would clear " + CheckSummary.count(groups(meant), "fault") + ", cleared nothing"
+                                : "cleared " + CheckSummary.count(groups(meant), "fault")));
         return ExitCode.OK;
     }
 

@@ -5,6 +5,7 @@ import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.util.Text;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.FaultView;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -47,7 +48,7 @@ final class StatusFaults {
         if (shown.size() < all.size()) {
             List<Map<String, Object>> rest = all.subList(MOST_ROWS, all.size());
             long fatal = rest.stream().filter(StatusFaults::fatal).count();
-            out.println("and " + FindingLines.count(rest.size(), "more fault") + ", " + fatal
+            out.println("and " + CheckSummary.count(rest.size(), "more fault") + ", " + fatal
                     + " of them fatal; 'gpuwarden status -o json' has all");
         }
         out.println();

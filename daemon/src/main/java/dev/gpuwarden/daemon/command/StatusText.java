@@ -176,10 +176,10 @@ record StatusText(StatusReport report) {
         return switch (report.verdict()) {
             case FIT ->
                 "verdict: fit" + CheckSummary.warnings(findings) + notFatal() + " ("
-                        + FindingLines.count(report.count(Outcome.PASS), "check") + " passed)";
+                        + CheckSummary.count(report.count(Outcome.PASS), "check") + " passed)";
             case NOT_FIT ->
-                "verdict: not fit (" + FindingLines.count(report.fatal(), "fatal fault") + ", "
-                        + FindingLines.count(report.count(Outcome.FAIL), "failing check") + ")";
+                "verdict: not fit (" + CheckSummary.count(report.fatal(), "fatal fault") + ", "
+                        + CheckSummary.count(report.count(Outcome.FAIL), "failing check") + ")";
             case UNDECIDED -> {
                 String codes =
                         report.reasons().stream().map(Finding::code).distinct().collect(Collectors.joining(", "));

@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.view.CheckSummary;
 import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.watchdog.lint.BudgetLint;
 import dev.gpuwarden.watchdog.lint.LintFinding;
@@ -119,8 +120,8 @@ record VramLintReport(LintRules rules, List<Workload> workloads, List<String> un
             out.println("      " + Table.escape(finding.remedy()));
         }
         notes().forEach(note -> out.println("note: " + Table.escape(note)));
-        out.println(FindingLines.count(findings().size(), "finding") + " in "
-                + FindingLines.count(workloads.size(), "workload") + ", "
+        out.println(CheckSummary.count(findings().size(), "finding") + " in "
+                + CheckSummary.count(workloads.size(), "workload") + ", "
                 + budgeted().size() + " with a budget");
     }
 

@@ -45,7 +45,8 @@ public record CheckSummary(
         return all ? NodeVerdict.of(results, faults) : NodeVerdict.of(results);
     }
 
-    private boolean incomplete() {
+    /** Returns true if GPUs that were not measured are all that is missing to a pass. */
+    boolean incomplete() {
         return checked() == Verdict.FIT && !measured.complete() && !partial;
     }
 
@@ -62,6 +63,11 @@ public record CheckSummary(
 
     /** Returns for example "fit (23 checks passed)" or "passed". */
     public String conclusion() {
+        return conclusion(count(passed(), "check") + " passed" + (byDaemon ? ", run by the daemon" : ""));
+    }
+
+    /** @param passed text behind the verdict FIT on the node */
+    public String conclusion(String passed) {
         if (incomplete()) {
             return "INCOMPLETE (measured: " + measured.text() + "); free the GPUs and run it again, or --allow-partial";
         }
@@ -72,10 +78,7 @@ public record CheckSummary(
                 (all ? "fit" : "passed")
                         + part
                         + warnings(findings)
-                        + (all
-                                ? " (" + count(passed(), "check") + " passed" + (byDaemon ? ", run by the daemon" : "")
-                                        + ")"
-                                : byDaemon ? ", run by the daemon" : "");
+                        + (all ? " (" + passed + ")" : byDaemon ? ", run by the daemon" : "");
             case NOT_FIT -> (all ? "not fit (" : "failed, ") + wrong(findings) + (all ? ")" : "") + part;
             case UNDECIDED -> "could not decide (" + undecided(findings) + ")";
         };

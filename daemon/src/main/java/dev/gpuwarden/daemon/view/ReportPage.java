@@ -1,10 +1,8 @@
 package dev.gpuwarden.daemon.view;
 
 import dev.gpuwarden.core.check.CheckResult;
-import dev.gpuwarden.core.check.NodeVerdict;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
-import dev.gpuwarden.core.health.Verdict;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
@@ -64,10 +62,7 @@ public record ReportPage(String node, Instant at, NodeSnapshot snapshot, CheckSu
 
     /** Returns "fit", or "incomplete" where a GPU was not measured. */
     private String word() {
-        boolean incomplete = summary.verdict() == Verdict.UNDECIDED
-                && !summary.measured().complete()
-                && NodeVerdict.of(results()) == Verdict.FIT;
-        if (incomplete) {
+        if (summary.incomplete()) {
             return "incomplete, measured " + summary.measured().text();
         }
         String partial = summary.measured().complete()
