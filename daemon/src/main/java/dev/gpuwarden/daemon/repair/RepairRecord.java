@@ -26,7 +26,10 @@ import org.jspecify.annotations.Nullable;
 /** The lines of the record of repairs, one JSON object each: beginning, steps and end of each attempt (docs/operating/single-server-repair.md). */
 final class RepairRecord {
 
-    private static final int DEEPEST = 4;
+    private static final JsonReader READER = JsonReader.ofDepth(4);
+    /** Before each object of a line: earlier versions appended to a line that a full disk had cut. */
+    private static final String JOINED = "(?=\\{\"at\": ?\")";
+
     private static final int LONGEST_SHOWN = 200;
     private static final String UNKNOWN = "unknown";
 
@@ -90,8 +93,13 @@ final class RepairRecord {
         List<Integer> unreadable = new ArrayList<>();
         String last = "";
         for (int i = 0; i < lines.size(); i++) {
+            Optional<Map<String, @Nullable Object>> whole = tree(lines.get(i));
+            if (whole.isPresent()) {
+                last = add(attempts, whole.get(), i + 1);
+                continue;
+            }
             boolean readable = true;
-            for (String part : parts(lines.get(i))) {
+            for (String part : lines.get(i).split(JOINED)) {
                 Optional<Map<String, @Nullable Object>> tree = tree(part);
                 if (tree.isPresent()) {
                     last = add(attempts, tree.get(), i + 1);
@@ -107,14 +115,9 @@ final class RepairRecord {
         return new Content(List.copyOf(attempts.values()), unreadable);
     }
 
-    /** Returns the objects of a line: earlier versions appended to a line that a full disk had cut. */
-    private static List<String> parts(String line) {
-        return tree(line).isPresent() ? List.of(line) : List.of(line.split("(?=\\{\"at\": ?\")"));
-    }
-
     private static Optional<Map<String, @Nullable Object>> tree(String text) {
         try {
-            return Optional.of(JsonReader.ofDepth(DEEPEST).readObject(text));
+            return Optional.of(READER.readObject(text));
         } catch (IOException e) {
             return Optional.empty();
         }

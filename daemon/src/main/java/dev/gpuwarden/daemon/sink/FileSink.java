@@ -30,7 +30,7 @@ final class FileSink implements Sink {
     static final int TAIL_BYTES = 1 << 20;
 
     /** Levels of objects and lists in the JSON of an event. */
-    private static final int DEEPEST = 8;
+    private static final JsonReader READER = JsonReader.ofDepth(8);
 
     private final Path file;
     private final LineLog log;
@@ -95,9 +95,7 @@ final class FileSink implements Sink {
 
     private static Optional<String> id(String line) {
         try {
-            return JsonReader.ofDepth(DEEPEST).readObject(line).get("id") instanceof String id
-                    ? Optional.of(id)
-                    : Optional.empty();
+            return READER.readObject(line).get("id") instanceof String id ? Optional.of(id) : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();
         }
