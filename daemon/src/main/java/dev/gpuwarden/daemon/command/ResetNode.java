@@ -169,11 +169,11 @@ final class ResetNode implements ResettableNode {
                         .isPresent();
     }
 
+    /** Adds this command behind the sorted names, all of which begin with "process". */
     private List<String> withThisCommand(List<String> names) {
         if (!OpenFiles.ofThisProcess(files).isEmpty()) {
             names.add("this command, whose call into the driver has not returned");
         }
-        names.sort(null);
         return names;
     }
 

@@ -217,7 +217,7 @@ final class RepairLog {
                             end -> text.append(RepairRecord.end(attempt, end)).append('\n'));
         }
         AtomicFile.replace(file, text.toString());
-        attempts.values().retainAll(left);
+        attempts.values().removeIf(keep.negate());
         kept.setLength(0);
     }
 }

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Runs nvidia-smi. Each call blocks, and ends the program when its time is over. */
 public final class NvidiaSmi {
@@ -31,12 +32,8 @@ public final class NvidiaSmi {
             List.of("In use by another client", "being used by one or more other processes");
 
     /** Texts of other errors that are refusals before a reset (nvidia-smi 535.309, 580.159.04). */
-    private static final List<String> REFUSALS = List.of(
-            IN_USE.get(0),
-            IN_USE.get(1),
-            "do not meet the reset criterion",
-            "Insufficient Permissions",
-            "Not Supported");
+    private static final List<String> REFUSALS =
+            List.of("do not meet the reset criterion", "Insufficient Permissions", "Not Supported");
 
     private static final String UNSTABLE = "did not complete reset successfully";
 
@@ -94,7 +91,8 @@ public final class NvidiaSmi {
 
         private static boolean judged(int code, String output) {
             return ABOUT_GPU.contains(code)
-                    && (output.contains(UNSTABLE) || REFUSALS.stream().noneMatch(output::contains));
+                    && (output.contains(UNSTABLE)
+                            || Stream.of(IN_USE, REFUSALS).flatMap(List::stream).noneMatch(output::contains));
         }
 
         private static Set<PciAddress> reset(String output) {
