@@ -1,13 +1,8 @@
 package dev.gpuwarden.daemon.reset;
 
-import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
+import dev.gpuwarden.daemon.node.Sysfs;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,7 +11,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * The clients of the driver in the kernel: modules that can keep a GPU in use without a process that has its file open. No source
@@ -139,38 +133,22 @@ public record KernelClients(List<Module> modules, List<String> dri) {
         List<Module> modules = new ArrayList<>();
         while (!next.isEmpty()) {
             String name = next.remove();
-            Set<String> users = new TreeSet<>();
-            try (DirectoryStream<Path> holders =
-                    Files.newDirectoryStream(folder.resolve(name).resolve("holders"))) {
-                holders.forEach(holder -> users.add(holder.getFileName().toString()));
-            } catch (NoSuchFileException e) {
-                continue;
-            } catch (IOException | DirectoryIteratorException e) {
+            Reading<List<String>> holders = Sysfs.names(folder.resolve(name).resolve("holders"));
+            if (holders instanceof Reading.Absent<List<String>> absent) {
+                if (absent.cause() == Absence.NO_DATA) {
+                    continue;
+                }
                 return Reading.absent(
-                        Absence.FAILED, 0, "the users of kernel module " + name + " cannot be read: " + e);
+                        absent.cause(),
+                        0,
+                        "the users of kernel module " + name + " cannot be read: " + absent.detail());
             }
+            List<String> users = holders.asOptional().orElseThrow();
             users.stream().filter(seen::add).forEach(next::add);
-            Reading<Boolean> modeset = text(folder.resolve(name).resolve("parameters/modeset"))
+            Reading<Boolean> modeset = Sysfs.text(folder.resolve(name).resolve("parameters/modeset"))
                     .map(text -> text.equals("Y") || text.equals("1"));
-            modules.add(new Module(name, count(folder.resolve(name).resolve("refcnt")), users.size(), modeset));
+            modules.add(new Module(name, Sysfs.number(folder.resolve(name).resolve("refcnt")), users.size(), modeset));
         }
         return Reading.of(modules);
-    }
-
-    private static Reading<Long> count(Path file) {
-        Reading<String> text = text(file);
-        return text.asOptional().filter(digits -> digits.matches("-?\\d{1,9}")).isPresent()
-                ? text.map(Long::valueOf)
-                : text instanceof Reading.Present<String>
-                        ? Reading.absent(Absence.FAILED, 0, file + " has no number")
-                        : text.map(any -> 0L);
-    }
-
-    private static Reading<String> text(Path file) {
-        try {
-            return Reading.of(Files.readString(file).strip());
-        } catch (IOException e) {
-            return Reading.absent(Absence.NO_DATA, 0, file + ": " + FileErrors.why(e));
-        }
     }
 }

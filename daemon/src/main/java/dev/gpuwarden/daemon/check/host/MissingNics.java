@@ -5,6 +5,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.daemon.node.Sysfs;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;

@@ -8,6 +8,7 @@ import dev.gpuwarden.core.check.Limits.Limit;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.node.Sysfs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

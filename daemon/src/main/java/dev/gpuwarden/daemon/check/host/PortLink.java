@@ -7,6 +7,7 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Measurement;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.check.LastingState;
+import dev.gpuwarden.daemon.node.Sysfs;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.check.host;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.node.Sysfs;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;

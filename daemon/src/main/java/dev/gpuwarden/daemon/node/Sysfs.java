@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.check.host;
+package dev.gpuwarden.daemon.node;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Attributes of the kernel's /sys: short texts, each with a cause of absence. */
-final class Sysfs {
+public final class Sysfs {
 
     /** An attribute is at most a page (Documentation/filesystems/sysfs.rst). A file that is not the kernel's may be endless. */
     private static final int PAGE = 4096;
@@ -30,7 +30,7 @@ final class Sysfs {
     private Sysfs() {}
 
     /** Returns the text of an attribute; NO_DATA if there is no such file. */
-    static Reading<String> text(Path file) {
+    public static Reading<String> text(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             // A page for each of some hundred small files would be most of what the idle daemon allocates.
             byte[] bytes = new byte[SMALL];
@@ -49,7 +49,7 @@ final class Sysfs {
      * Returns the number at the beginning of the text, decimal or 0x: state files contain "4: ACTIVE", rates "400
      * Gb/sec (4X NDR)".
      */
-    static Reading<Long> number(Path file) {
+    public static Reading<Long> number(Path file) {
         return number(file, text(file));
     }
 
@@ -75,7 +75,7 @@ final class Sysfs {
     }
 
     /** Returns the names in a folder, sorted; NO_DATA if there is no such folder. */
-    static Reading<List<String>> names(Path folder) {
+    public static Reading<List<String>> names(Path folder) {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
             entries.forEach(entry -> names.add(entry.getFileName().toString()));
@@ -89,7 +89,7 @@ final class Sysfs {
     }
 
     /** Returns the full path of the link's target; empty if it has none. */
-    static Optional<Path> real(Path link) {
+    public static Optional<Path> real(Path link) {
         try {
             return Optional.of(link.toRealPath());
         } catch (IOException e) {
@@ -98,12 +98,12 @@ final class Sysfs {
     }
 
     /** Returns the last name of the link's target, for example of `driver`; empty if there is no such link. */
-    static String linked(Path link) {
+    public static String linked(Path link) {
         return real(link).map(Path::getFileName).map(Path::toString).orElse("");
     }
 
     /** Returns the address of the PCI device with this folder; empty if the folder is not one of a PCI device. */
-    static Optional<PciAddress> pci(Path folder) {
+    public static Optional<PciAddress> pci(Path folder) {
         Path name = folder.getFileName();
         // A whole name has domain and function: "pci0000:3a" is the root complex, and "3a:00" could be anything.
         return name == null || name.toString().length() < "0000:00:00.0".length()
