@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
+import dev.gpuwarden.api.kube.ForeignJanitor;
 import dev.gpuwarden.core.model.Identifiers;
 import java.time.Instant;
 import java.util.Comparator;
@@ -41,9 +42,6 @@ record Maintenance(
 
     /** The finalizer of this program, while it acts. */
     static final String FINALIZER = "gpuwarden.dev/janitor";
-
-    /** The finalizer of NVSentinel's janitor. */
-    static final String FOREIGN_FINALIZER = MaintenanceKind.GROUP + "/finalizer";
 
     /** The field manager of all writes of the janitor. */
     static final String MANAGER = "gpuwarden-janitor";
@@ -123,12 +121,6 @@ record Maintenance(
      * middle of an action of this one.
      */
     Optional<String> foreign() {
-        if (finalizers.contains(FOREIGN_FINALIZER)) {
-            return Optional.of(title() + " has the finalizer " + FOREIGN_FINALIZER + " of NVSentinel's janitor");
-        }
-        return statusManagers.stream()
-                .filter(manager -> !manager.startsWith("gpuwarden"))
-                .findFirst()
-                .map(manager -> "the status of " + title() + " is written by " + manager);
+        return ForeignJanitor.of(title(), finalizers, statusManagers);
     }
 }

@@ -8,6 +8,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
+import dev.gpuwarden.api.kube.ForeignJanitor;
 import dev.gpuwarden.core.util.BoundedMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,9 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** All maintenance resources of the cluster and those of users' templates, from one watch of each kind. Thread-safe. */
 final class MaintenanceResources implements MaintenanceView, AutoCloseable {
-
-    /** The finalizer of NVSentinel's janitor. */
-    static final String FOREIGN_FINALIZER = "janitor.dgxc.nvidia.com/finalizer";
 
     /** More than the creates that can be under way. */
     private static final int MOST_ENDED = 1_024;
@@ -270,7 +268,7 @@ final class MaintenanceResources implements MaintenanceView, AutoCloseable {
     /** Returns the resource that another janitor works on; empty if there is none. */
     static Optional<MaintenanceResource> foreign(List<MaintenanceResource> ofNode) {
         return ofNode.stream()
-                .filter(each -> each.finalizers().contains(FOREIGN_FINALIZER))
+                .filter(each -> each.finalizers().contains(ForeignJanitor.FINALIZER))
                 .findFirst();
     }
 

@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.remediation;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.api.kube.DriverUpgrade;
+import dev.gpuwarden.api.kube.ForeignJanitor;
 import java.util.Optional;
 
 /**
@@ -32,7 +33,7 @@ record RepairObstacle(String why, boolean foreign) {
         }
         return theirs.map(each -> "another janitor works on this node: "
                         + each.kind().resources().kind() + " " + each.name() + " has its finalizer "
-                        + MaintenanceResources.FOREIGN_FINALIZER)
+                        + ForeignJanitor.FINALIZER)
                 .or(() -> DriverUpgrade.underWay(node.labels()))
                 .or(() -> report.unfitFor(node))
                 .or(() -> breaker)

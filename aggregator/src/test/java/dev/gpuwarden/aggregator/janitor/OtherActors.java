@@ -6,6 +6,7 @@ import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import dev.gpuwarden.api.kube.DriverUpgrade;
+import dev.gpuwarden.api.kube.ForeignJanitor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -146,7 +147,7 @@ final class OtherActors {
             case 15 -> act("pods come and go", () -> world.tenants = random.nextInt(2));
             case 16 ->
                 share("adds its finalizer to", resource, () -> {
-                    resource.finalizers.add(Maintenance.FOREIGN_FINALIZER);
+                    resource.finalizers.add(ForeignJanitor.FINALIZER);
                     resource.changed();
                 });
             case 17 -> share("writes the status of", resource, () -> resource.writtenByOther(status(resource)));
@@ -206,7 +207,7 @@ final class OtherActors {
     void returnResources() {
         world.labels.remove(DriverUpgrade.LABEL);
         for (WorldResource resource : world.resources) {
-            if (resource.finalizers.remove(Maintenance.FOREIGN_FINALIZER)) {
+            if (resource.finalizers.remove(ForeignJanitor.FINALIZER)) {
                 resource.changed();
             }
             Maintenance read = resource.read();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.api.kube.ForeignJanitor;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -100,12 +101,12 @@ class OtherJanitorTest {
     void finalizerOfTheOtherInTheMiddleEndsTheActionAndUndoesIt(MaintenanceKind kind) {
         StepBench bench = new StepBench(kind, RebootProvider.JOB);
         bench.goUntilJob();
-        bench.resource.finalizers.add(Maintenance.FOREIGN_FINALIZER);
+        bench.resource.finalizers.add(ForeignJanitor.FINALIZER);
         bench.resource.changed();
         bench.go();
         assertThat(bench.condition(kind.doneCondition()).reason()).isEqualTo("OtherJanitor");
         assertThat(bench.resource.starts).isZero();
-        assertThat(bench.resource.finalizers).containsExactly(Maintenance.FOREIGN_FINALIZER);
+        assertThat(bench.resource.finalizers).containsExactly(ForeignJanitor.FINALIZER);
         isUndone(bench);
     }
 

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.api.kube.DriverUpgrade;
+import dev.gpuwarden.api.kube.ForeignJanitor;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -26,7 +27,6 @@ public final class MaintenanceGate {
     private static final int TOO_MANY = 429;
     private static final int NOT_FOUND = 404;
     private static final String DELETED = "deletionTimestamp";
-    private static final String FOREIGN_FINALIZER = "janitor.dgxc.nvidia.com/finalizer";
 
     /**
      * The act to test.
@@ -172,9 +172,9 @@ public final class MaintenanceGate {
         if (!status.text("completionTime").isEmpty()) {
             return Optional.of(which + "it to be in progress, seen its end at " + status.text("completionTime"));
         }
-        Optional<String> other = other(metadata);
+        Optional<String> other = ForeignJanitor.of(act.resource(), finalizers(metadata), statusManagers(metadata));
         if (other.isPresent()) {
-            return Optional.of(which + "one janitor, seen " + other.get() + " of another one");
+            return Optional.of(which + "one janitor, seen another: " + other.get());
         }
         Set<String> over = act.plural().equals("gpuresets") ? Set.of("ResetJobCompleted") : Set.of();
         return status.objects("conditions").stream()
@@ -186,17 +186,17 @@ public final class MaintenanceGate {
                         + each.text("reason"));
     }
 
-    /** Returns the trace of another janitor, which may act too; empty if there is none. */
-    private static Optional<String> other(JsonObject metadata) {
-        if (metadata.map().get("finalizers") instanceof List<?> all && all.contains(FOREIGN_FINALIZER)) {
-            return Optional.of("the finalizer " + FOREIGN_FINALIZER);
-        }
+    private static List<String> finalizers(JsonObject metadata) {
+        return metadata.map().get("finalizers") instanceof List<?> all
+                ? all.stream().map(String::valueOf).toList()
+                : List.of();
+    }
+
+    private static List<String> statusManagers(JsonObject metadata) {
         return metadata.objects("managedFields").stream()
                 .filter(each -> each.text("subresource").equals("status"))
                 .map(each -> each.text("manager"))
-                .filter(manager -> !manager.startsWith("gpuwarden"))
-                .findFirst()
-                .map(manager -> "a status written by " + manager);
+                .toList();
     }
 
     /**

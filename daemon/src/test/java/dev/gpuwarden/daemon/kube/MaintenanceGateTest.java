@@ -60,8 +60,8 @@ class MaintenanceGateTest {
                 "resource | 'generation': 2 | 'generation': 3 | expected the spec of generation 2, seen 3",
                 "resource | {'uid' | {'deletionTimestamp': 'x', 'uid' | expected it to stay, seen its deletion",
                 "resource | {'conditions | {'completionTime': 'T', 'conditions | seen its end at T",
-                "resource | {'uid' | {'finalizers': ['janitor.dgxc.nvidia.com/finalizer'], 'uid' | expected one janitor, seen the finalizer",
-                "resource | {'uid' | {'managedFields': [{'manager': 'janitor', 'subresource': 'status'}], 'uid' | written by janitor",
+                "resource | {'uid' | {'finalizers': ['janitor.dgxc.nvidia.com/finalizer'], 'uid' | expected one janitor, seen another: gpuresets/reset-1 has the finalizer",
+                "resource | {'uid' | {'managedFields': [{'manager': 'janitor', 'subresource': 'status'}], 'uid' | the status of gpuresets/reset-1 is written by janitor",
                 "resource | {'uid' | {'managedFields': [{'manager': 'gpuwarden-janitor', 'subresource': 'status'}], 'uid' | ``",
                 "resource | ServicesTornDown | ResetJobCompleted | seen ResetJobCompleted True",
             })
