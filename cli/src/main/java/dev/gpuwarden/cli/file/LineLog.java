@@ -24,7 +24,7 @@ public final class LineLog {
 
     private final Path file;
     private final FolderSync folder;
-    /** Whether the file is new, and the disk may not have its name. */
+    /** True while the file is new, and the disk may lack its name. */
     private boolean isNew;
 
     /** @param file is created with the first line; another program may move it away at any time */

@@ -39,7 +39,7 @@ class XidDecodeBrokenLogTest {
     /** A log that was rotated and compressed again has two layers. */
     @ParameterizedTest
     @CsvSource({"table, 1", "table, 2", "json, 1", "yaml, 1"})
-    void whatIsBeforeTheBreakIsExplained(String format, int layers) throws IOException {
+    void theLinesBeforeTheBreakAreExplained(String format, int layers) throws IOException {
         Random random = new Random(layers);
         StringBuilder text = new StringBuilder(XID);
         for (int i = 0; i < 2_000; i++) {
