@@ -163,15 +163,12 @@ public final class Janitor implements Reconciler {
         }
         boolean wrote = false;
         Optional<Scene> facts = reader.begin(known);
-        for (int steps = 0; facts.isPresent(); steps++) {
+        for (int steps = 1; facts.isPresent(); steps++) {
             Scene scene = facts.get();
             Maintenance resource = scene.resource();
             Step step = Steps.next(scene);
             if (step instanceof Step.ReadPods) {
                 step = Steps.next(reader.pods(scene));
-            }
-            if (steps == MOST_STEPS) {
-                step = new Step.Leave(Steps.notKept(resource, "of its last step"));
             }
             if (step instanceof Step.Wait wait) {
                 left.remove(resource.uid());
@@ -189,11 +186,24 @@ public final class Janitor implements Reconciler {
                 audits.after(resource, step, clock.instant());
             }
             written.flatMap(Written::resource).ifPresent(cache::answered);
+            if (steps == MOST_STEPS || step instanceof Step.SetStatus && storedNothing(resource, written)) {
+                leave(resource, Steps.notKept(resource, "of its last step"));
+                // Not as a write: another resource like this one would get a turn for it, and this one for the other's,
+                // without end.
+                return new Turn(false, Optional.of(Steps.LATER));
+            }
             wrote = true;
             Optional<Scene> answered = written.flatMap(made -> reader.answered(scene, made));
             facts = answered.isPresent() ? reader.after(answered.get()) : reader.all(known);
         }
         return new Turn(wrote, Optional.empty());
+    }
+
+    /** Returns true if the API server has kept nothing of a write: a write that changes something gives the object another version. */
+    private static boolean storedNothing(Maintenance before, Optional<Written> written) {
+        return written.flatMap(Written::resource)
+                .filter(now -> now.version().equals(before.version()))
+                .isPresent();
     }
 
     private void remember(Scene scene) {

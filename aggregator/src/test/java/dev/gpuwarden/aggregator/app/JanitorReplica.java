@@ -51,6 +51,11 @@ final class JanitorReplica implements AutoCloseable {
         }
     }
 
+    /** Returns the number of resources that the watches have brought and that have not ended, by kind. */
+    Map<String, Long> inProgress() {
+        return cache.inProgress();
+    }
+
     /** Makes all steps that are due on the node. */
     boolean works(String node) {
         try {

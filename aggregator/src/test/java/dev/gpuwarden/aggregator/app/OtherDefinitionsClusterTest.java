@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.testkit.cluster.ApiCall;
+import dev.gpuwarden.testkit.cluster.ApiFault;
+import dev.gpuwarden.testkit.cluster.FaultyApi;
+import java.time.Duration;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -145,6 +150,32 @@ class OtherDefinitionsClusterTest extends RepairFixture {
             assertThat(shop.actions).isEmpty();
             noOtherPodLeft();
             assertThat(controllers.failing()).isZero();
+        }
+    }
+
+    @Test
+    void resourcesWhoseDefinitionsKeepNothingCostFewWrites() throws Exception {
+        keepOnly("");
+        shop.create("GPUReset", "first", bad, "selector: {uuids: [" + GPU + "]}");
+        shop.create("RebootNode", "second", bad, "force: false");
+        Predicate<ApiCall> writes =
+                call -> call.method().equals("PATCH") && call.path().contains("/janitor.dgxc.nvidia.com/");
+        try (FaultyApi faulty = new FaultyApi(fleet.plane);
+                KubeClient api = fleet.asAggregator(faulty);
+                JanitorReplica replica = new JanitorReplica(api)) {
+            // A turn without an end fails instead.
+            faulty.fail(writes, 200, new ApiFault.Delay(Duration.ZERO));
+            faulty.fail(writes, ApiFault.broken());
+            until(() -> replica.inProgress().keySet().equals(KINDS.keySet()), "the watches bring both");
+            replica.works(bad);
+            long first = faulty.count(writes);
+            assertThat(first).as("writes of the first turns").isBetween(2L, 8L);
+            replica.works(bad);
+            assertThat(faulty.count(writes) - first)
+                    .as("writes of the next turns")
+                    .isLessThanOrEqualTo(2);
+            assertThat(fleet.eventReasons(bad)).contains("MaintenanceLeftToOthers");
+            assertThat(shop.running(bad)).isEmpty();
         }
     }
 }
