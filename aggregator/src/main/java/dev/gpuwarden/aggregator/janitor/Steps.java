@@ -57,7 +57,13 @@ final class Steps {
                     .complete(resource.kind().doneCondition(), false, refused.reason(), refused.message()));
         }
         Optional<String> upgrade = upgrade(scene);
-        return upgrade.isPresent() ? waiting(scene, "waits: " + upgrade.get()) : begin(scene);
+        if (upgrade.isEmpty()) {
+            return begin(scene);
+        }
+        // An upgrade can last for hours, and another program may need the node meanwhile.
+        return scene.lock().state() == Lock.State.OURS
+                ? new Step.ReleaseLock(scene.lock().leaseUid())
+                : waiting(scene, "waits: " + upgrade.get());
     }
 
     /** Returns the upgrade of the driver for which an action waits. A node that is given back needs no driver. */

@@ -51,6 +51,24 @@ class DriverUpgradeStepsTest {
         assertThat(bench.world.labels.values()).doesNotContain("paused-for-gpu-reset");
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = MaintenanceKind.class,
+            names = {"GPU_RESET", "REBOOT_NODE"})
+    void upgradeThatBeginsBeforeTheStartReleasesTheLock(MaintenanceKind kind) {
+        StepBench bench = new StepBench(kind, RebootProvider.JOB);
+        while (!bench.world.isLocked()) {
+            bench.world.write(bench.resource, bench.next(), bench.resource.version);
+        }
+        label(bench, "drain-required");
+        bench.go();
+        assertThat(bench.world.isLocked()).isFalse();
+        assertThat(bench.next()).isInstanceOf(Step.Wait.class);
+        label(bench, "upgrade-done");
+        bench.go();
+        assertThat(bench.resource.starts).isOne();
+    }
+
     @Test
     void rebootThatHasWaitedHasItsWholeTime() {
         StepBench bench = new StepBench(MaintenanceKind.REBOOT_NODE, RebootProvider.EXTERNAL);
