@@ -48,6 +48,11 @@ final class RuleErrors {
                 .map(entry -> entry.getKey() + ": " + entry.getValue());
     }
 
+    /** Forgets the errors of a rule set whose expressions have changed, or that is gone. */
+    synchronized void forget(String ruleSet) {
+        byRuleSet.remove(ruleSet);
+    }
+
     synchronized void clear() {
         byRuleSet.clear();
     }

@@ -65,7 +65,7 @@ public final class RuleSetStore {
     /**
      * Takes the result of an evaluation of a node's current faults.
      *
-     * @param unanswered the rule sets that failed; empty if none did, or the node has no faults
+     * @param unanswered the rule sets that failed; empty if none did, or the node has no faults or is gone
      */
     public void evaluated(String node, List<Unanswered> unanswered) {
         errors.replace(node, unanswered).forEach(failed);
@@ -104,6 +104,8 @@ public final class RuleSetStore {
                 resource.isPresent() ? resources.put(name, resource.get()) : resources.remove(name));
         // Our own writes of conditions arrive here too.
         if (complete && !spec(before).equals(spec(resource))) {
+            // The errors of the others are still those of their expressions.
+            errors.forget(name);
             compile();
         }
     }
@@ -130,7 +132,6 @@ public final class RuleSetStore {
         all.sort(java.util.Comparator.comparing(RuleCondition::ruleSet));
         conditions = List.copyOf(all);
         book = compiled;
-        errors.clear();
         changed.run();
     }
 
