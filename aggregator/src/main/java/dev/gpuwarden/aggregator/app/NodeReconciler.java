@@ -81,6 +81,7 @@ final class NodeReconciler {
                 stale ? Optional.of(() -> newest(node)) : Optional.empty(),
                 rules.book(),
                 mode);
+        decision.unanswered().ifPresent(sets -> rules.evaluated(node, sets));
         metrics.decided(decision, System.nanoTime() - start);
     }
 
@@ -89,12 +90,10 @@ final class NodeReconciler {
         Optional<CachedNode> there = cache.node(node);
         if (there.isEmpty()) {
             events.forget(node);
-            rules.evaluated(node, List.of());
             return;
         }
         Instant now = clock.instant();
         FaultReport report = FaultReport.of(node, cache.health(node), now);
-        rules.evaluated(node, quarantine.unanswered(report, rules.book()));
         if (mode == ActionMode.ARMED && report.unfitFor(there.get()).isEmpty()) {
             conditions.settle(there.get(), report.faults(), report.isWhole());
         }

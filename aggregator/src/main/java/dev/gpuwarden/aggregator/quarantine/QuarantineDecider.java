@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedLabel;
 import dev.gpuwarden.aggregator.quarantine.QuarantineState.AppliedTaint;
 import dev.gpuwarden.aggregator.quarantine.QuarantineState.Cancelled;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.Unanswered;
 import dev.gpuwarden.core.event.Fault;
 import java.io.IOException;
 import java.time.Instant;
@@ -90,23 +91,23 @@ public final class QuarantineDecider {
     private Decision decide() {
         Optional<String> unfit = report.unfitFor(node);
         if (unfit.isPresent()) {
-            return leave(unfit.get());
-        }
-        for (String label : NodeAnnotations.OPT_OUT) {
-            if ("false".equalsIgnoreCase(node.labels().get(label))) {
-                return leave("the node's label " + label + "=false excludes it from quarantine");
-            }
+            return new Decision.Leave(unfit.get(), false, Optional.empty());
         }
         QuarantineState session;
         try {
             session = QuarantineState.of(node);
         } catch (IOException e) {
-            return leave(e.getMessage() + ": repair or remove them");
-        }
-        if (report.monitorsAlone() && session.active() && !session.byMonitors()) {
-            return leave("stays in quarantine for faults that the node itself reported: " + report.why());
+            return new Decision.Leave(e.getMessage() + ": repair or remove them", false, Optional.empty());
         }
         QuarantineReasons held = QuarantineReasons.of(report.faults(), session, rules, node.forRules());
+        for (String label : NodeAnnotations.OPT_OUT) {
+            if ("false".equalsIgnoreCase(node.labels().get(label))) {
+                return leave("the node's label " + label + "=false excludes it from quarantine", held);
+            }
+        }
+        if (report.monitorsAlone() && session.active() && !session.byMonitors()) {
+            return leave("stays in quarantine for faults that the node itself reported: " + report.why(), held);
+        }
         Optional<String> undone = session.undoneOn(node);
         if (undone.isPresent()) {
             return cancel(session, held, undone.get());
@@ -116,11 +117,11 @@ public final class QuarantineDecider {
         }
         return session.active()
                 ? giveBack(session, held)
-                : leave("no fault that a rule matches" + (report.monitorsAlone() ? "; " + report.why() : ""));
+                : leave("no fault that a rule matches" + (report.monitorsAlone() ? "; " + report.why() : ""), held);
     }
 
-    private static Decision leave(String reason) {
-        return new Decision.Leave(reason, false);
+    private Decision leave(String reason, QuarantineReasons held) {
+        return new Decision.Leave(reason, false, held.evaluated(report));
     }
 
     private Decision hold(QuarantineState session, QuarantineReasons held) {
@@ -129,12 +130,13 @@ public final class QuarantineDecider {
                 && !effects.cordon()
                 && effects.taints().isEmpty()
                 && effects.labels().isEmpty()) {
-            return leave("rules match, but every taint that they request conflicts with a taint of another writer");
+            return leave(
+                    "rules match, but every taint that they request conflicts with a taint of another writer", held);
         }
         boolean charges = effects.takeCapacity() && !session.takesCapacity() && !(held.forced() && forcePasses);
         Optional<BreakerPolicy.Answer> passed = charges ? Optional.of(breaker.apply(node)) : Optional.empty();
         if (passed.isPresent() && !passed.get().allowed()) {
-            return new Decision.Leave(passed.get().reason(), true);
+            return new Decision.Leave(passed.get().reason(), true, held.evaluated(report));
         }
         String reason = Explanation.of(held, effects, report.names());
         NodePatch patch = new NodePatch(node);
@@ -185,14 +187,14 @@ public final class QuarantineDecider {
 
     private Decision giveBack(QuarantineState session, QuarantineReasons held) {
         if (report.unlisted() > 0) {
-            return leave(STAYS + report.unlisted() + " faults of it are not listed");
+            return leave(STAYS + report.unlisted() + " faults of it are not listed", held);
         }
         Optional<String> paused = node.labels().entrySet().stream()
                 .filter(label -> label.getValue().equals(MaintenanceKind.PAUSED))
                 .map(label -> label.getKey() + "=" + label.getValue())
                 .min(String::compareTo);
         if (paused.isPresent()) {
-            return leave(STAYS + "its services are stopped for a reset (label " + paused.get() + ")");
+            return leave(STAYS + "its services are stopped for a reset (label " + paused.get() + ")", held);
         }
         NodePatch patch = new NodePatch(node);
         undo(node, session, patch);
@@ -281,7 +283,7 @@ public final class QuarantineDecider {
             QuarantineReasons held,
             List<Fault> faults) {
         if (patch.operations().isEmpty()) {
-            return leave("in quarantine already: " + reason);
+            return leave("in quarantine already: " + reason, held);
         }
         patch.annotate(NodeAnnotations.DECIDED, Optional.of(milli(now)));
         List<Map<String, Object>> operations = patch.operations();
@@ -300,7 +302,7 @@ public final class QuarantineDecider {
                         .toList(),
                 breaker.orElse(""),
                 operations);
-        return new Decision.Act(kind, reason, operations, audit);
+        return new Decision.Act(kind, reason, operations, audit, held.evaluated(report));
     }
 
     /** A decision about one node. */
@@ -308,6 +310,9 @@ public final class QuarantineDecider {
 
         /** Returns the reason, as text for the operator. */
         String reason();
+
+        /** Returns the rule sets that cannot be evaluated for the node's faults; empty if that is unknown. */
+        Optional<List<Unanswered>> unanswered();
 
         enum Kind {
             QUARANTINE,
@@ -322,7 +327,13 @@ public final class QuarantineDecider {
         }
 
         /** @param patch one JSON patch of the Node, which fails if the Node has changed since it was read */
-        record Act(Kind kind, String reason, List<Map<String, Object>> patch, AuditRecord audit) implements Decision {
+        record Act(
+                Kind kind,
+                String reason,
+                List<Map<String, Object>> patch,
+                AuditRecord audit,
+                Optional<List<Unanswered>> unanswered)
+                implements Decision {
 
             /** Returns false in a dry run. */
             public boolean writes() {
@@ -331,6 +342,6 @@ public final class QuarantineDecider {
         }
 
         /** @param refused true if the breaker refused */
-        record Leave(String reason, boolean refused) implements Decision {}
+        record Leave(String reason, boolean refused, Optional<List<Unanswered>> unanswered) implements Decision {}
     }
 }

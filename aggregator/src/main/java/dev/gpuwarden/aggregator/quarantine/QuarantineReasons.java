@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -71,6 +72,16 @@ public record QuarantineReasons(
             sets.add(QuarantineRuleSet.FORCED);
         }
         return new QuarantineReasons(List.copyOf(faults), List.copyOf(events), sets, List.copyOf(unanswered), forced);
+    }
+
+    /**
+     * Returns the rule sets that cannot be evaluated for the faults of the report from which this follows; empty if that is unknown:
+     * a silent node may still have the fault of its own for which one failed.
+     */
+    Optional<List<RuleEvaluator.Unanswered>> evaluated(FaultReport report) {
+        return report.standing() == FaultReport.Standing.SILENT && unanswered.isEmpty()
+                ? Optional.empty()
+                : Optional.of(unanswered);
     }
 
     private static Map<HealthEvent, List<Fault>> byCause(List<Fault> current, QuarantineState session) {

@@ -8,7 +8,6 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
-import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -174,7 +173,7 @@ public final class QuarantineReconciler {
         if (!reason.equals(held.put(node.name(), reason))) {
             LOG.log(System.Logger.Level.INFO, "node " + node.name() + ": " + reason);
         }
-        return new Decision.Leave(reason, false);
+        return new Decision.Leave(reason, false, decision.unanswered());
     }
 
     /** Returns the decision from the cached Node, as a dry run. Sends no request, and changes nothing. */
@@ -184,30 +183,9 @@ public final class QuarantineReconciler {
                 .orElseGet(() -> noNode(report));
     }
 
-    /**
-     * Returns the rule sets that cannot be evaluated for the current faults of a node. A decision that leaves the node as it is
-     * does not state them.
-     */
-    public List<RuleEvaluator.Unanswered> unanswered(FaultReport report, RuleEvaluator rules) {
-        Optional<CachedNode> node =
-                cache.node(report.node()).filter(one -> report.unfitFor(one).isEmpty());
-        try {
-            return node.isEmpty()
-                    ? List.of()
-                    : QuarantineReasons.of(
-                                    report.faults(),
-                                    QuarantineState.of(node.get()),
-                                    rules,
-                                    node.get().forRules())
-                            .unanswered();
-        } catch (IOException e) {
-            // The decision states that the annotations cannot be read.
-            return List.of();
-        }
-    }
-
+    /** Returns the decision about a Node that is gone, and with it the faults for which rules are evaluated. */
     private static Decision noNode(FaultReport report) {
-        return new Decision.Leave("there is no Node " + report.node(), false);
+        return new Decision.Leave("there is no Node " + report.node(), false, Optional.of(List.of()));
     }
 
     private static boolean outrun(ApiException e) {

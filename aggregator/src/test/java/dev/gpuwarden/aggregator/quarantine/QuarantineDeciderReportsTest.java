@@ -3,6 +3,8 @@ package dev.gpuwarden.aggregator.quarantine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
+import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.Unanswered;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import java.util.List;
@@ -74,6 +76,25 @@ class QuarantineDeciderReportsTest extends QuarantineSetup {
         act(Decision.Kind.QUARANTINE, monitored(FaultReport.Standing.SILENT));
         act(Decision.Kind.CHANGE);
         assertThat(node.annotation("gpuwarden.dev/quarantined-by-monitors")).isNull();
+    }
+
+    @Test
+    void decisionHasTheRuleSetsThatFailOnlyIfTheyWereEvaluated() {
+        rules = RuleEvaluator.compile(List.of(rule("rack", "event.metadata['rack'] == 'r1'", 0, true, null, null)));
+        report(xid("79"));
+        List<Unanswered> failed = decide(YES).unanswered().orElseThrow();
+        assertThat(failed).extracting(Unanswered::ruleSet).containsExactly("rack");
+        assertThat(decide(monitored(FaultReport.Standing.SILENT), YES).unanswered())
+                .contains(failed);
+        FaultReport stale = new FaultReport("node-1", "u-1", FaultReport.Standing.STALE, "", List.of(), Set.of(), 0);
+        assertThat(decide(stale, YES).unanswered()).as("nothing is evaluated").isEmpty();
+        mend(xid("79"));
+        assertThat(decide(monitored(FaultReport.Standing.SILENT), YES).unanswered())
+                .as("the node's own faults are not evaluated")
+                .isEmpty();
+        assertThat(decide(YES).unanswered()).contains(List.of());
+        node.texts("annotations").put("quarantineHealthEvent", "[{");
+        assertThat(decide(YES).unanswered()).as("no state, no evaluation").isEmpty();
     }
 
     @Test

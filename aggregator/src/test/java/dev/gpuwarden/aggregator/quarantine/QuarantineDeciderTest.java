@@ -11,6 +11,7 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -160,7 +161,7 @@ class QuarantineDeciderTest extends QuarantineSetup {
     @Test
     void openBreakerRefusesQuarantinesAndPermitsReturns() {
         report(xid("79"));
-        assertThat(decide(NO)).isEqualTo(new Decision.Leave("breaker open", true));
+        assertThat(decide(NO)).isEqualTo(new Decision.Leave("breaker open", true, Optional.of(List.of())));
         act(Decision.Kind.QUARANTINE);
         report(xid("94"));
         assertThat(decide(NO)).as("it is out of service already").isInstanceOf(Decision.Act.class);
