@@ -35,7 +35,6 @@ import io.fabric8.kubernetes.client.Config;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,7 +152,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                             .map(Controllers::cache)
                             .orElseGet(() -> nodes.orElseThrow().cache()),
                     set,
-                    Clock.systemUTC())));
+                    api.clock())));
             VramPart part = tenants.isPresent() ? tenants.get().nodes() : VramPart.NONE;
             Supplier<Set<String>> unknown = () -> controllers
                     .map(Controllers::waitingFor)
@@ -166,7 +165,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             controllers
                     .filter(each -> web.pages())
                     .map(Controllers::view)
-                    .map(view -> new FleetView(view, api, decisions::last, Clock.systemUTC()))
+                    .map(view -> new FleetView(view, api, decisions::last, api.clock()))
                     .ifPresent(board -> sites.addAll(FleetPage.of(board, api, page)));
             ProbeHandler probes = new ProbeHandler(new Readiness(api, server, unknown)::pending, () -> "");
             WebServer pages = web.start(probes, sites, parts, stats);

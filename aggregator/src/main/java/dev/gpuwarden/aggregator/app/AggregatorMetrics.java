@@ -17,7 +17,6 @@ import dev.gpuwarden.cli.web.HttpHandler;
 import dev.gpuwarden.cli.web.Request;
 import dev.gpuwarden.cli.web.WebStats;
 import io.prometheus.metrics.model.snapshots.Labels;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -104,7 +103,7 @@ record AggregatorMetrics(
         controllers.drains().ifPresent(drains -> addDrains(all, drains));
         controllers.repairs().ifPresent(repairs -> {
             addRepairs(all, repairs.metrics());
-            all.gauge("gpuwarden_aggregator_maintenance_oldest_lock_seconds", repairs.oldestLockSeconds(Instant.now()));
+            all.gauge("gpuwarden_aggregator_maintenance_oldest_lock_seconds", repairs.oldestLockSeconds());
         });
     }
 

@@ -62,7 +62,9 @@ public final class Controllers implements AutoCloseable {
 
     private static final String BREAKER = "breaker";
 
-    private final Clock clock = Clock.systemUTC();
+    /** The clock of the API server, since a successor compares the times that this replica writes. */
+    private final Clock clock;
+
     private final Manager manager;
 
     private final QuarantineMetrics metrics = new QuarantineMetrics();
@@ -90,6 +92,7 @@ public final class Controllers implements AutoCloseable {
             Consumer<AuditRecord> audits,
             Optional<Draining> draining,
             Optional<Repairing> repairing) {
+        this.clock = api.clock();
         this.settings = settings;
         this.steps = StepModes.of(
                 draining.map(set -> set.settings().armed()),

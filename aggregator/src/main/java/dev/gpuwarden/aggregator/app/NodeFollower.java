@@ -3,18 +3,18 @@ package dev.gpuwarden.aggregator.app;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Manager;
-import java.time.Clock;
 import java.util.Set;
 
 /** All Nodes of the cluster, for an aggregator without controllers. It seeks no Lease. Thread-safe. */
 final class NodeFollower implements AutoCloseable {
 
     private final Manager manager;
-    private final NodeCache cache = new NodeCache(Clock.systemUTC());
+    private final NodeCache cache;
 
     /** Follows the Nodes from now on. Does not block. */
     NodeFollower(KubeClient api) {
         this.manager = new Manager(api);
+        this.cache = new NodeCache(api.clock());
         var unused = manager.watch(NodeCache.NODES, cache.nodes());
     }
 

@@ -35,6 +35,7 @@ public final class RepairController {
             RepairReconciler.Settings settings, Consumer<RepairAudit> audits, Optional<Maintaining> maintaining) {}
 
     private final boolean armed;
+    private final Clock clock;
     private final Optional<JanitorController> janitor;
     private final RepairReconciler repairs;
     private final WorkQueue queue;
@@ -49,6 +50,7 @@ public final class RepairController {
             Clock clock,
             Consumer<String> written) {
         this.armed = set.settings().armed();
+        this.clock = clock;
         this.janitor = set.maintaining().map(each -> new JanitorController(manager, api, cache, each, clock));
         this.repairs = manager.keep(new RepairReconciler(
                 api,
@@ -98,7 +100,8 @@ public final class RepairController {
     }
 
     /** Returns the age of the oldest action that has not ended, in seconds; 0 if there is none. */
-    long oldestLockSeconds(Instant now) {
+    long oldestLockSeconds() {
+        Instant now = clock.instant();
         return Math.max(
                 repairs.oldestLockSeconds(now),
                 janitor.map(each -> each.resources().oldestLockSeconds(now)).orElse(0L));

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.client;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.gpuwarden.core.util.PrivateKeys;
 import dev.gpuwarden.core.util.Text;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.Config;
@@ -14,13 +13,9 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -60,22 +55,28 @@ public final class KubeClient implements AutoCloseable {
     private final KubernetesSerialization json;
     private final String root;
     private final Duration patience;
-    private final ServerClocks clocks = new ServerClocks();
+    private final ServerClock clock;
 
-    private KubeClient(KubernetesClient client, Duration patience) {
+    private KubeClient(KubernetesClient client, Duration patience, Clock own) {
         this.client = client;
         this.patience = patience;
+        this.clock = new ServerClock(own);
         this.json = client.getKubernetesSerialization();
         this.root = client.getMasterUrl().toString().replaceAll("/+$", "");
     }
 
     /** Returns a client without any request, so the program also starts while the server is away. */
     public static KubeClient connect(Config config) {
-        return connect(config, PATIENCE);
+        return connect(config, PATIENCE, Clock.systemUTC());
     }
 
-    /** @param patience timeout of each request; the program's is ten seconds */
-    public static KubeClient connect(Config config, Duration patience) {
+    /**
+     * Returns a client like {@link #connect(Config)}.
+     *
+     * @param patience timeout of each request
+     * @param own clock of this machine, which may be wrong
+     */
+    public static KubeClient connect(Config config, Duration patience, Clock own) {
         OWN_VERSIONS.setLevel(Level.SEVERE);
         ClientKey.algorithm(config).ifPresent(config::setClientKeyAlgo);
         config.setConnectionTimeout(CONNECT_MILLIS);
@@ -91,12 +92,13 @@ public final class KubeClient implements AutoCloseable {
                         .withConfig(config)
                         .withKubernetesSerialization(trees)
                         .build(),
-                patience);
+                patience,
+                own);
     }
 
-    /** Returns a clock that follows the API server from now on, for as long as this client is used. */
-    public Clock serverClock(Clock own) {
-        return clocks.add(own);
+    /** Returns the clock of the API server, from its answers to this client so far; this machine's before the first. */
+    public Clock clock() {
+        return clock;
     }
 
     /** @throws ApiException also if the object does not exist */
@@ -220,11 +222,11 @@ public final class KubeClient implements AutoCloseable {
                 ? request.build()
                 : request.method(method, type, body).build();
         String what = method + " " + path;
-        List<Instant> sent = clocks.own();
+        Instant sent = clock.own();
         CompletableFuture<HttpResponse<byte[]>> answer = client.getHttpClient().sendAsync(ready, byte[].class);
         try {
             HttpResponse<byte[]> received = answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-            clocks.answered(sent, received.header("Date"));
+            clock.answered(sent, received.header("Date"));
             return read(what, received);
         } catch (TimeoutException e) {
             answer.cancel(true);
@@ -316,34 +318,6 @@ public final class KubeClient implements AutoCloseable {
 
         public static String encoded(String text) {
             return URLEncoder.encode(text, StandardCharsets.UTF_8);
-        }
-    }
-
-    /** The algorithm of a kubeconfig's key. The client takes a key for RSA if its PEM does not name the algorithm. */
-    static final class ClientKey {
-
-        private ClientKey() {}
-
-        /** Returns the algorithm; empty if there is no such key, or Java supports none of its kind. */
-        static Optional<String> algorithm(Config config) {
-            try {
-                Optional<byte[]> pem = pem(config);
-                return pem.isPresent()
-                        ? Optional.of(
-                                PrivateKeys.parse(pem.get(), "the client's key").getAlgorithm())
-                        : Optional.empty();
-            } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-                return Optional.empty();
-            }
-        }
-
-        private static Optional<byte[]> pem(Config config) throws IOException {
-            if (config.getClientKeyData() != null) {
-                return Optional.of(Base64.getMimeDecoder().decode(config.getClientKeyData()));
-            }
-            return config.getClientKeyFile() == null
-                    ? Optional.empty()
-                    : Optional.of(Files.readAllBytes(Path.of(config.getClientKeyFile())));
         }
     }
 }

@@ -1,9 +1,13 @@
 package dev.gpuwarden.aggregator.client;
 
+import java.lang.System.Logger.Level;
 import java.time.Clock;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The time of the API server, from the dates of its answers. Replicas write times that a successor compares, and the clock of one
@@ -11,6 +15,8 @@ import java.time.ZoneId;
  * away, since dates are whole seconds, and corrects nothing that is within that. Thread-safe.
  */
 public final class ServerClock extends Clock {
+
+    private static final System.Logger LOG = System.getLogger(ServerClock.class.getName());
 
     private final Clock own;
     private Duration ahead = Duration.ZERO;
@@ -20,9 +26,27 @@ public final class ServerClock extends Clock {
         this.own = own;
     }
 
-    /** Returns the time of the own clock, for the times of a request and its answer. */
+    /** Returns the time of the own clock, for the time of a request. */
     Instant own() {
         return own.instant();
+    }
+
+    /**
+     * Learns from an answer that has just arrived.
+     *
+     * @param sent result of {@link #own} before the request
+     * @param header date in the form of HTTP; one that is missing or cannot be read changes nothing
+     */
+    void answered(Instant sent, @Nullable String header) {
+        if (header == null) {
+            return;
+        }
+        Instant received = own();
+        try {
+            answered(sent, received, Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(header)));
+        } catch (DateTimeException e) {
+            LOG.log(Level.DEBUG, "the date of an answer cannot be read: " + header);
+        }
     }
 
     /**

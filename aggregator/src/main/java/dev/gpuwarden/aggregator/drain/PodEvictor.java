@@ -108,6 +108,12 @@ final class PodEvictor implements AutoCloseable {
                 drain.givenUp(pod.uid());
                 return;
             }
+            if (!plan.isDue(clock.instant())) {
+                // The read has shown that the clock of the decision was ahead.
+                drain.givenUp(pod.uid());
+                again.accept(decided.name());
+                return;
+            }
             if (plan.step() == Step.SIGNAL) {
                 requestSignal(node.get(), drain, plan);
                 again.accept(decided.name());

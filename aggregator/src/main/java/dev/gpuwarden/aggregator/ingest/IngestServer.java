@@ -63,7 +63,8 @@ public final class IngestServer implements AutoCloseable {
             WritePace pace) {
         this.options = options;
         NodeHealthClient healths = new NodeHealthClient(api, memory);
-        Clock clock = Clock.systemUTC();
+        // The replica that leads judges the age of a report by this clock.
+        Clock clock = api.clock();
         PageAuthorizer visitors = new PageAuthorizer(api, System::nanoTime);
         this.reports = new UplinkService(
                 healths,

@@ -53,7 +53,7 @@ public final class Janitor implements Reconciler {
      *
      * @param provider carries out reboots and terminations if the settings refer to one
      * @param gpus returns the GPUs that a node reports
-     * @param clock clock of this machine. Times are those of the API server, which a successor compares with its own
+     * @param clock clock of the API server: a successor compares the times that this one writes
      * @param later adds a node to the work queue after a delay
      * @param audits receives each action before it begins, and after its end; an action that it cannot record does not begin
      */
@@ -66,7 +66,7 @@ public final class Janitor implements Reconciler {
             Clock clock,
             BiConsumer<String, Duration> later,
             Consumer<MaintenanceAudit> audits) {
-        this.clock = api.serverClock(clock);
+        this.clock = clock;
         this.cache = cache;
         this.locks = new NodeLock(api, settings.lockNamespace());
         JobReader jobs = new JobReader(api, settings.namespace());

@@ -35,7 +35,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
 
     private final KubeClient api;
     private final MonitorSettings settings;
-    private final Clock clock = Clock.systemUTC();
+    private final Clock clock;
     private final MonitorMetrics metrics = new MonitorMetrics();
     private final ScheduledThreadPoolExecutor chores = thread("gpuwarden-monitor");
     /** A separate thread, since the tasks of {@code chores} wait for the API server. */
@@ -57,6 +57,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
 
     private ObjectMonitor(KubeClient api, NodeCache cache, MonitorSettings settings) {
         this.api = api;
+        this.clock = api.clock();
         this.settings = settings;
         this.places = new NodeFaultReconciler(api, cache, book, shelf, this::held, clock, metrics, settings.annotate());
         this.standings = new PolicyStandings(shelf, book, followers, cache, places::missing, settings);

@@ -187,10 +187,11 @@ public record FaultReport(
         return faults.stream().map(Fault::key).collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** Returns true if a newer NodeHealth may exist that has not arrived yet. */
+    /** Returns true if a newer NodeHealth may exist that has not arrived yet, or its age is unknown because the clock was set back. */
     public static boolean isStale(CachedNodeHealth health, Instant now) {
         return !health.answered() && late(health)
-                || health.received().plus(FRESH).isBefore(now);
+                || health.received().plus(FRESH).isBefore(now)
+                || health.received().minus(TRAVELS).isAfter(now);
     }
 
     private static boolean late(CachedNodeHealth health) {

@@ -33,7 +33,7 @@ final class JanitorReplica implements AutoCloseable {
                 Workshop.settings(RebootProvider.JOB, Workshop.times(Duration.ofMinutes(1))),
                 NodeProvider.none(),
                 node -> ReportedGpus.NONE,
-                Clock.systemUTC(),
+                api.clock(),
                 (node, delay) -> {},
                 audit -> {});
         nodes.listen(new NodeCache.Listener() {

@@ -28,6 +28,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -114,8 +115,12 @@ public final class TestFleet implements AutoCloseable {
 
     /** Applies one of the shipped manifests. */
     void apply(String manifest) {
+        client.apply(text(MANIFESTS.resolve(manifest)));
+    }
+
+    private static String text(Path file) {
         try {
-            client.apply(Files.readString(MANIFESTS.resolve(manifest)));
+            return Files.readString(file);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -127,24 +132,32 @@ public final class TestFleet implements AutoCloseable {
     }
 
     private static KubeClient connect(Path kubeconfig) {
-        try {
-            return connect(Files.readString(kubeconfig));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return connect(text(kubeconfig));
     }
 
     private static KubeClient connect(String kubeconfig) {
+        return KubeClient.connect(config(kubeconfig));
+    }
+
+    private static Config config(String kubeconfig) {
         Config config = Config.fromKubeconfig(kubeconfig);
         config.setClientKeyAlgo("EC");
         // The default is one second, doubled each time.
         config.setWatchReconnectInterval(50);
-        return KubeClient.connect(config);
+        return config;
     }
 
     /** Returns a client with exactly the rights of the aggregator. */
     KubeClient asAggregator() {
         return as("gpuwarden-aggregator");
+    }
+
+    /** Returns a client with the rights of the aggregator on a machine with this clock. */
+    KubeClient asAggregator(Clock own) {
+        return KubeClient.connect(
+                config(text(plane.kubeconfig(plane.token("gpuwarden", "gpuwarden-aggregator")))),
+                Duration.ofSeconds(10),
+                own);
     }
 
     /** Returns a client with the rights of a ServiceAccount in the namespace gpuwarden. */

@@ -113,11 +113,7 @@ final class Workshop {
         Manager manager = new Manager(api);
         NodeCache nodes = new NodeCache(Clock.systemUTC());
         JanitorController janitor = new JanitorController(
-                manager,
-                api,
-                nodes,
-                new Maintaining(settings(reboot, times), provider, audit -> {}),
-                Clock.systemUTC());
+                manager, api, nodes, new Maintaining(settings(reboot, times), provider, audit -> {}), api.clock());
         for (MaintenanceKind kind : MaintenanceKind.values()) {
             var watch = manager.keep(api.informer(kind.resources(), janitor.listener(kind)));
         }

@@ -36,6 +36,15 @@ class ServerClockTest {
     }
 
     @Test
+    void headerIsADateOrProvesNothing() {
+        clock.answered(NOW, null);
+        clock.answered(NOW, "yesterday");
+        assertThat(clock.instant()).isEqualTo(NOW);
+        clock.answered(NOW, "Mon, 01 Jun 2026 01:00:00 GMT");
+        assertThat(clock.instant()).isEqualTo(Instant.parse("2026-06-01T01:00:00Z"));
+    }
+
+    @Test
     void answerThatTookLongProvesLess() {
         clock.answered(NOW.minusSeconds(30), NOW, Instant.parse("2026-05-31T23:59:45Z"));
         assertThat(clock.instant()).isEqualTo(NOW);

@@ -11,6 +11,7 @@ import dev.gpuwarden.testkit.tls.TestKeys;
 import io.fabric8.kubernetes.client.Config;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -78,7 +79,7 @@ abstract class IngestSetup {
     }
 
     KubeClient api(String kubeconfig, Duration patience) {
-        return parts.add(KubeClient.connect(config(kubeconfig), patience));
+        return parts.add(KubeClient.connect(config(kubeconfig), patience, Clock.systemUTC()));
     }
 
     private static Config config(String kubeconfig) {

@@ -21,6 +21,7 @@ class FaultReportTest {
         "0, 20, false, 20, true, the watch was interrupted",
         "0, 20, true, 20, false, the API server was asked",
         "0, 20, true, 60, true, and that is long ago",
+        "0, 1, false, -600, true, the clock was set back",
     })
     void healthIsOldWhenANewerOneMayExist(
             int reported, int received, boolean answered, int now, boolean old, String why) {
