@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.app.AuditLog.AuditTarget;
+import dev.gpuwarden.cli.file.AtomicFile;
 import dev.gpuwarden.cli.file.LineLog;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -31,8 +32,13 @@ final class AuditFile implements AuditTarget {
 
     /** @throws IOException if the file cannot be written */
     static AuditFile open(Path file, long mostBytes) throws IOException {
+        boolean isNew = Files.notExists(file);
         FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)
                 .close();
+        if (isNew) {
+            // The first record finds a file, and waits for its content alone.
+            AtomicFile.syncFolder(file);
+        }
         return new AuditFile(file, mostBytes);
     }
 
