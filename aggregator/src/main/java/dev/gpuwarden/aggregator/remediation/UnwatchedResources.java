@@ -65,10 +65,13 @@ final class UnwatchedResources {
         } catch (IOException e) {
             return Optional.of("its maintenance is unknown: " + e.getMessage());
         }
-        return read(node, attempts).stream()
-                .findFirst()
-                .map(each -> each.kind().resources().kind() + " " + each.name()
-                        + " is in progress, and its template is no longer configured");
+        return read(node, attempts).stream().findFirst().map(UnwatchedResources::text);
+    }
+
+    static String text(MaintenanceResource resource) {
+        return resource.kind().resources().kind() + " " + resource.name()
+                + (resource.why().isEmpty() ? " is in progress" : ": its state is unknown, " + resource.why())
+                + ", and its template is no longer configured";
     }
 
     /** @param why reason why its state is unknown; empty if it exists */

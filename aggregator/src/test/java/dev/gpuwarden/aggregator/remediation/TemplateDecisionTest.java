@@ -202,6 +202,12 @@ class TemplateDecisionTest {
         assertThat(decision.record().locking(scene.resources)).containsExactly(repair.resource());
         scene.resources.set(0, unwatched(repair, "this program may not read it: no right"));
         assertThat(scene.decide().why()).contains("unknown, and this program may not read it: no right: configure");
+        assertThat(UnwatchedResources.text(unwatched(repair, "")))
+                .isEqualTo("Ticket " + repair.resource() + " is in progress, and its template is no longer configured");
+        assertThat(UnwatchedResources.text(unwatched(repair, "this program may not read it: no right")))
+                .isEqualTo(
+                        "Ticket " + repair.resource()
+                                + ": its state is unknown, this program may not read it: no right, and its template is no longer configured");
 
         scene.resources.clear();
         RepairRecord record = scene.record;
