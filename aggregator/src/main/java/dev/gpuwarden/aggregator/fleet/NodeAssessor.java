@@ -272,7 +272,9 @@ public final class NodeAssessor {
         String why = switch (cause) {
             case DRY_RUN -> "dry run: " + wanted(inspection) + ", and the aggregator only reports it";
             case BREAKER, OPTED_OUT, REPORT -> decision.reason();
-            case NO_RULE -> inspection.noRule();
+            case NO_RULE ->
+                QuarantineSummary.noRule(
+                        node, report.faults(), around.rules().value().orElseThrow());
             case OVERRIDDEN -> overridden(inspection);
             case NO_LEADER -> wanted(inspection) + ", but no aggregator acts";
             case PENDING -> wanted(inspection) + ": is being taken out of service";

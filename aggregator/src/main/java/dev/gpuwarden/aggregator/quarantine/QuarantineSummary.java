@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -24,7 +25,6 @@ import java.util.Optional;
  * @param reason the reason on the Node since the decision; empty out of quarantine
  * @param holding the faults that hold the node in quarantine, or would
  * @param rules the names of the rule sets that match its faults now
- * @param disabled the names of the disabled rule sets that its fatal faults would meet
  * @param unanswered the rule sets that could not be evaluated, each with the reason
  * @param cancelled the current faults that an operator accepts
  * @param optOut the label that excludes the node from quarantine; empty without one
@@ -37,7 +37,6 @@ public record QuarantineSummary(
         String reason,
         List<Fault> holding,
         List<String> rules,
-        List<String> disabled,
         List<String> unanswered,
         List<Fault> cancelled,
         Optional<String> optOut) {
@@ -54,13 +53,6 @@ public record QuarantineSummary(
                 session.active() ? node.annotations().getOrDefault(NodeAnnotations.REASON, "") : "",
                 held.faults(),
                 Explanation.names(held.met()),
-                current.stream()
-                        .map(Fault::cause)
-                        .filter(cause -> cause.fatal() && cause.strategy().actedOn())
-                        .distinct()
-                        .flatMap(cause -> rules.disabledFor(cause, node.forRules()).stream())
-                        .distinct()
-                        .toList(),
                 held.unanswered().stream()
                         .map(each -> each.ruleSet() + ": " + each.why())
                         .toList(),
@@ -70,8 +62,16 @@ public record QuarantineSummary(
                         .findFirst());
     }
 
-    /** Returns the reason why no rule set takes the node out of service, with the disabled ones that would. */
-    public String noRule() {
+    /** Returns the reason why no rule set takes the node out of service, with the disabled ones that its fatal faults would meet. */
+    public static String noRule(CachedNode node, List<Fault> current, RuleEvaluator rules) {
+        Map<String, Object> tree = node.forRules();
+        List<String> disabled = current.stream()
+                .map(Fault::cause)
+                .filter(cause -> cause.fatal() && cause.strategy().actedOn())
+                .distinct()
+                .flatMap(cause -> rules.disabledFor(cause, tree).stream())
+                .distinct()
+                .toList();
         return "no rule set asks to take it out of service"
                 + (disabled.isEmpty() ? "" : "; disabled: " + String.join(", ", disabled));
     }
