@@ -11,10 +11,8 @@ import dev.gpuwarden.aggregator.controller.StepModes;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The ConfigMap with the state of the breaker over restarts, in which operators close it. Its annotations publish the settings
@@ -164,7 +162,7 @@ public final class BreakerConfigMap {
 
         public Map<String, String> annotations() {
             Map<String, String> annotations = new LinkedHashMap<>();
-            annotations.put(MODE, label(mode));
+            annotations.put(MODE, mode.label());
             annotations.put(POOLS, Pool.Parser.write(pools));
             steps.ifPresent(modes -> {
                 annotations.put(DRAIN, StepModes.label(modes.drain()));
@@ -173,18 +171,11 @@ public final class BreakerConfigMap {
             return annotations;
         }
 
-        /** Returns the mode in the form of `--quarantine.mode`. */
-        public static String label(ActionMode mode) {
-            return mode.name().toLowerCase(Locale.ROOT).replace('_', '-');
-        }
-
         /** @throws IllegalArgumentException with the annotation that is missing or invalid */
         public static BreakerSettingsAnnotation of(Map<String, String> annotations) {
             String mode = text(annotations, MODE);
             String pools = text(annotations, POOLS);
-            ActionMode one = Stream.of(ActionMode.values())
-                    .filter(each -> label(each).equals(mode))
-                    .findFirst()
+            ActionMode one = ActionMode.find(mode)
                     .orElseThrow(() -> new IllegalArgumentException(
                             "annotation " + MODE + ": expected armed or dry-run, found \"" + mode + "\""));
             Optional<StepModes> steps = steps(annotations);

@@ -1,9 +1,23 @@
 package dev.gpuwarden.aggregator.controller;
 
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
 public enum ActionMode {
     /**
      * Decisions are made and audited, and nothing is written. There is no annotation either: the mode armed could not trust it.
      */
     DRY_RUN,
-    ARMED
+    ARMED;
+
+    /** Returns the mode as the options spell it: `dry-run` or `armed`. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** Returns the mode of a {@link #label}; empty for another text. */
+    public static Optional<ActionMode> find(String label) {
+        return Stream.of(values()).filter(each -> each.label().equals(label)).findFirst();
+    }
 }

@@ -26,21 +26,16 @@ public record StepModes(Optional<ActionMode> drain, Optional<ActionMode> repair)
 
     /** Returns the mode as the options spell it: `off`, `dry-run` or `armed`. */
     public static String label(Optional<ActionMode> mode) {
-        return mode.map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .orElse(NONE);
+        return mode.map(ActionMode::label).orElse(NONE);
     }
 
     /** @throws IllegalArgumentException for another text */
     public static Optional<ActionMode> parse(String text) {
-        if (text.equals(NONE)) {
-            return Optional.empty();
+        Optional<ActionMode> mode = ActionMode.find(text);
+        if (mode.isEmpty() && !text.equals(NONE)) {
+            throw new IllegalArgumentException("expected off, dry-run or armed, found \"" + text + "\"");
         }
-        for (ActionMode mode : ActionMode.values()) {
-            if (label(Optional.of(mode)).equals(text)) {
-                return Optional.of(mode);
-            }
-        }
-        throw new IllegalArgumentException("expected off, dry-run or armed, found \"" + text + "\"");
+        return mode;
     }
 
     public boolean drains() {

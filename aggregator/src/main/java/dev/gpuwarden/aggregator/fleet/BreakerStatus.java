@@ -81,8 +81,7 @@ public record BreakerStatus(
         return mode.value()
                 .map(quarantine -> steps.value()
                         .map(modes -> modes.text(quarantine))
-                        .orElse("quarantine " + BreakerSettingsAnnotation.label(quarantine)
-                                + " · drain and repair unknown: " + steps.why()));
+                        .orElse("quarantine " + quarantine.label() + " · drain and repair unknown: " + steps.why()));
     }
 
     boolean dryRun() {
@@ -106,7 +105,7 @@ public record BreakerStatus(
             BreakerStatus breaker = around.breaker();
             Map<String, Object> tree = new LinkedHashMap<>();
             tree.put("known", breaker.kept().value().isPresent());
-            tree.put("mode", breaker.mode().value().map(BreakerSettingsAnnotation::label));
+            tree.put("mode", breaker.mode().value().map(ActionMode::label));
             tree.put("drainMode", breaker.steps().value().map(modes -> StepModes.label(modes.drain())));
             tree.put("repairMode", breaker.steps().value().map(modes -> StepModes.label(modes.repair())));
             List<Map<String, Object>> pools = new ArrayList<>();
