@@ -60,7 +60,7 @@ final class Steps {
         if (upgrade.isEmpty()) {
             return begin(scene);
         }
-        // An upgrade can last for hours, and another program may need the node meanwhile.
+        // An upgrade can last for hours, and another program may need the node until its end.
         return scene.lock().state() == Lock.State.OURS
                 ? new Step.ReleaseLock(scene.lock().leaseUid())
                 : waiting(scene, "waits: " + upgrade.get());
