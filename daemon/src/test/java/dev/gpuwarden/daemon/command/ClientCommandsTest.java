@@ -19,7 +19,6 @@ import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -294,8 +293,8 @@ class ClientCommandsTest {
     void watchSurvivesARestartOfTheDaemon() throws Exception {
         Process watch =
                 ChildJvm.gpuwarden(List.of("watch", "-o", "json", socket)).start();
-        try (BufferedReader out = reader(watch.getInputStream());
-                BufferedReader err = reader(watch.getErrorStream())) {
+        try (BufferedReader out = watch.inputReader(StandardCharsets.UTF_8);
+                BufferedReader err = watch.errorReader(StandardCharsets.UTF_8)) {
             // Newer Javas warn of what libraries do; the image's options keep them quiet.
             String first = err.readLine();
             while (first != null && first.startsWith("WARNING: ")) {
@@ -321,10 +320,6 @@ class ClientCommandsTest {
         awaitStatus(status -> status.exitCode() == 0);
     }
 
-    private static BufferedReader reader(java.io.InputStream in) {
-        return new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
-    }
-
     @Test
     void invalidConditionsAreUsageErrors() {
         assertThat(Program.run("events", "--healthy", "--fatal", socket).err()).contains("exclude each other");
@@ -332,9 +327,8 @@ class ClientCommandsTest {
         assertThat(Program.run("events", "--since=soon", socket).err()).contains("--since: expected an age");
         assertThat(Program.run("events", "--gpu=9", socket).err()).contains("an index of 0 to 7");
         assertThat(Program.run("set-healthy", "--reason=x", socket).err()).contains("expected one of");
-        assertThat(Program.run("set-healthy", "--reason=x", "--all", "--check=y", socket)
-                        .exitCode())
-                .isEqualTo(2);
+        Program both = Program.run("set-healthy", "--reason=x", "--all", "--check=y", socket);
+        assertThat(both.exitCode()).isEqualTo(2);
         Program blank = Program.run("set-healthy", "--reason= ", "--all", socket);
         assertThat(blank.exitCode()).isEqualTo(2);
         assertThat(blank.err()).contains("--reason: expected 1 to 1024 characters");
@@ -346,8 +340,7 @@ class ClientCommandsTest {
         Program asked = Program.run("set-healthy", "--reason=x", "--check=Asked", socket);
         assertThat(asked.exitCode()).isEqualTo(2);
         assertThat(asked.err()).contains("expected --yes");
-        assertThat(Program.run("set-healthy", "--reason=x", "--check=Asked", "--code=3", "--gpu=6", "-y", socket)
-                        .exitCode())
-                .isZero();
+        Program done = Program.run("set-healthy", "--reason=x", "--check=Asked", "--code=3", "--gpu=6", "-y", socket);
+        assertThat(done.exitCode()).isZero();
     }
 }

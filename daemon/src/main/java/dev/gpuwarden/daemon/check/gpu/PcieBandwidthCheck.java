@@ -5,11 +5,7 @@ import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits.Limit;
-import dev.gpuwarden.core.compute.ResultVerdict;
-import dev.gpuwarden.core.compute.WrongResults;
 import dev.gpuwarden.core.event.RecommendedAction;
-import dev.gpuwarden.core.health.Measurement;
-import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeDriver.CopyRates;
@@ -32,7 +28,7 @@ import java.util.stream.IntStream;
  * board, and the GPUs of the same board. The host compares copied data with what it wrote. If a GPU has work, a low rate is no evidence, and a good one is.
  */
 @AutoService(HealthCheck.class)
-public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Rates> {
+public final class PcieBandwidthCheck extends ComputeCheck<PcieRates> {
 
     /** Two copies before and 2 ms of copies for each direction: 10 ms of a GPU where the link has at least 2 GB/s. */
     private static final CopyWork WORK = new CopyWork(4 << 20, Duration.ofMillis(2), Duration.ofSeconds(5));
@@ -49,43 +45,6 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     /** A node of 16 GPUs that all hang. */
     private static final Duration DEADLINE = Duration.ofSeconds(120);
-
-    /**
-     * The rates of one GPU in bytes a second: alone, while all GPUs copy, and between all GPUs.
-     *
-     * @param proof whether they are those of a run that goes on, in which no other program has taken a GPU
-     */
-    record Rates(String uuid, CopyRates alone, Reading<CopyRates> together, PeerCopies peers, boolean proof) {
-        /** Returns the rates of a GPU while the other measurements are still to come. */
-        static Rates alone(String uuid, CopyRates alone, boolean proof) {
-            return new Rates(
-                    uuid,
-                    alone,
-                    Reading.absent(Absence.PENDING, 0, "measured later in the run"),
-                    PeerCopies.NONE,
-                    proof);
-        }
-
-        double slower() {
-            return Math.min(alone.toDevice(), alone.toHost()) / 1e9;
-        }
-
-        /** Returns the verdicts on the copied data: that of the host first. */
-        List<ResultVerdict> verdicts() {
-            List<ResultVerdict> verdicts = new ArrayList<>();
-            verdicts.add(WrongResults.ofCopies("copies between host and GPU", alone.data()));
-            together.asOptional()
-                    .map(shared -> WrongResults.ofCopies("copies beside those of other GPUs", shared.data()))
-                    .filter(ResultVerdict::accuses)
-                    .ifPresent(verdicts::add);
-            peers.wrong(uuid).forEach(verdicts::add);
-            return verdicts;
-        }
-
-        double faster() {
-            return Math.max(alone.toDevice(), alone.toHost()) / 1e9;
-        }
-    }
 
     private final CopyWork copies;
     private final CopyWork peerWork;
@@ -117,7 +76,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     }
 
     @Override
-    List<Reading<Rates>> measure(Work work) {
+    List<Reading<PcieRates>> measure(Work work) {
         ComputeDriver driver = work.driver();
         List<String> uuids = work.uuids();
         Reports reports = work.reports();
@@ -130,7 +89,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
             alone.add(own);
             own.asOptional()
                     .ifPresent(rates -> work.soFar(
-                            gpu, Rates.alone(uuid, rates, !work.stopped().getAsBoolean())));
+                            gpu, PcieRates.alone(uuid, rates, !work.stopped().getAsBoolean())));
         }
         reports.progress("copies between the host and all GPUs", parts - 2, parts);
         List<Reading<CopyRates>> together = uuids.size() < 2 ? alone : driver.copy(uuids, copies);
@@ -147,11 +106,11 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                         .filter(i -> isWrong(alone.get(i)) || isWrong(together.get(i)))
                         .mapToObj(uuids::get)
                         .collect(Collectors.toSet()));
-        List<Reading<Rates>> rates = new ArrayList<>();
+        List<Reading<PcieRates>> rates = new ArrayList<>();
         for (int i = 0; i < uuids.size(); i++) {
             Reading<CopyRates> shared = together.get(i);
             String uuid = uuids.get(i);
-            rates.add(alone.get(i).map(one -> new Rates(uuid, one, shared, peers, false)));
+            rates.add(alone.get(i).map(one -> new PcieRates(uuid, one, shared, peers, false)));
         }
         return rates;
     }
@@ -187,7 +146,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
 
     /** Wrong data, and a rate that only a defect explains, need no comparison. */
     @Override
-    void evaluateIncomplete(FindingBuilder builder, Rates rates) {
+    void evaluateIncomplete(FindingBuilder builder, PcieRates rates) {
         RepeatedWrongNotes.addWrong(builder, rates.verdicts(), WRONG_COPY);
         OptionalLong generation = optional(builder, GpuMetric.PCIE_GENERATION_MAX);
         OptionalLong lanes = optional(builder, GpuMetric.PCIE_WIDTH);
@@ -209,7 +168,7 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
     }
 
     @Override
-    void evaluate(FindingBuilder builder, Rates rates, List<Rates> siblings) {
+    void evaluate(FindingBuilder builder, PcieRates rates, List<PcieRates> siblings) {
         RepeatedWrongNotes.add(builder, rates.verdicts(), WRONG_COPY);
         boolean passed = link(builder, rates, siblings);
         Set<String> busy = builder.peers().stream()
@@ -221,24 +180,24 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                         builder,
                         rates.uuid(),
                         siblings.stream()
-                                .map(Rates::uuid)
+                                .map(PcieRates::uuid)
                                 .filter(uuid -> !busy.contains(uuid))
                                 .toList(),
                         passed);
     }
 
     /** Adds the part of the link to the host, and returns whether it passed. */
-    private static boolean link(FindingBuilder builder, Rates rates, List<Rates> siblings) {
+    private static boolean link(FindingBuilder builder, PcieRates rates, List<PcieRates> siblings) {
         OptionalLong lanes = builder.read(GpuMetric.PCIE_WIDTH);
         OptionalLong generation = builder.read(GpuMetric.PCIE_GENERATION_MAX);
         if (lanes.isEmpty() || generation.isEmpty()) {
             return false;
         }
         PcieLink link = new PcieLink(lanes.getAsLong(), generation.getAsLong());
-        if (!isPlausible(rates, link)) {
+        if (!rates.isPlausible(link)) {
             builder.unknown(
                     "rate-implausible",
-                    text(rates) + ", which is more than the link of " + link + " can carry",
+                    rates.text() + ", which is more than the link of " + link + " can carry",
                     "run 'gpuwarden doctor': the driver reports another link or another time");
             return false;
         }
@@ -251,10 +210,10 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
         if (low.isEmpty()) {
             builder.pass(
                     "pciebw-good",
-                    text(rates) + " over a link of " + link,
-                    evidence(rates, floor.map(Low::atLeast).orElse("")));
+                    rates.text() + " over a link of " + link,
+                    rates.evidence(floor.map(Low::atLeast).orElse("")));
         } else if (busy(builder.gpu())) {
-            builder.skip("gpu-busy", text(rates) + ", beside a workload, which takes a part of the link");
+            builder.skip("gpu-busy", rates.text() + ", beside a workload, which takes a part of the link");
         } else {
             low.get().report(builder, rates);
         }
@@ -272,32 +231,28 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
             return String.format(Locale.ROOT, "at least %.1f", expected) + " (" + source + ")";
         }
 
-        void report(FindingBuilder builder, Rates rates) {
-            String text = text(rates) + ", expected " + atLeast();
+        void report(FindingBuilder builder, PcieRates rates) {
+            String text = rates.text() + ", expected " + atLeast();
             String remedy =
                     "compare with 'gpuwarden check gpu-pcie-link'; reseat the board; check riser, slot, BIOS settings,"
                             + " IOMMU and ACS";
             if (fails) {
-                builder.fail(code, text, remedy, RecommendedAction.CONTACT_SUPPORT, evidence(rates, atLeast()));
+                builder.fail(code, text, remedy, RecommendedAction.CONTACT_SUPPORT, rates.evidence(atLeast()));
             } else {
-                builder.warn(code, text, remedy, evidence(rates, atLeast()));
+                builder.warn(code, text, remedy, rates.evidence(atLeast()));
             }
         }
     }
 
-    private static boolean isPlausible(Rates rates, PcieLink link) {
-        return rates.faster() <= 1.05 * link.gigabytes();
-    }
-
     /** Returns the reason to call a link crippled, which needs no comparison; empty if it is not, or if the rates are implausible. */
-    private static Optional<Low> crippled(FindingBuilder builder, Rates rates, PcieLink link, PcieLink full) {
+    private static Optional<Low> crippled(FindingBuilder builder, PcieRates rates, PcieLink link, PcieLink full) {
         return builder.limit("pcie_bandwidth_fail_share")
                 .map(limit -> new Low(
                         true,
                         "pciebw-crippled",
                         limit.value() * full.gigabytes(),
                         LimitText.brief(limit) + " of the peak of " + full))
-                .filter(least -> isPlausible(rates, link) && rates.slower() <= least.expected());
+                .filter(least -> rates.isPlausible(link) && rates.slower() <= least.expected());
     }
 
     /** Returns the share of the link's peak, or the board's limit where that is laxer and the link is whole. */
@@ -314,11 +269,12 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                 .orElse(least));
     }
 
-    private static Optional<Low> behind(FindingBuilder builder, List<Rates> siblings) {
+    private static Optional<Low> behind(FindingBuilder builder, List<PcieRates> siblings) {
         if (siblings.isEmpty()) {
             return Optional.empty();
         }
-        double median = siblings.stream().mapToDouble(Rates::slower).sorted().toArray()[siblings.size() / 2];
+        double median =
+                siblings.stream().mapToDouble(PcieRates::slower).sorted().toArray()[siblings.size() / 2];
         return builder.limit("pciebw_sibling_share")
                 .map(limit -> new Low(
                         false,
@@ -329,24 +285,5 @@ public final class PcieBandwidthCheck extends ComputeCheck<PcieBandwidthCheck.Ra
                                 "%s of the median of the same boards here, %.1f",
                                 LimitText.brief(limit),
                                 median)));
-    }
-
-    private static String text(Rates rates) {
-        return String.format(
-                Locale.ROOT,
-                "%.1f GB/s to the GPU, %.1f GB/s back",
-                rates.alone().toDevice() / 1e9,
-                rates.alone().toHost() / 1e9);
-    }
-
-    private static Measurement[] evidence(Rates rates, String expected) {
-        List<Measurement> all = new ArrayList<>();
-        all.add(new Measurement("to_device_gigabytes_per_second", rates.alone().toDevice() / 1e9, expected));
-        all.add(new Measurement("to_host_gigabytes_per_second", rates.alone().toHost() / 1e9, expected));
-        rates.together().asOptional().ifPresent(shared -> {
-            all.add(new Measurement("together_to_device_gigabytes_per_second", shared.toDevice() / 1e9, ""));
-            all.add(new Measurement("together_to_host_gigabytes_per_second", shared.toHost() / 1e9, ""));
-        });
-        return all.toArray(Measurement[]::new);
     }
 }
