@@ -21,7 +21,7 @@ import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.repair.ServerRepair;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;
-import dev.gpuwarden.daemon.vram.VramMonitor;
+import dev.gpuwarden.daemon.vram.watch.VramMonitor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.vram.VramStatus;
 import dev.gpuwarden.daemon.vram.VramView;
+import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.observation.GpuBytes;

@@ -4,6 +4,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.view.Values;
+import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.Tenant;

@@ -1,2 +1,2 @@
-/** The edges of the VRAM watchdog: observations from the sampler, decisions to metrics and records, recycles of tenants. */
+/** The settings of the VRAM watchdog, which make its parts, and what its commands and the page show of it. */
 package dev.gpuwarden.daemon.vram;

@@ -3,9 +3,9 @@ package dev.gpuwarden.daemon.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.cli.JsonReader;
-import dev.gpuwarden.daemon.vram.Actuator;
-import dev.gpuwarden.daemon.vram.DecisionLog;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.daemon.vram.trace.DecisionLog;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.runner;
 
+import dev.gpuwarden.runner.jvm.Tier;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.runner;
 
+import dev.gpuwarden.runner.jvm.Line;
 import java.io.PrintStream;
 import java.util.Locale;
 

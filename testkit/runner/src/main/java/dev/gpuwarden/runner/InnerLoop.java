@@ -2,7 +2,11 @@ package dev.gpuwarden.runner;
 
 import dev.gpuwarden.runner.Arguments.UsageError;
 import dev.gpuwarden.runner.compile.Edits;
+import dev.gpuwarden.runner.compile.TestModule;
+import dev.gpuwarden.runner.compile.Workspace;
+import dev.gpuwarden.runner.jvm.Line;
 import dev.gpuwarden.runner.jvm.Selection;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -2,6 +2,8 @@ package dev.gpuwarden.runner;
 
 import dev.gpuwarden.runner.Arguments.UsageError;
 import dev.gpuwarden.runner.compile.Edits.CompileError;
+import dev.gpuwarden.runner.compile.Workspace;
+import dev.gpuwarden.runner.jvm.SuppressForbidden;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.runner;
 
+import dev.gpuwarden.runner.jvm.Line;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,9 @@
 package dev.gpuwarden.runner;
 
+import dev.gpuwarden.runner.compile.Workspace;
+import dev.gpuwarden.runner.jvm.Line;
 import dev.gpuwarden.runner.jvm.Selection;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

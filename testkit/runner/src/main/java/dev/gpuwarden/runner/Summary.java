@@ -1,5 +1,7 @@
 package dev.gpuwarden.runner;
 
+import dev.gpuwarden.runner.jvm.Line;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;

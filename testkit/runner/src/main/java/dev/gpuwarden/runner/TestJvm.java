@@ -1,7 +1,11 @@
 package dev.gpuwarden.runner;
 
+import dev.gpuwarden.runner.compile.TestModule;
+import dev.gpuwarden.runner.compile.Workspace;
+import dev.gpuwarden.runner.jvm.Line;
 import dev.gpuwarden.runner.jvm.Selection;
 import dev.gpuwarden.runner.jvm.TestMain;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,7 @@ package dev.gpuwarden.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.runner.jvm.Tier;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -3,6 +3,9 @@ package dev.gpuwarden.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.runner.compile.TestModule;
+import dev.gpuwarden.runner.compile.Workspace;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.gpuwarden.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.runner.Suite.Lanes;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

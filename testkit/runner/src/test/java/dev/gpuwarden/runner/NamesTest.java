@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.gpuwarden.runner.Arguments.UsageError;
 import dev.gpuwarden.runner.InnerLoop.Names;
 import dev.gpuwarden.runner.InnerLoop.TestClasses;
+import dev.gpuwarden.runner.compile.TestModule;
+import dev.gpuwarden.runner.compile.Workspace;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,8 @@ package dev.gpuwarden.runner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.runner.jvm.Line;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

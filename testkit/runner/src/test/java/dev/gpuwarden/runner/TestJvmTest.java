@@ -3,7 +3,10 @@ package dev.gpuwarden.runner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.runner.compile.Workspace;
+import dev.gpuwarden.runner.jvm.Line;
 import dev.gpuwarden.runner.jvm.Selection;
+import dev.gpuwarden.runner.jvm.Tier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;

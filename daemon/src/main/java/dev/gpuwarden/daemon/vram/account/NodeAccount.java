@@ -4,7 +4,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.kube.KubeWatch;
 import dev.gpuwarden.daemon.kube.NodeApi;
-import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.kube.PodControl;
 import dev.gpuwarden.daemon.vram.kube.PodTerms;
 import dev.gpuwarden.daemon.vram.kube.Pods;

@@ -4,7 +4,7 @@ import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.vram.RemovalCheck;
 import dev.gpuwarden.daemon.kube.NodeApi;
-import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.kube.PodTerms;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;

@@ -1,6 +1,5 @@
 package dev.gpuwarden.daemon.vram.action;
 
-import dev.gpuwarden.daemon.vram.Actuator;
 import dev.gpuwarden.daemon.vram.engine.ContainerEngine;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;

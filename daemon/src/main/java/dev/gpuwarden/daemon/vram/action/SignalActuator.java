@@ -1,7 +1,6 @@
 package dev.gpuwarden.daemon.vram.action;
 
 import dev.gpuwarden.cli.Durations;
-import dev.gpuwarden.daemon.vram.Actuator;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
 import dev.gpuwarden.watchdog.observation.Tenant;

@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.vram.kube;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.Removal;
-import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.vram.kube;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.OverBudget;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.vram.VramStatus;
+import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;

@@ -4,7 +4,7 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.watchdog.budget.TermsSource;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

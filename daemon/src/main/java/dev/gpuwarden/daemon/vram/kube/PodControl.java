@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.vram.kube;
 
 import dev.gpuwarden.api.v1.OverBudget;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.vram.Actuator;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import java.time.Duration;
 import java.util.OptionalLong;
 

@@ -6,7 +6,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.CgroupLimits.Limit;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.vram.Observations.Observed;
+import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -8,7 +8,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.vram.VramFixture;
-import dev.gpuwarden.daemon.vram.VramStatus;
+import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.RecycleRules;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Instant;

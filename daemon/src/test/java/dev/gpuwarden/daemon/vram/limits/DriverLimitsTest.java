@@ -13,7 +13,7 @@ import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.app.ChildJvm;
-import dev.gpuwarden.daemon.vram.Observations.Observed;
+import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import dev.gpuwarden.watchdog.observation.GpuBytes;

@@ -1,7 +1,5 @@
 package dev.gpuwarden.runner.compile;
 
-import dev.gpuwarden.runner.TestModule;
-import dev.gpuwarden.runner.Workspace;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;

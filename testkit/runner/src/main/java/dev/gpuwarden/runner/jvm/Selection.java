@@ -4,7 +4,6 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.launcher.TagFilter.excludeTags;
 import static org.junit.platform.launcher.TagFilter.includeTags;
 
-import dev.gpuwarden.runner.Tier;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

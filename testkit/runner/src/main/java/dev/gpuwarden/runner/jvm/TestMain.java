@@ -1,8 +1,5 @@
 package dev.gpuwarden.runner.jvm;
 
-import dev.gpuwarden.runner.Line;
-import dev.gpuwarden.runner.SuppressForbidden;
-import dev.gpuwarden.runner.Tier;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

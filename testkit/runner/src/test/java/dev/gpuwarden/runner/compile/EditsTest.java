@@ -3,8 +3,6 @@ package dev.gpuwarden.runner.compile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.runner.TestModule;
-import dev.gpuwarden.runner.Workspace;
 import dev.gpuwarden.runner.compile.Edits.CompileError;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.runner;
+package dev.gpuwarden.runner.jvm;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
@@ -23,7 +23,7 @@ import java.util.Optional;
 public record Remembered(RecycleHistory.State history, Map<String, WatchdogState> byGpu, List<String> problems) {
 
     /** There was no daemon before. */
-    static final Remembered NOTHING = new Remembered(RecycleHistory.State.NONE, Map.of(), List.of());
+    public static final Remembered NOTHING = new Remembered(RecycleHistory.State.NONE, Map.of(), List.of());
 
     private static final int MOST_PROBLEMS = 10;
     private static final String UNKNOWN_BOOT = "unknown";

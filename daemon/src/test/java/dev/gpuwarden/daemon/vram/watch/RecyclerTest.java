@@ -1,9 +1,11 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.vram.VramFixture;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.Standing;

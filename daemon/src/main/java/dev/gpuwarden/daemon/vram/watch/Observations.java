@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;

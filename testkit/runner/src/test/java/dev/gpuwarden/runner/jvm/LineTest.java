@@ -1,4 +1,4 @@
-package dev.gpuwarden.runner;
+package dev.gpuwarden.runner.jvm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,8 +1,8 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.core.model.GpuIdentity;
-import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
 import dev.gpuwarden.watchdog.decision.NotRecycled;

@@ -1,7 +1,9 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.vram.Actuator.Outcome;
+import dev.gpuwarden.daemon.vram.action.Actuator;
+import dev.gpuwarden.daemon.vram.action.Actuator.Outcome;
+import dev.gpuwarden.daemon.vram.trace.DecisionLog;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.Standing;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.runner;
+package dev.gpuwarden.runner.compile;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,12 +1,13 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.metrics.NodeFixture;
-import dev.gpuwarden.daemon.vram.Observations.Observed;
+import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;
 import dev.gpuwarden.watchdog.decision.Standing;
 import dev.gpuwarden.watchdog.decision.Verdict;

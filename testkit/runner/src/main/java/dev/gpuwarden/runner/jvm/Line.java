@@ -1,4 +1,4 @@
-package dev.gpuwarden.runner;
+package dev.gpuwarden.runner.jvm;
 
 import java.util.List;
 

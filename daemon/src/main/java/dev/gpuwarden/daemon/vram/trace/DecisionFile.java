@@ -1,8 +1,7 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.trace;
 
 import dev.gpuwarden.cli.file.AtomicFile;
 import dev.gpuwarden.cli.file.LineLog;
-import dev.gpuwarden.daemon.vram.trace.Records;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

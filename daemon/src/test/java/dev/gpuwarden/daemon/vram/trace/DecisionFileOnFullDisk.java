@@ -1,9 +1,8 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.trace;
 
 import static dev.gpuwarden.daemon.app.FullDisk.check;
 
 import dev.gpuwarden.daemon.app.FullDisk;
-import dev.gpuwarden.daemon.vram.trace.Records;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

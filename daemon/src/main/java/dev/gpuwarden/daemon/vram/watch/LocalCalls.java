@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.daemon.vram.notice.NoticeBoard;
 import dev.gpuwarden.daemon.vram.reserve.ReservationDesk;

@@ -1,9 +1,10 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.watch;
 
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.vram.Observations.Observed;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
+import dev.gpuwarden.daemon.vram.trace.DecisionLog;
+import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.NotRecycled;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;

@@ -1,14 +1,13 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
-import dev.gpuwarden.daemon.vram.trace.ActionRecord;
-import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord.Origin;
-import dev.gpuwarden.daemon.vram.trace.Records;
+import dev.gpuwarden.daemon.vram.watch.Remembered;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.GpuWatchdog;
 import dev.gpuwarden.watchdog.decision.RecycleHistory;

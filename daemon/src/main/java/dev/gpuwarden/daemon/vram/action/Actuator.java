@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.action;
 
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.NotRecycled;
@@ -75,7 +75,7 @@ public interface Actuator {
         }
 
         /** Returns why the tenant was not recycled; empty if it was, at least in part. */
-        Optional<NotRecycled> notRecycled() {
+        public Optional<NotRecycled> notRecycled() {
             return switch (end) {
                 case ACCEPTED -> Optional.empty();
                 case FAILED -> Optional.of(begun ? NotRecycled.FAILED : NotRecycled.REFUSED);

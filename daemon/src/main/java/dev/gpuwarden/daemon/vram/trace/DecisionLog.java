@@ -1,12 +1,11 @@
-package dev.gpuwarden.daemon.vram;
+package dev.gpuwarden.daemon.vram.trace;
 
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.BoundedMap;
 import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
-import dev.gpuwarden.daemon.vram.trace.ActionRecord;
-import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.decision.Verdict;
 import dev.gpuwarden.watchdog.decision.WatchdogState;
