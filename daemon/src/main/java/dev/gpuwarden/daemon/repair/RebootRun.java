@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.daemon.script.ChildRun;
-import dev.gpuwarden.daemon.script.ManagerProgram;
-import dev.gpuwarden.daemon.script.ProgramRunner;
+import dev.gpuwarden.daemon.child.ChildRun;
+import dev.gpuwarden.daemon.child.ManagerProgram;
+import dev.gpuwarden.daemon.child.ProgramRunner;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

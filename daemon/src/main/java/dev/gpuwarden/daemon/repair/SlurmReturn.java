@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.daemon.child.ManagerProgram;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
-import dev.gpuwarden.daemon.script.ManagerProgram;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Clock;

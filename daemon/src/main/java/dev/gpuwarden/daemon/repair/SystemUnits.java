@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.daemon.script.ManagerProgram;
-import dev.gpuwarden.daemon.script.ProgramRunner;
+import dev.gpuwarden.daemon.child.ManagerProgram;
+import dev.gpuwarden.daemon.child.ProgramRunner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

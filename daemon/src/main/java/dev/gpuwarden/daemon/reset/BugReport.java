@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.reset;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.child.ChildRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.reset;
 
-import dev.gpuwarden.daemon.script.ChildRun;
-import dev.gpuwarden.daemon.script.FileTrust;
+import dev.gpuwarden.daemon.child.ChildRun;
+import dev.gpuwarden.daemon.child.FileTrust;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.reset;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.child.ChildRun;
 import dev.gpuwarden.daemon.reset.EvidenceFolder.Entry;
-import dev.gpuwarden.daemon.script.ChildRun;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

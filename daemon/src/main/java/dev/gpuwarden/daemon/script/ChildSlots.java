@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.script;
 
-import dev.gpuwarden.daemon.script.ChildRun.End;
+import dev.gpuwarden.daemon.child.ChildRun;
+import dev.gpuwarden.daemon.child.ChildRun.End;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -5,6 +5,8 @@ import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.daemon.child.ChildRun;
+import dev.gpuwarden.daemon.child.FileTrust;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;

@@ -13,7 +13,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.ResetUnits;
 import dev.gpuwarden.daemon.check.InMemoryEvents;
-import dev.gpuwarden.daemon.script.ChildRun;
+import dev.gpuwarden.daemon.child.ChildRun;
 import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.daemon.child.ChildRun;
+import dev.gpuwarden.daemon.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.reset.PersistenceRecord;
-import dev.gpuwarden.daemon.script.ChildRun;
-import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.daemon.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
-import dev.gpuwarden.daemon.script.ProgramRunner;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;

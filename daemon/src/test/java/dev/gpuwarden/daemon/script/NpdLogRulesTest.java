@@ -8,6 +8,7 @@ import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.RecordRules.Found;
+import dev.gpuwarden.daemon.child.Programs;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;

@@ -11,6 +11,7 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.daemon.check.CheckContexts;
+import dev.gpuwarden.daemon.child.Programs;
 import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Files;
 import java.nio.file.Path;

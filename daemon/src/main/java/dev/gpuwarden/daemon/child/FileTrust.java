@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.script;
+package dev.gpuwarden.daemon.child;
 
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.run.SameProgram;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.script;
+package dev.gpuwarden.daemon.child;
 
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.script;
+package dev.gpuwarden.daemon.child;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.script;
+package dev.gpuwarden.daemon.child;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

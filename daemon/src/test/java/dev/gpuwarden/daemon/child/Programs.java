@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.script;
+package dev.gpuwarden.daemon.child;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,16 +7,16 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /** Programs that tests write. */
-final class Programs {
+public final class Programs {
 
     private Programs() {}
 
     /** A script for /bin/sh that its owner may run. */
-    static Path script(Path file, String... lines) {
+    public static Path script(Path file, String... lines) {
         return file(file, "rwxr-xr-x", "#!/bin/sh\n" + String.join("\n", lines) + "\n");
     }
 
-    static Path file(Path file, String permissions, String text) {
+    public static Path file(Path file, String permissions, String text) {
         try {
             Files.createDirectories(file.getParent());
             Files.writeString(file, text);

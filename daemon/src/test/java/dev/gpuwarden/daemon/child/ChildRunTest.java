@@ -1,8 +1,8 @@
-package dev.gpuwarden.daemon.script;
+package dev.gpuwarden.daemon.child;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.script.ChildRun.End;
+import dev.gpuwarden.daemon.child.ChildRun.End;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ChildRunTest {
 
-    private static final Map<String, String> ENVIRONMENT = Map.of("PATH", ScriptCheck.SEARCH_PATH, "NODE_NAME", "n1");
+    private static final Map<String, String> ENVIRONMENT =
+            Map.of("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "NODE_NAME", "n1");
     private static final Duration LONG = Duration.ofSeconds(30);
 
     @TempDir
