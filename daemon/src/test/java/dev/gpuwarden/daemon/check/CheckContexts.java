@@ -7,6 +7,7 @@ import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RateHistory;
 import dev.gpuwarden.core.health.Finding;
+import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.CollectiveOptions;
@@ -19,8 +20,6 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.compute.LazyCollectiveDriver;
 import dev.gpuwarden.daemon.compute.LazyComputeDriver;
-import dev.gpuwarden.daemon.holders.GpuHolderLookup;
-import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.LazyDriver;
@@ -29,6 +28,7 @@ import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.daemon.telemetry.SingleReading;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
@@ -60,13 +60,13 @@ public final class CheckContexts {
 
     public static CheckContext computing(SimulatedNode node, Limits limits, RateHistory rates) {
         NodeSnapshot snapshot = snapshot(node);
-        return computing(
-                node,
-                limits,
-                rates,
-                new SingleRunAccess(
-                        PresentPods.of(paths(node), () -> snapshot, GpuHolderLookup.COMMAND_PATIENCE),
-                        pid -> "process " + pid));
+        return computing(node, limits, rates, withoutPods());
+    }
+
+    /** Returns the permission of a command on a node without pods. */
+    public static GpuAccess withoutPods() {
+        return new SingleRunAccess(
+                () -> Reading.of(new GpuHolders(Instant.now(), List.of(), List.of(), 0)), pid -> "process " + pid);
     }
 
     public static CheckContext computing(SimulatedNode node, Limits limits, GpuAccess access) {

@@ -33,7 +33,7 @@ class AutopilotCollectorTest {
         GpuFrame frame = NodeFixture.frame();
         change.accept(frame);
         Collector.Scrape scrape =
-                NodeFixture.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
+                Scrapes.scrape(NodeFixture.node(List.of(NodeFixture.gpu(0, GpuState.ANSWERING, frame, List.of()))));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false),
                 () -> List.of(new AutopilotCollector(() -> "node-7", "Xeon", () -> results)));

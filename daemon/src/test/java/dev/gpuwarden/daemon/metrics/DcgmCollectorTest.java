@@ -32,7 +32,7 @@ class DcgmCollectorTest {
     private final DcgmCollector collector = new DcgmCollector(() -> "node-7", () -> xids, () -> holders);
 
     private List<String> lines(GpuSnapshot... gpus) {
-        return Lines.of(NodeFixture.scrape(NodeFixture.node(List.of(gpus))), collector);
+        return Lines.of(Scrapes.scrape(NodeFixture.node(List.of(gpus))), collector);
     }
 
     private static GpuSnapshot gpu(GpuFrame frame) {
@@ -212,14 +212,14 @@ class DcgmCollectorTest {
     void countersKeepTheirBareNames() {
         NodeSnapshot node = NodeFixture.node(1);
         Exposition exposition = new Exposition(MetricsOptions.of(false, true, false), () -> List.of(collector));
-        String text = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(NodeFixture.scrape(node)));
+        String text = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(Scrapes.scrape(node)));
         assertThat(text)
                 .contains(
                         "\n# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{")
                 .contains("\n# TYPE DCGM_FI_DEV_GPU_TEMP gauge\n")
                 .doesNotContain("untyped", "# HELP DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total");
         // OpenMetrics has no counter without `_total`.
-        assertThat(Lines.text(TextFormat.OPEN_METRICS, exposition.snapshots(NodeFixture.scrape(node))))
+        assertThat(Lines.text(TextFormat.OPEN_METRICS, exposition.snapshots(Scrapes.scrape(node))))
                 .contains("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION unknown\n");
         assertThat(Arrays.stream(text.split("\n")).filter(line -> line.startsWith("# TYPE DCGM_")))
                 .doesNotHaveDuplicates();

@@ -78,7 +78,7 @@ class EventMetricsTest {
     }
 
     private static List<String> lines(List<Collector> parts) {
-        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = Scrapes.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> parts);
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()

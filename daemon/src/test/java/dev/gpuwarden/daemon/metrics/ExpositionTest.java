@@ -31,7 +31,7 @@ class ExpositionTest {
     private static Collector.Scrape scrape(GpuSnapshot gpu, IntFunction<Owner> owners) {
         NodeSnapshot node = NodeFixture.node(List.of(gpu));
         List<GpuMemoryUse> memory = NodeFixture.memory(node, owners);
-        return new Collector.Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
+        return new Collector.Scrape(node, () -> memory, Scrapes.sampler(), Scrapes.SELF);
     }
 
     private static GpuSnapshot holding(GpuProcess... processes) {
@@ -40,7 +40,7 @@ class ExpositionTest {
 
     @Test
     void everyPresentReadingOfEveryGpuIsExported() {
-        List<String> lines = Lines.of(NodeFixture.scrape(NodeFixture.node(2)));
+        List<String> lines = Lines.of(Scrapes.scrape(NodeFixture.node(2)));
         for (GpuMetric metric : GpuMetric.values()) {
             String stem = metric == GpuMetric.CLOCK_EVENT_REASONS
                     ? "gpuwarden_gpu_clock_event_reason{"
@@ -67,7 +67,7 @@ class ExpositionTest {
 
     @Test
     void valuesAreInBaseUnits() {
-        assertThat(Lines.of(NodeFixture.scrape(NodeFixture.node(1))))
+        assertThat(Lines.of(Scrapes.scrape(NodeFixture.node(1))))
                 .contains(
                         "gpuwarden_gpu_temperature_celsius" + GPU0 + "} 41.0",
                         "gpuwarden_gpu_power_usage_watts" + GPU0 + "} 345.678",
@@ -200,8 +200,8 @@ class ExpositionTest {
                 () -> {
                     throw new IllegalStateException("for this test");
                 },
-                NodeFixture.sampler(),
-                NodeFixture.SELF);
+                Scrapes.sampler(),
+                Scrapes.SELF);
         List<String> lines = Lines.of(scrape);
         assertThat(lines)
                 .anyMatch(line -> line.startsWith("gpuwarden_gpu_temperature_celsius"))
@@ -214,7 +214,7 @@ class ExpositionTest {
     @Test
     void gpusWithTheSameIdentityDoNotCostOthers() {
         GpuSnapshot twin = NodeFixture.gpu(0);
-        List<String> lines = Lines.of(NodeFixture.scrape(NodeFixture.node(List.of(twin, twin, NodeFixture.gpu(1)))));
+        List<String> lines = Lines.of(Scrapes.scrape(NodeFixture.node(List.of(twin, twin, NodeFixture.gpu(1)))));
         assertThat(lines)
                 .filteredOn(line -> line.startsWith("gpuwarden_gpu_temperature_celsius"))
                 .hasSize(2);
@@ -260,7 +260,7 @@ class ExpositionTest {
         NodeSnapshot node = NodeFixture.node(gpus);
         org.junit.jupiter.api.Assertions.assertTimeout(Duration.ofSeconds(20), () -> {
             List<GpuMemoryUse> memory = NodeFixture.memory(node, pid -> NodeFixture.pod("ns", "pod-" + pid, "main"));
-            Collector.Scrape scrape = new Collector.Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
+            Collector.Scrape scrape = new Collector.Scrape(node, () -> memory, Scrapes.sampler(), Scrapes.SELF);
             assertThat(Lines.of(scrape, MetricsOptions.of(true, true, true)))
                     .filteredOn(line -> line.startsWith("gpu_pod_memory_used_bytes"))
                     .hasSize(64 * 500);

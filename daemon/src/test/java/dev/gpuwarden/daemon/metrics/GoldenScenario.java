@@ -97,7 +97,7 @@ enum GoldenScenario {
     Collector.Scrape scrape() {
         NodeSnapshot node = node();
         List<GpuMemoryUse> memory = NodeFixture.memory(node, this::owner);
-        return new Collector.Scrape(node, () -> memory, NodeFixture.sampler(), NodeFixture.SELF);
+        return new Collector.Scrape(node, () -> memory, Scrapes.sampler(), Scrapes.SELF);
     }
 
     String fileName() {

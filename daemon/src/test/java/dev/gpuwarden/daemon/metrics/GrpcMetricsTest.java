@@ -23,7 +23,7 @@ class GrpcMetricsTest {
         stats.ended("", Status.Code.UNIMPLEMENTED);
         stats.refused(CallStats.Refusal.MEMORY);
         stats.refused(CallStats.RefusedReport.ACQUITTAL);
-        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = Scrapes.scrape(NodeFixture.node(List.of()));
         Exposition exposition =
                 new Exposition(MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.grpc(stats)));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))

@@ -52,7 +52,7 @@ class KernelLogMetricsTest {
     }
 
     private static List<String> lines(Reading<KernelLogStatus> status) {
-        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = Scrapes.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.kernelLog(() -> stats(status))));
         return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))

@@ -17,7 +17,7 @@ class KubernetesMetricsTest {
         Map<String, KubeStats> stats = new TreeMap<>(Map.of(
                 "conditions", new KubeStats(3, 0, 1, "", Optional.of(Instant.parse("2026-11-22T12:00:00Z"))),
                 "labels", new KubeStats(0, 2, 0, "the API server answers 403", Optional.empty())));
-        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = Scrapes.scrape(NodeFixture.node(List.of()));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.kubernetes(() -> stats)));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))

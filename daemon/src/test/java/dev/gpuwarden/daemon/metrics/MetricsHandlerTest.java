@@ -67,7 +67,7 @@ class MetricsHandlerTest {
                     }
                     return NODE;
                 },
-                NodeFixture.sampler(),
+                Scrapes.sampler(),
                 new NodeMemory(owners),
                 new ProcessStatsReader(),
                 new Exposition(MetricsOptions.of(false, false, false)),

@@ -18,12 +18,10 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
-import org.HdrHistogram.Histogram;
 
 /** Hand-made nodes: every reading present, with a different value for each. */
 public final class NodeFixture {
@@ -150,81 +148,7 @@ public final class NodeFixture {
                 .toList();
     }
 
-    public static Collector.Scrape scrape(NodeSnapshot node) {
-        List<GpuMemoryUse> memory = memory(node, pid -> new Owner.Unit("train.service"));
-        return new Collector.Scrape(node, () -> memory, sampler(), SELF);
-    }
-
-    public static final ProcessStatsReader.Stats SELF = new ProcessStatsReader.Stats(
-            Reading.of(1.25),
-            Reading.of(1_700_000_000.5),
-            Reading.of(50L << 20),
-            Reading.of(900L << 20),
-            Reading.of(19L),
-            Reading.of(33L),
-            Reading.of(1024L),
-            12L << 20,
-            16L << 20,
-            32L << 20,
-            3,
-            Reading.of(0.004));
-
-    public static SamplerStats sampler() {
-        return new FixedSampler();
-    }
-
     public static NodeSnapshot map(NodeSnapshot node, UnaryOperator<GpuSnapshot> change) {
         return node(node.gpus().stream().map(change).toList());
-    }
-
-    private static final class FixedSampler implements SamplerStats {
-        @Override
-        public long turns(Work work) {
-            return 100;
-        }
-
-        @Override
-        public long overruns(Work work) {
-            return work == Work.FAST ? 2 : 0;
-        }
-
-        @Override
-        public Histogram durationsMicros(Work work) {
-            Histogram histogram = new Histogram(1, 10_000_000, 2);
-            for (int i = 1; i <= 100; i++) {
-                histogram.recordValue(i * 10L);
-            }
-            return histogram;
-        }
-
-        @Override
-        public long hungTurns() {
-            return 1;
-        }
-
-        @Override
-        public long replacementThreads() {
-            return 1;
-        }
-
-        @Override
-        public int hungThreads() {
-            return 0;
-        }
-
-        @Override
-        public long refusedValues() {
-            return 0;
-        }
-
-        @Override
-        public long driverOpenings() {
-            return 1;
-        }
-
-        @Override
-        public long reinitialisations() {
-            return 0;
-        }
     }
 }

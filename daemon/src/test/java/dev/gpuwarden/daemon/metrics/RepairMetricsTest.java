@@ -18,7 +18,7 @@ class RepairMetricsTest {
                 Map.of(List.of("reset", "succeeded"), 2L, List.of("reboot", "failed"), 0L));
         Exposition exposition = new Exposition(
                 MetricsOptions.of(false, false, false), () -> List.of(PartCollectors.repairs(() -> status)));
-        Collector.Scrape scrape = NodeFixture.scrape(NodeFixture.node(List.of()));
+        Collector.Scrape scrape = Scrapes.scrape(NodeFixture.node(List.of()));
         List<String> now = Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape))
                 .lines()
                 .filter(line -> line.matches("(# (HELP|TYPE) )?gpuwarden_repair.*"))

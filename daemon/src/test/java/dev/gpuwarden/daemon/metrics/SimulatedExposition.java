@@ -38,7 +38,7 @@ final class SimulatedExposition {
             Exposition exposition =
                     new Exposition(MetricsOptions.of(false, false, false), () -> List.of(CheckedNode.collector(node)));
             Collector.Scrape scrape =
-                    new Collector.Scrape(node, () -> memory.attribute(node), NodeFixture.sampler(), NodeFixture.SELF);
+                    new Collector.Scrape(node, () -> memory.attribute(node), Scrapes.sampler(), Scrapes.SELF);
             return masked(Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(scrape)));
         }
     }

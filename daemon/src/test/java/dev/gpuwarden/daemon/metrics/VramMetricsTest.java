@@ -40,7 +40,7 @@ class VramMetricsTest {
     private static String text(List<VramStatus> gpus) {
         Collector part = new VramCollector(() -> gpus, () -> NOW);
         Exposition exposition = new Exposition(MetricsOptions.of(false, false, false), () -> List.of(part));
-        return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(NodeFixture.scrape(NodeFixture.node(List.of()))));
+        return Lines.text(TextFormat.PROMETHEUS, exposition.snapshots(Scrapes.scrape(NodeFixture.node(List.of()))));
     }
 
     private static List<String> series(VramStatus status) {
@@ -188,7 +188,7 @@ class VramMetricsTest {
     void clockThatGoesBackMakesNoNegativeAge() {
         VramStatus status = decided(memory(9000), Reading.of(List.of()));
         Collector part = new VramCollector(() -> List.of(status), () -> NOW.minus(Duration.ofHours(1)));
-        List<String> series = new ArrayList<>(Lines.of(NodeFixture.scrape(NodeFixture.node(List.of())), part));
+        List<String> series = new ArrayList<>(Lines.of(Scrapes.scrape(NodeFixture.node(List.of())), part));
         assertThat(value(series, "gpuwarden_vram_last_good_decision_age_seconds"))
                 .isZero();
     }

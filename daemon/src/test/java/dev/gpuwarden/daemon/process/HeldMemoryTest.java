@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOpening;
@@ -9,7 +10,6 @@ import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.process.GpuProcess;
-import dev.gpuwarden.daemon.app.ChildJvm;
 import dev.gpuwarden.testkit.Execution;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.io.BufferedReader;
@@ -54,10 +54,11 @@ class HeldMemoryTest {
     }
 
     private Process use(String... arguments) throws IOException {
-        List<String> command =
-                new ArrayList<>(List.of("sim", "use", "--node", node.root().toString(), "--gpu", "0"));
+        List<String> command = new ArrayList<>(SameProgram.command());
+        command.add(1, "--enable-native-access=ALL-UNNAMED");
+        command.addAll(List.of("sim", "use", "--node", node.root().toString(), "--gpu", "0"));
         command.addAll(List.of(arguments));
-        return ChildJvm.gpuwarden(command).redirectErrorStream(true).start();
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
     private List<GpuProcess> processes() {

@@ -9,10 +9,7 @@ import dev.gpuwarden.core.compute.AllReduceWork;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.daemon.access.SingleRunAccess;
 import dev.gpuwarden.daemon.check.CheckContexts;
-import dev.gpuwarden.daemon.holders.GpuHolderLookup;
-import dev.gpuwarden.daemon.holders.PresentPods;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.telemetry.SamplingSettings;
@@ -74,14 +71,7 @@ class NcclHangTest {
         try (SimulatedNode node = nodeOnWhichHangs(function);
                 NodeSampler sampler = sampler(node)) {
             CheckContext context = CheckContexts.computing(
-                    node,
-                    sampler.snapshot(),
-                    Limits.NONE,
-                    RateHistory.NONE,
-                    new SingleRunAccess(
-                            PresentPods.of(
-                                    CheckContexts.paths(node), sampler::snapshot, GpuHolderLookup.COMMAND_PATIENCE),
-                            pid -> "process " + pid));
+                    node, sampler.snapshot(), Limits.NONE, RateHistory.NONE, CheckContexts.withoutPods());
             // Loaded before the clock runs, as in a daemon.
             assertThat(context.collectives().asOptional()).isPresent();
             NcclLoopbackCheck check = new NcclLoopbackCheck(BRIEF);

@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.access;
+package dev.gpuwarden.daemon.holders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,15 +11,16 @@ import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.DriverProvider;
+import dev.gpuwarden.daemon.access.ChildCheck;
+import dev.gpuwarden.daemon.access.CrashedChecks;
+import dev.gpuwarden.daemon.access.GpuReservations;
+import dev.gpuwarden.daemon.access.Isolation;
 import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.daemon.check.CheckEnvironment;
 import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.check.gpu.GpuResultsCheck;
-import dev.gpuwarden.daemon.holders.GpuHolderLookup;
-import dev.gpuwarden.daemon.holders.PresentPods;
-import dev.gpuwarden.daemon.holders.TestKubelet;
 import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.node.PciBus;
 import dev.gpuwarden.daemon.telemetry.NodeSampler;

@@ -1,8 +1,9 @@
-package dev.gpuwarden.daemon.verify;
+package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.daemon.app.RunningDaemon;
+import dev.gpuwarden.daemon.verify.Verification;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Files;
 import java.nio.file.Path;

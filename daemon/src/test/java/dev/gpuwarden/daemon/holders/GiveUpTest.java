@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.access;
+package dev.gpuwarden.daemon.holders;
 
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,7 +16,6 @@ import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.access.GpuRelease.Released;
 import dev.gpuwarden.daemon.check.CheckContexts;
 import dev.gpuwarden.daemon.check.gpu.GpuResultsCheck;
-import dev.gpuwarden.daemon.holders.TestKubelet;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
