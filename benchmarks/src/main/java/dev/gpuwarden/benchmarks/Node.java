@@ -1,11 +1,11 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.port.Driver;
 import dev.gpuwarden.core.port.DriverOpening;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,17 +1,17 @@
 package dev.gpuwarden.benchmarks;
 
+import dev.gpuwarden.checks.node.PciBus;
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.process.ProcessOwners;
+import dev.gpuwarden.checks.telemetry.SamplerStats;
+import dev.gpuwarden.checks.telemetry.SamplingSettings;
+import dev.gpuwarden.checks.telemetry.SingleReading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.daemon.metrics.Exposition;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.Scraper;
-import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.telemetry.SamplerStats;
-import dev.gpuwarden.daemon.telemetry.SamplingSettings;
-import dev.gpuwarden.daemon.telemetry.SingleReading;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -25,7 +25,7 @@ class ArchitectureTest {
                         .map(JavaClass::getPackageName)
                         .map(name -> name.split("\\.")[2])
                         .collect(Collectors.toSet()))
-                .contains("core", "cli", "nat", "testkit", "nccl", "daemon", "aggregator");
+                .contains("core", "cli", "nat", "testkit", "nccl", "checks", "daemon", "aggregator");
     }
 
     @Test
@@ -65,7 +65,12 @@ class ArchitectureTest {
     void healthAndChecksDependOnNeitherMetricsNorCommands() {
         noClasses()
                 .that()
-                .resideInAnyPackage("dev.gpuwarden..health..", "dev.gpuwarden..check..")
+                .resideInAnyPackage(
+                        "dev.gpuwarden..health..",
+                        "dev.gpuwarden..check..",
+                        "dev.gpuwarden.checks",
+                        "dev.gpuwarden.checks.gpu..",
+                        "dev.gpuwarden.checks.host..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(

@@ -55,7 +55,7 @@ class PrintedCommandsTest {
     void messagesOfTheProgram() throws IOException {
         Map<String, String> wrong = new TreeMap<>();
         int commands = 0;
-        for (String module : List.of("core", "cli", "api", "daemon", "aggregator", "nccl-bench", "testkit")) {
+        for (String module : List.of("core", "cli", "api", "checks", "daemon", "aggregator", "nccl-bench", "testkit")) {
             for (Path file : files(REPOSITORY.resolve(module + "/src/main/java"), ".java")) {
                 for (String text : literals(Files.readString(file))) {
                     commands += check(text, REPOSITORY.relativize(file).toString(), wrong, false);

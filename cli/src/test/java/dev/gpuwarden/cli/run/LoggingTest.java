@@ -24,10 +24,8 @@ class LoggingTest {
         return record;
     }
 
-    private static final LogRecord HOSTILE = record(
-            Level.WARNING,
-            "dev.gpuwarden.daemon.check.CheckEventEmitter",
-            "fault: \u001b[31mred\nERROR forged\r\u202e{0}");
+    private static final LogRecord HOSTILE =
+            record(Level.WARNING, "dev.gpuwarden.check.CheckRunner", "fault: \u001b[31mred\nERROR forged\r\u202e{0}");
 
     private static String line(LogFormat format, LogRecord record) {
         return format.line(record, UnaryOperator.identity());

@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.checks.CheckRunner;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.Fault;
-import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
 import dev.gpuwarden.daemon.kube.NodeReconciler;
 import dev.gpuwarden.daemon.store.EventStore;

@@ -1,7 +1,10 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.checks.CheckRunner;
+import dev.gpuwarden.checks.node.NodeFacts;
+import dev.gpuwarden.checks.node.NodeName;
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.cli.web.WebStats;
-import dev.gpuwarden.daemon.check.CheckRunner;
 import dev.gpuwarden.daemon.grpc.GrpcServer;
 import dev.gpuwarden.daemon.holders.CachedGpuHolders;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
@@ -15,9 +18,6 @@ import dev.gpuwarden.daemon.metrics.EventCollector;
 import dev.gpuwarden.daemon.metrics.MetricsOptions;
 import dev.gpuwarden.daemon.metrics.PartCollectors;
 import dev.gpuwarden.daemon.metrics.VramCollector;
-import dev.gpuwarden.daemon.node.NodeFacts;
-import dev.gpuwarden.daemon.node.NodeName;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.repair.ServerRepair;
 import dev.gpuwarden.daemon.sink.SinkStats;
 import dev.gpuwarden.daemon.store.EventStore;

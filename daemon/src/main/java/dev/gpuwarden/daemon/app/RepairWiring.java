@@ -1,13 +1,13 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.checks.CheckRunner;
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
+import dev.gpuwarden.checks.verify.VerifyOptions;
 import dev.gpuwarden.core.check.GpuLoad;
-import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.repair.RepairOptions;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.verify.VerifyOptions;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,13 +1,13 @@
 package dev.gpuwarden.daemon.app;
 
+import dev.gpuwarden.checks.WorkSources;
+import dev.gpuwarden.checks.compute.LazyComputeDriver;
+import dev.gpuwarden.checks.history.RateFile;
+import dev.gpuwarden.checks.settings.CollectiveSettings;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
+import dev.gpuwarden.checks.telemetry.SamplingSettings;
 import dev.gpuwarden.core.check.GpuAccess;
-import dev.gpuwarden.daemon.check.WorkSources;
-import dev.gpuwarden.daemon.compute.LazyComputeDriver;
-import dev.gpuwarden.daemon.history.RateFile;
-import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.store.StoreSettings;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 
 /** The drivers of the daemon's checks with a load on GPUs, each opened by its first use. */
 record WorkDrivers(SamplingSettings sampling, CollectiveSettings collective, StoreSettings events) {

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.checkpoint;
 
+import dev.gpuwarden.checks.process.PodProcesses;
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.process.PodProcesses;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 import picocli.CommandLine.Option;

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.checkpoint;
 
-import dev.gpuwarden.daemon.process.PodProcess;
+import dev.gpuwarden.checks.process.PodProcess;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;

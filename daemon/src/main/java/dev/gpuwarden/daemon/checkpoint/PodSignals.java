@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.checkpoint;
 
+import dev.gpuwarden.checks.process.PodProcess;
+import dev.gpuwarden.checks.process.PodProcesses;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.core.port.ProcessSignals.Target;
 import dev.gpuwarden.core.util.BoundedMap;
-import dev.gpuwarden.daemon.process.PodProcess;
-import dev.gpuwarden.daemon.process.PodProcesses;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;

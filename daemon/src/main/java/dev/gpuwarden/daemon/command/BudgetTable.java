@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.VramView;
 import java.io.PrintWriter;
 import java.time.Duration;

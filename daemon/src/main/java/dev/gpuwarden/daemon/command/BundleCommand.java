@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.daemon.kernlog.KernelLogSettings;
 import dev.gpuwarden.daemon.kernlog.KernelLogTail;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.reset.DriverRoot;
 import dev.gpuwarden.daemon.reset.ResetEvidence;
 import java.io.PrintWriter;

@@ -1,5 +1,9 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.compute.LazyComputeDriver;
+import dev.gpuwarden.checks.node.NodeFacts;
+import dev.gpuwarden.checks.settings.CollectiveSettings;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.ClassArchive;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
@@ -19,11 +23,7 @@ import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.core.port.Refusal;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.compute.LazyComputeDriver;
-import dev.gpuwarden.daemon.node.NodeFacts;
-import dev.gpuwarden.daemon.settings.CollectiveSettings;
 import dev.gpuwarden.daemon.view.DriverView;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;

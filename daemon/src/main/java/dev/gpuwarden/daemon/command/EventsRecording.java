@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Table;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,15 +1,15 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.node.PciBus;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
+import dev.gpuwarden.checks.telemetry.SamplingSettings;
+import dev.gpuwarden.checks.telemetry.SingleReading;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.telemetry.SamplingSettings;
-import dev.gpuwarden.daemon.telemetry.SingleReading;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

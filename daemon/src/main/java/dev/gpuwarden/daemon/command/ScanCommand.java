@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.CheckView;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
@@ -22,10 +24,8 @@ import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.view.CheckSummary;
-import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.DriverView;
 import dev.gpuwarden.daemon.view.GpuView;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.LinkedHashMap;

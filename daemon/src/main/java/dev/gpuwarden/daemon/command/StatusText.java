@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.v1.Gpu;
 import dev.gpuwarden.api.v1.Unreached;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damping;
@@ -14,7 +15,6 @@ import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverInfo;
 import dev.gpuwarden.daemon.view.CheckSummary;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;

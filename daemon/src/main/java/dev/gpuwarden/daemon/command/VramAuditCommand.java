@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.ByteSizes;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.audit.BudgetAudit;
 import dev.gpuwarden.daemon.vram.audit.BudgetPatch;
 import dev.gpuwarden.daemon.vram.audit.Fault;

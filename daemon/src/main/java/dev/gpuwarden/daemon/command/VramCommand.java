@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.telemetry.NodeSampler;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
@@ -13,8 +15,6 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.holders.GpuHolderLookup;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.time.Clock;
 import java.time.ZoneId;

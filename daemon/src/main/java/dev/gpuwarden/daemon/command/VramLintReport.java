@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.health.Outcome;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.view.CheckSummary;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.watchdog.lint.BudgetLint;
 import dev.gpuwarden.watchdog.lint.LintFinding;
 import dev.gpuwarden.watchdog.lint.LintRules;

@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.audit.BudgetPatch;
 import dev.gpuwarden.daemon.vram.audit.WorkloadUse;
 import java.io.PrintWriter;

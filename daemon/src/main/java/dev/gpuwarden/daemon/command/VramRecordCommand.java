@@ -1,16 +1,16 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.node.NodeName;
+import dev.gpuwarden.checks.node.PciBus;
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.process.ProcessOwners;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Logging;
 import dev.gpuwarden.cli.run.ShutdownSignal;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.node.NodeName;
-import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.BudgetOptions;
 import dev.gpuwarden.daemon.vram.trace.Trace;
 import dev.gpuwarden.daemon.vram.watch.Observations;

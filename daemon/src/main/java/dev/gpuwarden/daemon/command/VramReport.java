@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.model.Reading;
@@ -10,7 +11,6 @@ import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.daemon.view.OwnerView;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,14 +1,14 @@
 package dev.gpuwarden.daemon.command;
 
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.process.ProcessOwners;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.cli.ConsoleWriter;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
 import dev.gpuwarden.daemon.command.VramReport.By;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.VramView;
 import java.io.PrintWriter;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.v1.ListVramBudgetsRequest;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.ByteSizes;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
@@ -9,7 +10,6 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.grpc.VramMessages;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.VramView;
 import dev.gpuwarden.daemon.vram.VramView.Row;
 import dev.gpuwarden.daemon.vram.WhatIf;

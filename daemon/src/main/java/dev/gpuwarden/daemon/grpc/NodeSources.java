@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.checks.access.GpuReleases;
+import dev.gpuwarden.checks.process.CallingProcess;
 import dev.gpuwarden.core.check.CheckRegistry;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
-import dev.gpuwarden.daemon.access.GpuReleases;
-import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.daemon.vram.watch.LocalCalls;
 import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import java.time.Clock;

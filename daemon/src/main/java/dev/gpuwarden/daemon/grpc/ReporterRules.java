@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.checks.process.CallingProcess;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.process.CallingProcess;
 import java.util.List;
 import java.util.regex.Pattern;
 

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.checks.process.CallingProcess;
 import dev.gpuwarden.core.event.Reporter;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.process.CallingProcess;
 
 /** The reporter that a caller is, by what the kernel or its certificate proves. Pure. */
 final class Reporters {

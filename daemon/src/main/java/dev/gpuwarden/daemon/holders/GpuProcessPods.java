@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.holders;
 
+import dev.gpuwarden.checks.process.OpenFiles;
+import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.ProcessSearch;
 import dev.gpuwarden.core.model.Reading;
@@ -7,8 +9,6 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.process.OpenFiles;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.view.ProcessNames;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.holders;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;

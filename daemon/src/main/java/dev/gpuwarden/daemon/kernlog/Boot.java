@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.checks.node.NodeFacts;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
-import dev.gpuwarden.daemon.node.NodeFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.checks.verify.Verification;
+import dev.gpuwarden.checks.verify.Verification.Repair;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.daemon.kernlog.Occurrence.Checks;
-import dev.gpuwarden.daemon.verify.Verification;
-import dev.gpuwarden.daemon.verify.Verification.Repair;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

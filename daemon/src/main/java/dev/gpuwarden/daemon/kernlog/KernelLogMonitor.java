@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.checks.node.NodeName;
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.event.EventWriter;
 import dev.gpuwarden.core.event.EventWriter.Position;
 import dev.gpuwarden.core.event.Fault;
@@ -12,8 +14,6 @@ import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.node.NodeName;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
@@ -11,7 +12,6 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

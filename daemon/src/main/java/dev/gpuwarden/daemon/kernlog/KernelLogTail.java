@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;

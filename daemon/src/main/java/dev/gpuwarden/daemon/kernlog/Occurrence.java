@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.checks.verify.Verification.Repair;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.ProcessingStrategy;
@@ -9,7 +10,6 @@ import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.XidEvent;
-import dev.gpuwarden.daemon.verify.Verification.Repair;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.HashMap;

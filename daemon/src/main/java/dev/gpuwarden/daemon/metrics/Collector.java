@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.telemetry.SamplerStats;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
-import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;

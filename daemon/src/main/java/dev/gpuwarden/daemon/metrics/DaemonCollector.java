@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.telemetry.SamplerStats;
+import dev.gpuwarden.checks.telemetry.SamplerStats.Work;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.telemetry.SamplerStats;
-import dev.gpuwarden.daemon.telemetry.SamplerStats.Work;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.CheckPlan;
 import dev.gpuwarden.cli.web.WebStats;
 import dev.gpuwarden.core.check.CheckSet;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.grpc.CallStats;
 import dev.gpuwarden.daemon.kernlog.KernelLogStats;
 import dev.gpuwarden.daemon.kube.KubeStats;

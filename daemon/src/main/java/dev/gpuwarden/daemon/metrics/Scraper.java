@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.telemetry.SamplerStats;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

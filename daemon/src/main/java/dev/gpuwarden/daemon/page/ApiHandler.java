@@ -1,5 +1,8 @@
 package dev.gpuwarden.daemon.page;
 
+import dev.gpuwarden.checks.view.CheckView;
+import dev.gpuwarden.checks.view.EventView;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.web.HttpAnswer;
 import dev.gpuwarden.cli.web.HttpHandler;
@@ -17,13 +20,10 @@ import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryShare;
-import dev.gpuwarden.daemon.view.CheckView;
 import dev.gpuwarden.daemon.view.DriverView;
-import dev.gpuwarden.daemon.view.EventView;
 import dev.gpuwarden.daemon.view.FaultView;
 import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.daemon.view.OwnerView;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.VramView;
 import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import java.time.Duration;

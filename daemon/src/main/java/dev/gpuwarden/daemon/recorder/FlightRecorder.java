@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.recorder;
 
+import dev.gpuwarden.checks.history.RecentSamples;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.event.EventChange;
 import dev.gpuwarden.core.event.EventReader;
@@ -10,7 +11,6 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.history.RecentSamples;
 import dev.gpuwarden.daemon.recorder.Recording.Lane;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,15 +1,15 @@
 package dev.gpuwarden.daemon.recorder;
 
+import dev.gpuwarden.checks.history.RecentSamples;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.daemon.history.RecentSamples;
 import dev.gpuwarden.daemon.view.GpuView;
 import dev.gpuwarden.daemon.view.OwnerView;
-import dev.gpuwarden.daemon.view.Values;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

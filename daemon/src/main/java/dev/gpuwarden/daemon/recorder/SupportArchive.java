@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.recorder;
 
+import dev.gpuwarden.checks.view.EventView;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.event.StoredEvent;
-import dev.gpuwarden.daemon.view.EventView;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ChildRun;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.run.SameProgram;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.child.ChildRun;
-import dev.gpuwarden.daemon.child.ProgramRunner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ManagerProgram;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.event.FaultFields;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.child.ManagerProgram;
-import dev.gpuwarden.daemon.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.ResetRun.Result;
 import java.time.Duration;

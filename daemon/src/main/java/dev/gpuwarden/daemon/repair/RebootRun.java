@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.daemon.child.ChildRun;
-import dev.gpuwarden.daemon.child.ManagerProgram;
-import dev.gpuwarden.daemon.child.ProgramRunner;
+import dev.gpuwarden.checks.child.ChildRun;
+import dev.gpuwarden.checks.child.ManagerProgram;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,9 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.node.NodeFacts;
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.GpuFileHolders;
+import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
@@ -11,10 +15,6 @@ import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.KnownGpus;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
-import dev.gpuwarden.daemon.node.NodeFacts;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.GpuFileHolders;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.repair.RebootOptions.Reboot;
 import dev.gpuwarden.daemon.reset.ResetState;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ManagerProgram;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.run.ShutdownSignal;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.child.ManagerProgram;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.child.ChildRun;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.run.SameProgram;
-import dev.gpuwarden.daemon.child.ChildRun;
-import dev.gpuwarden.daemon.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.reset.GpuReset;

@@ -1,12 +1,12 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.verify.Verification;
 import dev.gpuwarden.core.event.EventReader;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairStatus.State;
 import dev.gpuwarden.daemon.repair.ServerDecision.Planned;
-import dev.gpuwarden.daemon.verify.Verification;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Clock;

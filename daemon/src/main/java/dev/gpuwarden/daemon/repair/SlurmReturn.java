@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.daemon.child.ManagerProgram;
+import dev.gpuwarden.checks.child.ManagerProgram;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import java.io.IOException;
 import java.lang.System.Logger.Level;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.daemon.child.ManagerProgram;
-import dev.gpuwarden.daemon.child.ProgramRunner;
+import dev.gpuwarden.checks.child.ManagerProgram;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

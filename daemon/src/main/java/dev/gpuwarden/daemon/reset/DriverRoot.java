@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.reset;
 
-import dev.gpuwarden.daemon.child.ChildRun;
-import dev.gpuwarden.daemon.child.FileTrust;
+import dev.gpuwarden.checks.child.ChildRun;
+import dev.gpuwarden.checks.child.FileTrust;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

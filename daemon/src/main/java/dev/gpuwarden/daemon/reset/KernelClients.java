@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.reset;
 
+import dev.gpuwarden.checks.node.Sysfs;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.node.Sysfs;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

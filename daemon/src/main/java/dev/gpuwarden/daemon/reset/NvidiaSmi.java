@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.reset;
 
+import dev.gpuwarden.checks.child.ChildRun;
 import dev.gpuwarden.core.model.PciAddress;
-import dev.gpuwarden.daemon.child.ChildRun;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

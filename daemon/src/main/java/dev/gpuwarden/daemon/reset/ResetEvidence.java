@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.reset;
 
+import dev.gpuwarden.checks.child.ChildRun;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.child.ChildRun;
 import dev.gpuwarden.daemon.reset.EvidenceFolder.Entry;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

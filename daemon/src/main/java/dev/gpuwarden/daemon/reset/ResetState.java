@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.reset;
 
-import dev.gpuwarden.daemon.node.NodeFacts;
+import dev.gpuwarden.checks.node.NodeFacts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

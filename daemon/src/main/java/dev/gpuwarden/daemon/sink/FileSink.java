@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.sink;
 
+import dev.gpuwarden.checks.view.EventView;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.file.LineLog;
 import dev.gpuwarden.core.event.StoredEvent;
-import dev.gpuwarden.daemon.view.EventView;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.node.NodeSnapshot.DriverState;
 import dev.gpuwarden.core.port.DriverInfo;
 import java.util.LinkedHashMap;

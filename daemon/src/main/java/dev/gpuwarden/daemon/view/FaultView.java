@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.checks.view.CheckView;
+import dev.gpuwarden.checks.view.EventView;
 import dev.gpuwarden.core.check.Damping;
 import dev.gpuwarden.core.event.ActionText;
 import dev.gpuwarden.core.event.Entity;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.process.GpuProcess;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.Owner;
 import java.util.LinkedHashMap;

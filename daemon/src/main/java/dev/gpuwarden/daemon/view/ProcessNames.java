@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.view;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;

@@ -1,2 +1,2 @@
-/** The forms of values in JSON and tables, shared by commands and page. */
+/** The form of GPUs, owners, faults and reports in JSON, tables and HTML, shared by commands and page. */
 package dev.gpuwarden.daemon.view;

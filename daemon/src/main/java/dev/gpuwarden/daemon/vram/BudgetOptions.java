@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.vram;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.daemon.vram.budgets.EngineNames;
 import dev.gpuwarden.daemon.vram.budgets.NodeBudgets;
 import dev.gpuwarden.daemon.vram.engine.ContainerEngine;

@@ -1,5 +1,10 @@
 package dev.gpuwarden.daemon.vram;
 
+import dev.gpuwarden.checks.node.NodeFacts;
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.process.RunningProcesses;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
@@ -7,11 +12,6 @@ import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.daemon.kube.KubernetesNode;
-import dev.gpuwarden.daemon.node.NodeFacts;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.process.RunningProcesses;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.account.NodeAccount;
 import dev.gpuwarden.daemon.vram.action.Actuator;
 import dev.gpuwarden.daemon.vram.action.ContainerActuator;

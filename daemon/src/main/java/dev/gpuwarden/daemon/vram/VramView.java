@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.vram;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.Text;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.GpuBytes;

@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.metrics.NodeFixture;
+import dev.gpuwarden.checks.NodeFixture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;

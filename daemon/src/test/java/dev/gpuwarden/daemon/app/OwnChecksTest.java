@@ -2,11 +2,11 @@ package dev.gpuwarden.daemon.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.CheckContexts;
+import dev.gpuwarden.checks.CheckContract;
 import dev.gpuwarden.core.check.CheckContext;
 import dev.gpuwarden.core.check.HealthCheck;
 import dev.gpuwarden.core.check.Limits;
-import dev.gpuwarden.daemon.check.CheckContexts;
-import dev.gpuwarden.daemon.check.CheckContract;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.util.List;
 import java.util.ServiceLoader;

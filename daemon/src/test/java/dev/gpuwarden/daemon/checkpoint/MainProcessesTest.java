@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.process.PodProcess;
+import dev.gpuwarden.checks.process.PodProcess;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

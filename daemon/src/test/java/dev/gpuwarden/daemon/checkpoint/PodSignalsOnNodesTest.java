@@ -3,8 +3,8 @@ package dev.gpuwarden.daemon.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.checks.process.PodProcesses;
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.process.PodProcesses;
 import dev.gpuwarden.testkit.cluster.Cluster;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import java.nio.file.Path;

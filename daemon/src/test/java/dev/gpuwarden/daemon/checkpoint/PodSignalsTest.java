@@ -2,11 +2,11 @@ package dev.gpuwarden.daemon.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.process.NodeTree;
+import dev.gpuwarden.checks.process.PodProcesses;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.process.NodeTree;
-import dev.gpuwarden.daemon.process.PodProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

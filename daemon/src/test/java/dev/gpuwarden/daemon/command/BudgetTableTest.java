@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.command.VramReport.By;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.VramView;
 import dev.gpuwarden.daemon.vram.watch.VramStatus;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.GpuCodec;
 import dev.gpuwarden.api.v1.GpuView;
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.event.Entity;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

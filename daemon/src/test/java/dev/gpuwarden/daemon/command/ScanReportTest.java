@@ -2,6 +2,11 @@ package dev.gpuwarden.daemon.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.CheckEnvironment;
+import dev.gpuwarden.checks.CheckPlan;
+import dev.gpuwarden.checks.CheckRunner;
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
@@ -23,11 +28,6 @@ import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.core.telemetry.LinkMetric;
 import dev.gpuwarden.core.telemetry.Unit;
 import dev.gpuwarden.daemon.Golden;
-import dev.gpuwarden.daemon.check.CheckEnvironment;
-import dev.gpuwarden.daemon.check.CheckPlan;
-import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.view.Values;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
@@ -11,7 +12,6 @@ import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
 import dev.gpuwarden.core.telemetry.GpuState;
 import dev.gpuwarden.daemon.command.VramReport.By;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

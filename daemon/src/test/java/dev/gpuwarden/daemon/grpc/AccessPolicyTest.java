@@ -3,11 +3,11 @@ package dev.gpuwarden.daemon.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.checks.process.CallingProcess;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.process.CallingProcess;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;

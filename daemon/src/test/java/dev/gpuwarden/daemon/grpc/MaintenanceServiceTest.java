@@ -6,7 +6,7 @@ import com.google.protobuf.Duration;
 import dev.gpuwarden.api.v1.GpuRelease;
 import dev.gpuwarden.api.v1.MaintenanceServiceGrpc;
 import dev.gpuwarden.api.v1.ReleaseGpusRequest;
-import dev.gpuwarden.daemon.access.GpuReleases;
+import dev.gpuwarden.checks.access.GpuReleases;
 import dev.gpuwarden.testkit.Await;
 import io.grpc.Context;
 import io.grpc.Status;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.grpc;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.RunningProcesses;
 import dev.gpuwarden.core.model.GpuIdentity;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.vram.action.ProcessSet;
 import dev.gpuwarden.daemon.vram.notice.NoticeBoard;
 import dev.gpuwarden.daemon.vram.notice.NoticeSignals;

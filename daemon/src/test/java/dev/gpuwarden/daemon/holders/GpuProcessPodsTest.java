@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.holders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
+import dev.gpuwarden.checks.process.NodeTree;
+import dev.gpuwarden.checks.process.OpenFiles;
+import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.holder.ProcessSearch;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
-import dev.gpuwarden.daemon.process.NodeTree;
-import dev.gpuwarden.daemon.process.OpenFiles;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

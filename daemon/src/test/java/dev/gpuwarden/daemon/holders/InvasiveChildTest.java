@@ -3,10 +3,10 @@ package dev.gpuwarden.daemon.holders;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.access.Isolation;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.telemetry.GpuMetric;
-import dev.gpuwarden.daemon.access.Isolation;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -2,10 +2,10 @@ package dev.gpuwarden.daemon.holders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

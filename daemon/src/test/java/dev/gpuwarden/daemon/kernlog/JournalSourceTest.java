@@ -3,10 +3,10 @@ package dev.gpuwarden.daemon.kernlog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.checks.node.NodeFacts;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;
 import dev.gpuwarden.daemon.kernlog.JournalSource.JournalEntry;
-import dev.gpuwarden.daemon.node.NodeFacts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

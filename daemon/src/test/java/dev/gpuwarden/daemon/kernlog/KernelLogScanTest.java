@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.kernlog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.health.Finding;
 import dev.gpuwarden.core.health.Outcome;
@@ -13,7 +14,6 @@ import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.node.NodePaths;
 import dev.gpuwarden.testkit.TestClock;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,14 +2,14 @@ package dev.gpuwarden.daemon.kernlog;
 
 import static dev.gpuwarden.testkit.Await.until;
 
+import dev.gpuwarden.checks.node.NodeName;
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.kernel.KernelLogParser;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelRecord;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.node.NodeName;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.event.RecommendedAction;

@@ -1,14 +1,14 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.CheckEnvironment;
+import dev.gpuwarden.checks.CheckPlan;
+import dev.gpuwarden.checks.CheckRunner;
+import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
 import dev.gpuwarden.core.check.RunListener;
 import dev.gpuwarden.core.node.NodeSnapshot;
-import dev.gpuwarden.daemon.check.CheckEnvironment;
-import dev.gpuwarden.daemon.check.CheckPlan;
-import dev.gpuwarden.daemon.check.CheckRunner;
-import dev.gpuwarden.daemon.node.NodePaths;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolder.Kind;
 import dev.gpuwarden.core.holder.GpuHolders;

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;

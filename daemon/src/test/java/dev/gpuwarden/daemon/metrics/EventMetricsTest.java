@@ -2,6 +2,8 @@ package dev.gpuwarden.daemon.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.CheckPlan;
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.EventWriter.Receipt;
 import dev.gpuwarden.core.event.Fault;
@@ -12,7 +14,6 @@ import dev.gpuwarden.core.event.Outbox.Lag;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.daemon.Golden;
-import dev.gpuwarden.daemon.check.CheckPlan;
 import dev.gpuwarden.daemon.store.StoreStats.EventCounts.Kind;
 import dev.gpuwarden.daemon.store.StoreStatus;
 import java.io.IOException;

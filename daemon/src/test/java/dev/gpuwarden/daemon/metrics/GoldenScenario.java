@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.holder.GpuHolder;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.model.Absence;

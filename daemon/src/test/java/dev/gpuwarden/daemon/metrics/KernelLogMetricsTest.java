@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.kernel.KernelLogStatus.Gap;
 import dev.gpuwarden.core.kernel.KernelRecord.Writer;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.daemon.Golden;
 import dev.gpuwarden.daemon.repair.RepairStatus;
 import java.io.IOException;

@@ -1,10 +1,11 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.NodeFixture;
+import dev.gpuwarden.checks.telemetry.SamplerStats;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
 import dev.gpuwarden.core.process.Owner;
-import dev.gpuwarden.daemon.telemetry.SamplerStats;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 

@@ -1,14 +1,14 @@
 package dev.gpuwarden.daemon.metrics;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.node.PciBus;
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.process.ProcessOwners;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
+import dev.gpuwarden.checks.telemetry.SamplingSettings;
+import dev.gpuwarden.checks.telemetry.SingleReading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.process.ProcessOwners;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.telemetry.SamplingSettings;
-import dev.gpuwarden.daemon.telemetry.SingleReading;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Instant;
 import java.util.List;

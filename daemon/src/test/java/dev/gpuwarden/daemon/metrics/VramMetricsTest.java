@@ -4,6 +4,7 @@ import static dev.gpuwarden.daemon.vram.VramFixture.memory;
 import static dev.gpuwarden.daemon.vram.VramFixture.tenant;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.daemon.Golden;

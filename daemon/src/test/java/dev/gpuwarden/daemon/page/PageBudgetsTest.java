@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.cli.web.ListenAddress;
 import dev.gpuwarden.cli.web.WebServer;
 import dev.gpuwarden.core.check.CheckInfo;
@@ -18,7 +19,6 @@ import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
 import dev.gpuwarden.daemon.vram.VramFixture;

@@ -2,6 +2,10 @@ package dev.gpuwarden.daemon.recorder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
+import dev.gpuwarden.checks.history.NodeHistory;
+import dev.gpuwarden.checks.history.RecentSamples;
+import dev.gpuwarden.checks.telemetry.FrameListener;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.health.Subject;
@@ -15,12 +19,8 @@ import dev.gpuwarden.core.telemetry.Cadence;
 import dev.gpuwarden.core.telemetry.GpuFrame;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuState;
-import dev.gpuwarden.daemon.history.NodeHistory;
-import dev.gpuwarden.daemon.history.RecentSamples;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.store.EventStore;
 import dev.gpuwarden.daemon.store.StoreSettings;
-import dev.gpuwarden.daemon.telemetry.FrameListener;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

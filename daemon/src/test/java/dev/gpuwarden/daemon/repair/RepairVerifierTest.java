@@ -2,8 +2,8 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.verify.Verification;
 import dev.gpuwarden.daemon.app.RunningDaemon;
-import dev.gpuwarden.daemon.verify.Verification;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.repair;
 
+import dev.gpuwarden.checks.InMemoryEvents;
+import dev.gpuwarden.checks.child.ChildRun;
 import dev.gpuwarden.core.check.CheckInfo;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.Damper;
@@ -12,8 +14,6 @@ import dev.gpuwarden.core.health.Subject;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.ResetUnits;
-import dev.gpuwarden.daemon.check.InMemoryEvents;
-import dev.gpuwarden.daemon.child.ChildRun;
 import dev.gpuwarden.testkit.TestClock;
 import java.time.Duration;
 import java.time.Instant;

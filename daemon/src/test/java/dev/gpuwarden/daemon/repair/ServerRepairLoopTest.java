@@ -2,14 +2,14 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.InMemoryEvents;
+import dev.gpuwarden.checks.verify.Verification;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.ResetUnits;
-import dev.gpuwarden.daemon.check.InMemoryEvents;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;
 import dev.gpuwarden.daemon.reset.PersistenceRecord;
-import dev.gpuwarden.daemon.verify.Verification;
 import dev.gpuwarden.testkit.TestClock;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -2,10 +2,10 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.child.ChildRun;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.child.ChildRun;
-import dev.gpuwarden.daemon.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.reset.PersistenceRecord;

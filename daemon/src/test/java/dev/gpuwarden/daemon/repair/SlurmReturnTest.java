@@ -2,7 +2,7 @@ package dev.gpuwarden.daemon.repair;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.daemon.child.ProgramRunner;
+import dev.gpuwarden.checks.child.ProgramRunner;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Kind;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Outcome;
 import dev.gpuwarden.daemon.repair.RepairAttempt.Step;

@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.reset;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.GpuFileHolders;
+import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.GpuFileHolders;
-import dev.gpuwarden.daemon.process.ProcessOwners;
 import dev.gpuwarden.daemon.reset.GpuReset.Outcome;
 import dev.gpuwarden.daemon.reset.ResettableNode.Release;
 import dev.gpuwarden.testkit.sim.SimulatedNode;

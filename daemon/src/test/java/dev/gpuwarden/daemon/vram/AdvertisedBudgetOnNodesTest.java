@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.vram;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.node.PciBus;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
+import dev.gpuwarden.checks.telemetry.SamplingSettings;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.port.DriverProvider;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.node.PciBus;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
-import dev.gpuwarden.daemon.telemetry.SamplingSettings;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import dev.gpuwarden.watchdog.budget.AdvertisedBudget;
 import dev.gpuwarden.watchdog.budget.AdvertisedBudget.Rules;

@@ -1,9 +1,9 @@
 package dev.gpuwarden.daemon.vram.action;
 
+import dev.gpuwarden.checks.process.RunningProcesses;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
 import dev.gpuwarden.core.port.ProcessSignals.Target;
-import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
 import java.util.List;
 import java.util.Optional;

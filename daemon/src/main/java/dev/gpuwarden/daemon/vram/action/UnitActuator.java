@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.vram.action;
 
-import dev.gpuwarden.daemon.child.ManagerProgram;
+import dev.gpuwarden.checks.child.ManagerProgram;
 import dev.gpuwarden.watchdog.decision.Decision;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.time.Duration;

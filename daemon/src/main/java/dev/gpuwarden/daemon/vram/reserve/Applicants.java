@@ -1,5 +1,7 @@
 package dev.gpuwarden.daemon.vram.reserve;
 
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.CallingProcess;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
@@ -7,8 +9,6 @@ import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
 import dev.gpuwarden.core.process.ProcessFacts;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.CallingProcess;
 import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.budget.Terms;
 import dev.gpuwarden.watchdog.budget.TermsSource;

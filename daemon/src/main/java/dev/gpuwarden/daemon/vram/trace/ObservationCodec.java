@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.vram.trace;
 
+import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.view.Values;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.ProcessKey;

@@ -1,13 +1,13 @@
 package dev.gpuwarden.daemon.vram.watch;
 
+import dev.gpuwarden.checks.process.NodeMemory;
+import dev.gpuwarden.checks.telemetry.MemorySample;
+import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
 import dev.gpuwarden.core.process.GpuMemoryUse;
-import dev.gpuwarden.daemon.process.NodeMemory;
-import dev.gpuwarden.daemon.telemetry.MemorySample;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.watchdog.budget.Tenancy;
 import dev.gpuwarden.watchdog.budget.TermsSource;
 import dev.gpuwarden.watchdog.observation.GpuBytes;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.vram.watch;
 
+import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.core.util.Threads;
-import dev.gpuwarden.daemon.telemetry.NodeSampler;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.trace.DecisionLog;
 import dev.gpuwarden.daemon.vram.watch.Observations.Observed;

@@ -2,10 +2,10 @@ package dev.gpuwarden.daemon.vram.action;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.process.RunningProcesses;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.vram.action.Actuator.Outcome;
 import dev.gpuwarden.daemon.vram.action.Actuator.Recheck;
 import dev.gpuwarden.watchdog.decision.Decision;

@@ -4,9 +4,9 @@ import static dev.gpuwarden.daemon.vram.VramFixture.tenant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.RecycleRules;

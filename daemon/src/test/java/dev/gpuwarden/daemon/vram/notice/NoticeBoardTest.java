@@ -2,12 +2,12 @@ package dev.gpuwarden.daemon.vram.notice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
+import dev.gpuwarden.checks.node.NodePaths;
+import dev.gpuwarden.checks.process.RunningProcesses;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ProcessSignals;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
-import dev.gpuwarden.daemon.node.NodePaths;
-import dev.gpuwarden.daemon.process.RunningProcesses;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.action.ProcessSet;
 import dev.gpuwarden.daemon.vram.budgets.NotifySignal;

@@ -2,9 +2,9 @@ package dev.gpuwarden.daemon.vram.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.gpuwarden.checks.NodeFixture;
 import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.metrics.NodeFixture;
 import dev.gpuwarden.daemon.vram.VramFixture;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.daemon.vram.watch.Observations.Observed;

@@ -1,0 +1,2 @@
+/** Checks of GPUs and their driver. */
+package dev.gpuwarden.checks.gpu;

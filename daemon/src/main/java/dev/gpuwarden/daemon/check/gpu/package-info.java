@@ -1,2 +1,0 @@
-/** Checks of GPUs and their driver. */
-package dev.gpuwarden.daemon.check.gpu;

@@ -1,2 +1,0 @@
-/** Checks of the operating system's data, without the driver: network ports, PCIe errors, the user's expectations. */
-package dev.gpuwarden.daemon.check.host;

@@ -1,2 +1,0 @@
-/** The check runner, and the events that its results produce. */
-package dev.gpuwarden.daemon.check;

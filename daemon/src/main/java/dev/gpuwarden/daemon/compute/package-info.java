@@ -1,2 +1,0 @@
-/** Work on GPUs in this process: the compute driver, opened when a check first needs it. */
-package dev.gpuwarden.daemon.compute;

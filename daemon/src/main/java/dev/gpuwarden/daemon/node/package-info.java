@@ -1,2 +1,0 @@
-/** The operating system's data about this node: paths, PCI bus, processes. */
-package dev.gpuwarden.daemon.node;

@@ -1,2 +1,0 @@
-/** The users' own checks: scripts of checks.d, and files written for node-problem-detector. */
-package dev.gpuwarden.daemon.script;

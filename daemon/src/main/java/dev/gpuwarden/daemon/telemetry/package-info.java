@@ -1,2 +1,0 @@
-/** Sampling: a thread for each GPU, a deadline for each call, and the readings that remain when the driver hangs. */
-package dev.gpuwarden.daemon.telemetry;

@@ -1,5 +1,0 @@
-/** The proof that a repair had an effect: parts stay faulty after a boot or a reset until their checks have passed. */
-@NullMarked
-package dev.gpuwarden.daemon.verify;
-
-import org.jspecify.annotations.NullMarked;
