@@ -41,7 +41,7 @@ class FullDiskTest {
             strings = {
                 "repair.RepairLogOnFullDisk",
                 "sink.FileSinkOnFullDisk",
-                "vram.DecisionFileOnFullDisk",
+                "vram.trace.DecisionFileOnFullDisk",
                 "store.StoreOnFullDisk"
             })
     void noWholeLineIsLostAtAnyCut(String name) throws IOException {
