@@ -56,6 +56,17 @@ public final class DaemonCommands implements CommandGroup {
                 new NamedCommand("xid", () -> XidCommand.create()));
     }
 
+    /** Returns the command of this name, not yet run. */
+    static Object command(String name) {
+        return new DaemonCommands()
+                .commands().stream()
+                        .filter(command -> command.name().equals(name))
+                        .findFirst()
+                        .orElseThrow()
+                        .command()
+                        .get();
+    }
+
     static ProcessSignals signals() {
         return provided(ProcessSignals.class, "signal");
     }
