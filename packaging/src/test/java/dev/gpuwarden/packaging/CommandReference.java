@@ -99,7 +99,7 @@ final class CommandReference {
             CommandLine.Model.UsageMessageSpec usage = line.getCommandSpec().usageMessage();
             text.append("\n## ").append(path(line)).append("\n\n");
             String[] description = usage.description().length > 0 ? usage.description() : usage.header();
-            text.append(join(description)).append('\n');
+            text.append(paragraphs(description));
             if (!usage.exitCodeList().isEmpty()) {
                 text.append("\n| Exit code | |\n| --: | --- |\n");
                 usage.exitCodeList()
@@ -119,6 +119,20 @@ final class CommandReference {
             names.add(0, each.getCommandName());
         }
         return String.join(" ", names);
+    }
+
+    /** Returns the description as paragraphs; lines that begin with two blanks are commands, which keep their form. */
+    private static String paragraphs(String... lines) {
+        StringBuilder text = new StringBuilder();
+        for (int from = 0, to; from < lines.length; from = to) {
+            boolean code = lines[from].startsWith("  ");
+            for (to = from; to < lines.length && lines[to].startsWith("  ") == code; to++) {}
+            String[] part = Arrays.copyOfRange(lines, from, to);
+            text.append(from > 0 ? "\n" : "")
+                    .append(code ? "```text\n" + String.join("\n", part).stripIndent() + "\n```" : join(part))
+                    .append('\n');
+        }
+        return text.toString();
     }
 
     private static String join(String... lines) {

@@ -19,6 +19,14 @@ class ReferenceTest {
         check("settings.md", CommandReference.settings());
     }
 
+    /** They are read in the order of the alphabet, and one by one in searches. */
+    @Test
+    void noSettingPointsAtTheOneBefore() {
+        assertThat(CommandReference.settings().lines().filter(line -> line.startsWith("| `")))
+                .noneMatch(line -> line.matches(
+                        ".*\\| (Its|Their|That|Those|The same) .*|.* (of|in which|owns) (that|those) [a-z]+[ .;,].*"));
+    }
+
     @Test
     void commands() throws IOException {
         check("commands.md", CommandReference.commands());

@@ -22,14 +22,17 @@ final class NodeCommandOptions {
                     + " in its environment. Exit code 0: the action was requested.")
     List<String> words = List.of();
 
-    @Option(names = "--janitor.command-image", paramLabel = "IMAGE", description = "Image of that program.")
+    @Option(
+            names = "--janitor.command-image",
+            paramLabel = "IMAGE",
+            description = "Image of the program of --janitor.command.")
     @Nullable String image;
 
     @Option(
             names = "--janitor.command-secret",
             paramLabel = "NAME",
-            description = "Secret in the namespace of the aggregator, whose keys become environment variables of that"
-                    + " program, for example a password (default: none).")
+            description = "Secret in the namespace of the aggregator, whose keys become environment variables of the"
+                    + " program of --janitor.command, for example a password (default: none).")
     @Nullable String secret;
 
     /**

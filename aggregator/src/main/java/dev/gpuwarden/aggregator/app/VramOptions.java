@@ -40,7 +40,7 @@ final class VramOptions {
             names = "--vram.capacity",
             defaultValue = "off",
             paramLabel = "SWITCH",
-            description = "Write the amount of that resource that each node reports into its Node:"
+            description = "Write the amount of --vram.resource that each node reports into its Node:"
                     + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Switch capacity = Switch.off;
 
@@ -57,7 +57,7 @@ final class VramOptions {
             defaultValue = "on",
             paramLabel = "SWITCH",
             description =
-                    "With --vram.capacity=on, write an Event of each pod that waits for that resource. It names the"
+                    "With --vram.capacity=on, write an Event of each pod that waits for --vram.resource. It names the"
                             + " pods that hold it, also those of other namespaces: ${COMPLETION-CANDIDATES} (default:"
                             + " ${DEFAULT-VALUE}).")
     Switch waiting = Switch.on;
@@ -67,7 +67,7 @@ final class VramOptions {
             defaultValue = "",
             paramLabel = "SELECTORS",
             description =
-                    "Label selectors of the Nodes that may have that resource, separated by ';'. It is removed from"
+                    "Label selectors of the Nodes that may have --vram.resource, separated by ';'. It is removed from"
                             + " a Node that matches none any more (default: all Nodes).")
     String nodes = "";
 

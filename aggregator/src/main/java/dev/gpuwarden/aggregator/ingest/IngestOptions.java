@@ -48,7 +48,10 @@ public final class IngestOptions {
             description = "Certificate chain of the aggregator, in PEM. Needed. Read again when it changes.")
     @Nullable Path tlsCert;
 
-    @Option(names = "--ingest.tls-key", paramLabel = "FILE", description = "Its private key, PKCS #8 in PEM.")
+    @Option(
+            names = "--ingest.tls-key",
+            paramLabel = "FILE",
+            description = "Private key of --ingest.tls-cert, PKCS #8 in PEM.")
     @Nullable Path tlsKey;
 
     @Option(

@@ -21,16 +21,18 @@ public final class PageOptions {
     @Option(
             names = "--page.groups-header",
             paramLabel = "NAME",
-            description = "Header in which that proxy names the user's groups, joined by commas (default: none).")
+            description =
+                    "Header in which the proxy of --page.proxy names the user's groups, joined by commas (default: none).")
     String groupsHeader = "";
 
     @Option(
             names = "--page.proxy",
             split = ",",
             paramLabel = "ADDRESS",
-            description = "Address of that proxy. Its headers are ignored from any other address. A header of a user"
-                    + " needs it (default: none). For a proxy in the same pod: 127.0.0.1, which trusts each user who may"
-                    + " port-forward to the pod.")
+            description =
+                    "Address of the proxy that authenticates users. Its headers are ignored from any other address. A header of a user"
+                            + " needs it (default: none). For a proxy in the same pod: 127.0.0.1, which trusts each user who may"
+                            + " port-forward to the pod.")
     List<String> proxies = List.of();
 
     /**

@@ -51,7 +51,7 @@ public final class ExpectSettings {
     @Option(
             names = "--expect.nic-rate-gbps",
             paramLabel = "GBPS",
-            description = "Least rate of those ports in Gb/s; slower ones do not count.")
+            description = "Least rate of the expected network ports in Gb/s; slower ones do not count.")
     @Nullable Integer nicRateGbps;
 
     @Option(

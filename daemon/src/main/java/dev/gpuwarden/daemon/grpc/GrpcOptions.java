@@ -29,14 +29,14 @@ public final class GrpcOptions {
             names = "--grpc.socket-mode",
             defaultValue = "0660",
             paramLabel = "MODE",
-            description = "Octal file mode of that socket (default: ${DEFAULT-VALUE}).")
+            description = "Octal file mode of the gRPC socket (default: ${DEFAULT-VALUE}).")
     String socketMode = "0660";
 
     @Option(
             names = "--grpc.socket-group",
             paramLabel = "GROUP",
             description =
-                    "Group that owns that socket, by name; the daemon must be a member of it (default: the daemon's).")
+                    "Group that owns the gRPC socket, by name; the daemon must be a member of it (default: the daemon's).")
     @Nullable String socketGroup;
 
     @Option(
@@ -60,7 +60,10 @@ public final class GrpcOptions {
             description = "Certificate chain of this daemon for TCP, in PEM. Read again when it changes.")
     @Nullable Path tlsCert;
 
-    @Option(names = "--grpc.tls-key", paramLabel = "FILE", description = "Its private key, PKCS #8 in PEM.")
+    @Option(
+            names = "--grpc.tls-key",
+            paramLabel = "FILE",
+            description = "Private key of --grpc.tls-cert, PKCS #8 in PEM.")
     @Nullable Path tlsKey;
 
     @Option(
@@ -81,7 +84,7 @@ public final class GrpcOptions {
             names = "--events.socket-mode",
             defaultValue = "0660",
             paramLabel = "MODE",
-            description = "Octal file mode of that socket; 0666 lets processes open it that do not run as root"
+            description = "Octal file mode of the events socket; 0666 lets processes open it that do not run as root"
                     + " (default: ${DEFAULT-VALUE}).")
     String eventsSocketMode = "0660";
 
@@ -90,8 +93,9 @@ public final class GrpcOptions {
             split = ",",
             defaultValue = ReporterRules.DEFAULT,
             paramLabel = "REPORTER",
-            description = "Reporters that this socket admits, beside administrators outside containers: uid:NUMBER,"
-                    + " unit:NAME.service, pod:NAMESPACE, pod:* for each pod, or 'none' (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Reporters that the events socket admits, beside administrators outside containers: uid:NUMBER,"
+                            + " unit:NAME.service, pod:NAMESPACE, pod:* for each pod, or 'none' (default: ${DEFAULT-VALUE}).")
     List<String> reporters = List.of(ReporterRules.DEFAULT.split(","));
 
     /**

@@ -57,7 +57,7 @@ public final class KernelLogSettings {
             defaultValue = "10s",
             paramLabel = "DURATION",
             description =
-                    "The same fault of the same GPU is reported once in this time, with the number of its repetitions"
+                    "Report a fault that the same GPU repeats once in this time, with the number of its repetitions"
                             + " (default: ${DEFAULT-VALUE}).")
     Duration stormWindow = Duration.ofSeconds(10);
 

@@ -28,7 +28,10 @@ public final class UplinkOptions {
             description = "Certificate chain that names this node, in PEM. Read for each connection.")
     @Nullable Path tlsCert;
 
-    @Option(names = "--uplink.tls-key", paramLabel = "FILE", description = "Its private key, PKCS #8 in PEM.")
+    @Option(
+            names = "--uplink.tls-key",
+            paramLabel = "FILE",
+            description = "Private key of --uplink.tls-cert, PKCS #8 in PEM.")
     @Nullable Path tlsKey;
 
     @Option(
