@@ -3,6 +3,7 @@ package dev.gpuwarden.aggregator.quarantine;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
+import dev.gpuwarden.core.util.Text;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -200,7 +201,7 @@ public final class NodePatch {
 
         private static String value(String text) {
             String value = text.replaceAll("[^A-Za-z0-9_.-]+", "-");
-            value = value.length() <= LONGEST ? value : value.substring(0, LONGEST);
+            value = Text.head(value, LONGEST);
             return value.replaceAll("^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "");
         }
     }

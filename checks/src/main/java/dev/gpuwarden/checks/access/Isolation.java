@@ -2,6 +2,7 @@ package dev.gpuwarden.checks.access;
 
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.ComputeDriver;
+import dev.gpuwarden.core.util.Mib;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -61,7 +62,7 @@ public final class Isolation {
         return memoryLeft
                 .asOptional()
                 .filter(left -> left < LEAST_BYTES)
-                .map(left -> "the memory limit of the daemon leaves " + (left >> 20) + " MiB, and CUDA needs "
+                .map(left -> "the memory limit of the daemon leaves " + Mib.text(left) + ", and CUDA needs "
                         + (LEAST_BYTES >> 20));
     }
 }

@@ -3,6 +3,7 @@ package dev.gpuwarden.checks.access;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,7 +69,7 @@ public final class MemoryLimit implements Supplier<Reading<Long>> {
                 .filter(left -> left < Isolation.LEAST_BYTES)
                 .map(left -> new GpuAccess.Refusal(
                         "memory-limit",
-                        "the memory limit of the daemon leaves " + (left >> 20) + " MiB, and CUDA needs "
+                        "the memory limit of the daemon leaves " + Mib.text(left) + ", and CUDA needs "
                                 + (Isolation.LEAST_BYTES >> 20)));
     }
 

@@ -1,5 +1,6 @@
 package dev.gpuwarden.checks.child;
 
+import dev.gpuwarden.core.util.Text;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -72,6 +73,6 @@ public record ManagerProgram(List<String> words, ChildRun run) {
 
     private static String firstPart(String text) {
         String line = text.strip().replaceAll("\\p{Cntrl}+", " ");
-        return line.length() > LONGEST_ERROR ? line.substring(0, LONGEST_ERROR) : line;
+        return Text.head(line, LONGEST_ERROR);
     }
 }

@@ -18,6 +18,7 @@ import dev.gpuwarden.core.process.GpuProcess;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.telemetry.GpuMetric;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.Mib;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -125,7 +126,7 @@ public final class GhostsCheck implements HealthCheck {
             return true;
         }
         double most = Math.max(amount.get().value() * (1 << 20), share.get().value() * total.getAsLong());
-        String text = (ghost >> 20) + " MiB are in use by no live process, " + owners.text();
+        String text = Mib.text(ghost) + " are in use by no live process, " + owners.text();
         if (ghost > most) {
             since(
                     builder,

@@ -14,6 +14,7 @@ import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CollectiveException;
 import dev.gpuwarden.core.telemetry.GpuSnapshot;
+import dev.gpuwarden.core.util.Mib;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -209,7 +210,7 @@ sealed interface LoopbackRun {
         }
 
         private static String size(long bytes) {
-            return bytes >= 1 << 20 ? (bytes >> 20) + " MiB" : bytes + " bytes";
+            return bytes >= 1 << 20 ? Mib.text(bytes) : bytes + " bytes";
         }
 
         private Measurement[] evidence(Optional<Limit> limit) {

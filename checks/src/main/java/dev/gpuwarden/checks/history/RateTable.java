@@ -2,6 +2,7 @@ package dev.gpuwarden.checks.history;
 
 import dev.gpuwarden.core.check.RateHistory.Series;
 import dev.gpuwarden.core.compute.RateSeries;
+import dev.gpuwarden.core.util.Text;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -121,6 +122,6 @@ final class RateTable {
     /** Returns text without the characters that have a meaning in the file. */
     private static String text(String any) {
         String clean = any.replaceAll("\\p{Cntrl}", " ");
-        return clean.substring(0, Math.min(MOST_TEXT, clean.length()));
+        return Text.head(clean, MOST_TEXT);
     }
 }

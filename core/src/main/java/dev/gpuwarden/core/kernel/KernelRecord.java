@@ -1,5 +1,6 @@
 package dev.gpuwarden.core.kernel;
 
+import dev.gpuwarden.core.util.Text;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
@@ -96,6 +97,6 @@ public record KernelRecord(Instant time, Writer writer, String text, boolean pro
     }
 
     private static String cut(String text) {
-        return text.length() <= LONGEST ? text : text.substring(0, LONGEST);
+        return Text.head(text, LONGEST);
     }
 }

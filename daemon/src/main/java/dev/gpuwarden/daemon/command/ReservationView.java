@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.api.v1.Reservation;
+import dev.gpuwarden.core.util.Mib;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
@@ -15,7 +16,7 @@ import java.util.Map;
 record ReservationView(Reservation state, long bytes) {
 
     String text() {
-        String amount = VramExplanation.mib(bytes);
+        String amount = Mib.text(bytes);
         String gpu = "GPU " + state.getGpu().getIndex() + " (" + state.getGpu().getUuid() + ")";
         return switch (state.getState()) {
             case WAITING ->

@@ -7,6 +7,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.daemon.vram.audit.BudgetAudit;
 import dev.gpuwarden.daemon.vram.audit.BudgetPatch;
 import dev.gpuwarden.daemon.vram.audit.Fault;
@@ -162,11 +163,11 @@ final class VramAuditCommand extends FileCommand {
             table.row(
                     use.gpu(),
                     use.workload(),
-                    use.budget().asOptional().map(VramExplanation::mib).orElse("none"),
-                    measured ? VramExplanation.mib(use.p50Bytes()) : "",
-                    measured ? VramExplanation.mib(use.p95Bytes()) : "",
-                    measured ? VramExplanation.mib(use.largestBytes()) : "not seen",
-                    measured ? VramExplanation.mib(use.proposedBytes()) : "");
+                    use.budget().asOptional().map(Mib::text).orElse("none"),
+                    measured ? Mib.text(use.p50Bytes()) : "",
+                    measured ? Mib.text(use.p95Bytes()) : "",
+                    measured ? Mib.text(use.largestBytes()) : "not seen",
+                    measured ? Mib.text(use.proposedBytes()) : "");
         }
         table.print(out);
         out.println();

@@ -4,6 +4,7 @@ import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.daemon.vram.rules.Rule;
 import dev.gpuwarden.daemon.vram.trace.ActionRecord;
 import dev.gpuwarden.daemon.vram.trace.DecisionRecord;
@@ -86,8 +87,8 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
         }
         return seen.memory()
                 .asOptional()
-                .map(bytes -> mib(bytes.free()) + " of " + mib(bytes.total()) + " free, " + mib(bytes.used())
-                        + " used, reading " + seen.sequence())
+                .map(bytes -> Mib.text(bytes.free()) + " of " + Mib.text(bytes.total()) + " free, "
+                        + Mib.text(bytes.used()) + " used, reading " + seen.sequence())
                 .orElse("");
     }
 
@@ -100,9 +101,9 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
     }
 
     private static String reservation(Reservation each, long now) {
-        return "reservation of " + mib(each.bytes()) + " for " + each.tenant()
+        return "reservation of " + Mib.text(each.bytes()) + " for " + each.tenant()
                 + (each.granted()
-                        ? ", of which " + mib(each.unusedBytes()) + " are not allocated"
+                        ? ", of which " + Mib.text(each.unusedBytes()) + " are not allocated"
                         : ", which waits for " + seconds(now - each.sinceNanos()));
     }
 
@@ -111,11 +112,11 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
         field(
                 out,
                 "floor",
-                mib(pressure.floorBytes()) + (pressure.has(Trigger.FLOOR) ? ": breached" : ": not breached"));
+                Mib.text(pressure.floorBytes()) + (pressure.has(Trigger.FLOOR) ? ": breached" : ": not breached"));
         field(
                 out,
                 "deficit",
-                "budgets promise " + mib(pressure.promisedBytes()) + " more"
+                "budgets promise " + Mib.text(pressure.promisedBytes()) + " more"
                         + (pressure.has(Trigger.DEFICIT)
                                 ? ", more than was free since " + seconds(now - pressure.deficitSinceNanos())
                                         + "; alone it waits for " + Rule.DEFICIT_GRACE.text(record.rules())
@@ -147,7 +148,7 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
                     tenant.workload(),
                     cell(tenant.budget()),
                     cell(tenant.used()),
-                    known ? mib(tenant.overBytes()) : "?",
+                    known ? Mib.text(tenant.overBytes()) : "?",
                     tenant.priority(),
                     tenant.id().equals(chosen)
                             ? Table.styled(Style.BAD, "recycled")
@@ -172,11 +173,7 @@ record VramExplanation(DecisionRecord record, List<ActionRecord> actions, Decisi
     }
 
     private static String cell(Reading<Long> bytes) {
-        return bytes.asOptional().map(VramExplanation::mib).orElse("?");
-    }
-
-    static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
+        return bytes.asOptional().map(Mib::text).orElse("?");
     }
 
     private static String seconds(long nanos) {

@@ -4,6 +4,7 @@ import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.daemon.vram.audit.BudgetPatch;
 import dev.gpuwarden.daemon.vram.audit.WorkloadUse;
 import java.io.PrintWriter;
@@ -51,8 +52,8 @@ final class VramPatches {
     }
 
     private static String measured(WorkloadUse use) {
-        return "p95 " + VramExplanation.mib(use.p95Bytes()) + ", largest " + VramExplanation.mib(use.largestBytes())
+        return "p95 " + Mib.text(use.p95Bytes()) + ", largest " + Mib.text(use.largestBytes())
                 + " of " + use.samples() + " readings; budget now "
-                + use.budget().asOptional().map(VramExplanation::mib).orElse("none");
+                + use.budget().asOptional().map(Mib::text).orElse("none");
     }
 }

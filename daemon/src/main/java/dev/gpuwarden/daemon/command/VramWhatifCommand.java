@@ -8,6 +8,7 @@ import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.daemon.grpc.NodeClient;
 import dev.gpuwarden.daemon.grpc.VramMessages;
 import dev.gpuwarden.daemon.vram.VramView;
@@ -152,7 +153,7 @@ final class VramWhatifCommand extends ClientCommand {
     }
 
     private static void print(long bytes, List<Line> lines, PrintWriter out) {
-        out.println("One more tenant with " + VramExplanation.mib(bytes) + ":");
+        out.println("One more tenant with " + Mib.text(bytes) + ":");
         out.println();
         Table table = new Table("GPU", "ROOM NOW", "ROOM BY BUDGETS", "RESULT", "WOULD STARVE NOW");
         for (Line line : lines) {
@@ -163,8 +164,8 @@ final class VramWhatifCommand extends ClientCommand {
             WhatIf effect = line.effect.asOptional().orElseThrow();
             table.row(
                     line.gpu.index(),
-                    VramExplanation.mib(effect.nowBytes()),
-                    VramExplanation.mib(effect.byBudgetsBytes()),
+                    Mib.text(effect.nowBytes()),
+                    Mib.text(effect.byBudgetsBytes()),
                     Table.styled(style(effect), words(effect)),
                     names(effect.starved(), Row::name));
         }
@@ -190,7 +191,7 @@ final class VramWhatifCommand extends ClientCommand {
                                 + names(
                                         effect.givers(),
                                         row -> row.name() + " (over by "
-                                                + VramExplanation.mib(
+                                                + Mib.text(
                                                         row.over().asOptional().orElse(0L))
                                                 + ")");
         };

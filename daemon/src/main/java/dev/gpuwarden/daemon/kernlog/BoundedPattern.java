@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.core.util.Text;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
@@ -36,7 +37,7 @@ final class BoundedPattern {
         if (!text.contains(required)) {
             return Optional.empty();
         }
-        Matcher matcher = pattern.matcher(new Metered(text.substring(0, Math.min(text.length(), LONGEST)), new int[1]));
+        Matcher matcher = pattern.matcher(new Metered(Text.head(text, LONGEST), new int[1]));
         try {
             if (!matcher.find()) {
                 return Optional.empty();

@@ -10,6 +10,7 @@ import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.kernel.RecordRules;
 import dev.gpuwarden.core.kernel.Signal;
 import dev.gpuwarden.core.kernel.XidEvent;
+import dev.gpuwarden.core.util.Text;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.HashMap;
@@ -109,7 +110,7 @@ record Occurrence(Key key, boolean healthy, Map<String, String> details, Supplie
             occurrence.details().forEach((name, value) -> {
                 Set<String> values = details.computeIfAbsent(name, n -> new LinkedHashSet<>());
                 if (values.size() < MOST_VALUES) {
-                    values.add(value.length() <= LONGEST_VALUE ? value : value.substring(0, LONGEST_VALUE));
+                    values.add(Text.head(value, LONGEST_VALUE));
                 }
             });
         }

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.reset;
 import dev.gpuwarden.checks.child.ChildRun;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,7 +57,7 @@ final class BugReport {
             List<Path> files = all.filter(Files::isRegularFile).toList();
             if (files.isEmpty()) {
                 String text = (run.out() + " " + run.err()).strip().replaceAll("\\s+", " ");
-                return absent(PROGRAM + " wrote no file: " + text.substring(0, Math.min(200, text.length())));
+                return absent(PROGRAM + " wrote no file: " + Text.head(text, 200));
             }
             long size = Files.size(files.get(0));
             return size > MOST_BYTES

@@ -2,6 +2,7 @@ package dev.gpuwarden.daemon.reset;
 
 import dev.gpuwarden.checks.child.ChildRun;
 import dev.gpuwarden.core.model.PciAddress;
+import dev.gpuwarden.core.util.Text;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -136,7 +137,6 @@ public final class NvidiaSmi {
     }
 
     private static String oneLine(String output) {
-        String line = output.strip().replaceAll("\\s+", " ");
-        return line.length() <= LONGEST ? line : line.substring(0, LONGEST) + "…";
+        return Text.truncate(output.strip().replaceAll("\\s+", " "), LONGEST);
     }
 }

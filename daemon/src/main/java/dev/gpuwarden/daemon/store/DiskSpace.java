@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
 import dev.gpuwarden.cli.FileErrors;
+import dev.gpuwarden.core.util.Mib;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileStore;
@@ -76,6 +77,6 @@ final class DiskSpace {
     }
 
     private static String text(long bytes) {
-        return bytes < 1 << 20 ? bytes + " B" : (bytes >> 20) + " MiB";
+        return bytes < 1 << 20 ? bytes + " B" : Mib.text(bytes);
     }
 }

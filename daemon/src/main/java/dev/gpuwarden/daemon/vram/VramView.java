@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram;
 import dev.gpuwarden.checks.view.Values;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.daemon.vram.watch.VramStatus;
 import dev.gpuwarden.watchdog.decision.Decision;
@@ -120,14 +121,10 @@ public record VramView(
         Map<String, String> names = decision.seen().tenants().asOptional().orElse(List.of()).stream()
                 .collect(Collectors.toMap(Tenant::id, Tenant::name, (first, second) -> first));
         Stream<String> reservations = decision.seen().reservations().stream()
-                .map(each -> "reservation of " + mib(each.bytes()) + " for "
+                .map(each -> "reservation of " + Mib.text(each.bytes()) + " for "
                         + names.getOrDefault(each.tenant(), each.tenant())
-                        + (each.granted() ? ": granted, " + mib(each.unusedBytes()) + " unused" : ": waits"));
+                        + (each.granted() ? ": granted, " + Mib.text(each.unusedBytes()) + " unused" : ": waits"));
         return Stream.concat(decision.notices().stream(), reservations).toList();
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 
     private static Reading<Memory> memory(Reading<GpuBytes> bytes) {

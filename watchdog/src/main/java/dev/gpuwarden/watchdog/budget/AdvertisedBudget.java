@@ -2,6 +2,7 @@ package dev.gpuwarden.watchdog.budget;
 
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.node.NodeSnapshot;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,7 +62,7 @@ public sealed interface AdvertisedBudget {
         public Rules {
             if (slackBytes < 0 || fixedMebibytes.orElse(0L) < 0) {
                 throw new IllegalArgumentException("expected a slack and an amount of at least 0, seen "
-                        + mib(slackBytes)
+                        + Mib.text(slackBytes)
                         + fixedMebibytes.map(fixed -> " and " + fixed + " MiB").orElse(""));
             }
         }
@@ -84,10 +85,11 @@ public sealed interface AdvertisedBudget {
                 long floor = rules.pressure().floorOf(total.value());
                 long rest = total.value() - reserve.value() - floor - rules.slackBytes();
                 if (rest < 0) {
-                    return new Refused(card.name() + ": expected room for budgets, seen " + mib(total.value())
+                    return new Refused(card.name() + ": expected room for budgets, seen " + Mib.text(total.value())
                             + ": reserve "
-                            + mib(reserve.value()) + ", floor " + mib(floor) + " and slack " + mib(rules.slackBytes())
-                            + " are " + mib(-rest) + " more; lower floor or slack");
+                            + Mib.text(reserve.value()) + ", floor " + Mib.text(floor) + " and slack "
+                            + Mib.text(rules.slackBytes())
+                            + " are " + Mib.text(-rest) + " more; lower floor or slack");
                 }
                 shares.add(new Share(card, floor, rules.slackBytes(), rest >> 20));
             } else {
@@ -128,8 +130,9 @@ public sealed interface AdvertisedBudget {
                 ? new Value(most, shares)
                 : new Refused("expected at most " + most + " MiB for budgets, seen " + mebibytes + " MiB, "
                         + (mebibytes - most)
-                        + " MiB more: the node has " + mib(total) + ", the driver's reserve is " + mib(reserve)
-                        + " and the floor " + mib(floor) + "; lower the amount or the floor");
+                        + " MiB more: the node has " + Mib.text(total) + ", the driver's reserve is "
+                        + Mib.text(reserve)
+                        + " and the floor " + Mib.text(floor) + "; lower the amount or the floor");
     }
 
     private static long sum(List<Share> shares) {
@@ -139,9 +142,5 @@ public sealed interface AdvertisedBudget {
     private static String cause(BudgetedCard card) {
         Reading<Long> absent = card.totalBytes() instanceof Reading.Present<Long> ? card.reserve() : card.totalBytes();
         return "memory: " + ((Reading.Absent<Long>) absent).text();
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.watchdog.budget;
 
+import dev.gpuwarden.core.util.Mib;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -24,8 +25,9 @@ public record CardRoom(String card, long forBudgetsBytes, long promisedBytes) {
 
         /** Returns the conflict in words. */
         public String text() {
-            return "a budget of " + mib(wantedBytes) + " fits the node, which has room for " + mib(nodeRoomBytes)
-                    + ", but no card: the most is " + mib(largest.roomBytes()) + " on " + largest.card();
+            return "a budget of " + Mib.text(wantedBytes) + " fits the node, which has room for "
+                    + Mib.text(nodeRoomBytes) + ", but no card: the most is " + Mib.text(largest.roomBytes()) + " on "
+                    + largest.card();
         }
     }
 
@@ -60,9 +62,5 @@ public record CardRoom(String card, long forBudgetsBytes, long promisedBytes) {
         return cards.stream()
                 .filter(card -> card.promisedBytes() > card.forBudgetsBytes())
                 .toList();
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 }

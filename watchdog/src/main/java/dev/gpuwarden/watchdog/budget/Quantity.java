@@ -2,6 +2,7 @@ package dev.gpuwarden.watchdog.budget;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Text;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
@@ -148,6 +149,6 @@ public record Quantity(String text, BigDecimal value) {
 
     private static String shown(String text) {
         String printable = text.replaceAll("\\p{Cntrl}", "?");
-        return "'" + (printable.length() > 40 ? printable.substring(0, 40) + "..." : printable) + "'";
+        return "'" + Text.truncate(printable, 41) + "'";
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.watchdog.decision;
 
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.Comparator;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.gpuwarden.watchdog.decision;
 
 import dev.gpuwarden.core.util.BoundedMap;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.observation.Tenant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

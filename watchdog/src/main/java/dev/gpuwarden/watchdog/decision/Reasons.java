@@ -1,5 +1,6 @@
 package dev.gpuwarden.watchdog.decision;
 
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.pressure.Pressure;
 import dev.gpuwarden.watchdog.pressure.Trigger;

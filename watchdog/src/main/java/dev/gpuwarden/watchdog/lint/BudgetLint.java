@@ -1,6 +1,7 @@
 package dev.gpuwarden.watchdog.lint;
 
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.budget.PodBudget.Amount;
 import dev.gpuwarden.watchdog.budget.PodBudget.State;
 import dev.gpuwarden.watchdog.budget.Quantity;
@@ -120,7 +121,7 @@ public final class BudgetLint {
                     .ifPresent(
                             used -> found(
                                     Rule.BELOW_USE,
-                                    "budget " + mib(bytes.value()) + ", measured use " + mib(used)
+                                    "budget " + Mib.text(bytes.value()) + ", measured use " + Mib.text(used)
                                             + ": it is over its budget at rest",
                                     "raise the budget, or find out why it uses more; is the budget meant for another workload?"));
         }
@@ -132,14 +133,14 @@ public final class BudgetLint {
             if (bytes > card * (double) cards) {
                 found(
                         Rule.ABOVE_LARGEST_CARD,
-                        "budget " + mib(bytes) + ", and the largest card has " + mib(card) + " for budgets"
-                                + (cards == 1 ? "" : ", " + cards + " of them " + mib(card * cards)),
+                        "budget " + Mib.text(bytes) + ", and the largest card has " + Mib.text(card) + " for budgets"
+                                + (cards == 1 ? "" : ", " + cards + " of them " + Mib.text(card * cards)),
                         "lower the budget, or split the workload; its pods stay Pending, or start on a card that is too small");
             } else if (workload.replicas() > 1 && bytes * (double) workload.replicas() > card * (double) cards) {
                 found(
                         Rule.REPLICAS_ABOVE_CARD,
-                        workload.replicas() + " replicas of " + mib(bytes) + " do not fit on one card with " + mib(card)
-                                + " for budgets; " + Math.max(1, card * cards / bytes) + " do",
+                        workload.replicas() + " replicas of " + Mib.text(bytes) + " do not fit on one card with "
+                                + Mib.text(card) + " for budgets; " + Math.max(1, card * cards / bytes) + " do",
                         "make sure that the cluster has enough cards");
             }
         });
@@ -151,7 +152,7 @@ public final class BudgetLint {
                 .ifPresent(surge -> found(
                         Rule.SURGE,
                         "an update starts pods (maxSurge " + surge + ") before it ends old ones; where less than "
-                                + mib(bytes) + " is left, they stay Pending and the update never ends",
+                                + Mib.text(bytes) + " is left, they stay Pending and the update never ends",
                         workload.kind().equals("DaemonSet")
                                 ? "set maxSurge to 0"
                                 : "set strategy.type to Recreate, or maxSurge to 0 with maxUnavailable 1"));
@@ -161,7 +162,7 @@ public final class BudgetLint {
         if (workload.pod().gpus() == 0 && !workload.pod().usesGpus()) {
             found(
                     Rule.WITHOUT_GPU,
-                    "budget " + mib(bytes) + ", and no container requests a GPU",
+                    "budget " + Mib.text(bytes) + ", and no container requests a GPU",
                     "move the budget to the workload that uses the GPU");
         }
         workload.pod().containers().stream()
@@ -175,9 +176,5 @@ public final class BudgetLint {
 
     private void found(Rule rule, String problem, String remedy) {
         findings.add(new LintFinding(rule, workload, problem, remedy));
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.watchdog.reservation;
 
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.observation.Bytes;
 import dev.gpuwarden.watchdog.observation.Reservation;
 import dev.gpuwarden.watchdog.observation.Tenant;
@@ -83,31 +84,28 @@ public record Room(long freeBytes, long floorBytes, List<Tenant> tenants, List<R
     /** Returns the room in words: what is free and for whom it is kept, and who is over its budget. */
     public String text(Reservation waiting) {
         List<String> parts = new ArrayList<>();
-        parts.add(mib(freeBytes) + " free");
-        parts.add("the floor keeps " + mib(floorBytes));
+        parts.add(Mib.text(freeBytes) + " free");
+        parts.add("the floor keeps " + Mib.text(floorBytes));
         long others = setAsideForOthers(waiting);
         if (others > 0) {
-            parts.add(mib(others)
+            parts.add(Mib.text(others)
                     + (waiting.borrows() || isWithinBudget(waiting) ? " granted" : " promised or granted")
                     + " to others");
         }
         long own = grantedTo(waiting.tenant());
         if (own > 0) {
-            parts.add(mib(own) + " granted to the same tenant");
+            parts.add(Mib.text(own) + " granted to the same tenant");
         }
         tenants.stream()
                 .filter(tenant -> tenant.overBytes() > 0)
                 .max(Comparator.comparingLong(Tenant::overBytes).thenComparing(Tenant::id))
-                .ifPresent(worst -> parts.add(worst.name() + " is " + mib(worst.overBytes()) + " over its budget"));
+                .ifPresent(
+                        worst -> parts.add(worst.name() + " is " + Mib.text(worst.overBytes()) + " over its budget"));
         if (tenant(waiting.tenant())
                 .filter(tenant -> tenant.budget() instanceof Reading.Present<Long>)
                 .isPresent()) {
             parts.add(isWithinBudget(waiting) ? "the request is within its budget" : "the request is above its budget");
         }
         return String.join("; ", parts);
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 }

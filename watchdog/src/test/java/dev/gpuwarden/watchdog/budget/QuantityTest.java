@@ -110,7 +110,7 @@ class QuantityTest {
     void showsABeginningOfALongTextWithoutItsControlCharacters() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Quantity.parse("1\n" + "9".repeat(1000)))
-                .withMessage("expected a quantity of Kubernetes, such as 3000, 5k or 4Gi, seen '1?" + "9".repeat(38)
-                        + "...'");
+                .withMessage(
+                        "expected a quantity of Kubernetes, such as 3000, 5k or 4Gi, seen '1?" + "9".repeat(38) + "…'");
     }
 }

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram.audit;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.util.BoundedMap;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.daemon.vram.audit.Fault.Kind;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
@@ -90,8 +91,8 @@ public final class BudgetAudit {
                     .ifPresent(bytes -> faults.add(new Fault(
                             Kind.FLOOR_ABOVE_SLACK,
                             gpu,
-                            mib(bytes) + " advertised and a floor of " + mib(floor) + " exceed the card's " + mib(total)
-                                    + " by " + mib(bytes + floor - total))));
+                            Mib.text(bytes) + " advertised and a floor of " + Mib.text(floor) + " exceed the card's "
+                                    + Mib.text(total) + " by " + Mib.text(bytes + floor - total))));
             long promised = uses.stream()
                     .filter(use -> use.gpu().equals(gpu))
                     .mapToLong(use -> use.budget().asOptional().orElse(0L))
@@ -100,8 +101,9 @@ public final class BudgetAudit {
                 faults.add(new Fault(
                         Kind.BUDGETS_ABOVE_CARD,
                         gpu,
-                        "budgets of " + mib(promised) + " and a floor of " + mib(floor) + " exceed the card's "
-                                + mib(total) + " by " + mib(promised + floor - total)));
+                        "budgets of " + Mib.text(promised) + " and a floor of " + Mib.text(floor)
+                                + " exceed the card's " + Mib.text(total) + " by "
+                                + Mib.text(promised + floor - total)));
             }
         });
         swapped(uses, faults);
@@ -114,14 +116,15 @@ public final class BudgetAudit {
             faults.add(new Fault(
                     Kind.TWO_TOTALS,
                     gpu,
-                    "its memory was " + mib(known.first()) + " and " + mib(known.last()) + " in the same file"));
+                    "its memory was " + Mib.text(known.first()) + " and " + Mib.text(known.last())
+                            + " in the same file"));
         }
         assumed.forEach((name, bytes) -> {
             if (!known.contains(bytes)) {
                 faults.add(new Fault(
                         Kind.TWO_TOTALS,
                         gpu,
-                        name + " assumes " + mib(bytes) + ", the driver reports " + mib(known.first())));
+                        name + " assumes " + Mib.text(bytes) + ", the driver reports " + Mib.text(known.first())));
             }
         });
     }
@@ -136,7 +139,7 @@ public final class BudgetAudit {
                             one.workload(),
                             "its budget and that of " + other.workload() + " (" + words(one.budget()) + " and "
                                     + words(other.budget()) + ") would fit each other's use of "
-                                    + mib(other.p95Bytes()) + " and " + mib(one.p95Bytes())));
+                                    + Mib.text(other.p95Bytes()) + " and " + Mib.text(one.p95Bytes())));
                 }
             }
         }
@@ -170,28 +173,24 @@ public final class BudgetAudit {
             return Optional.of(new Fault(
                     Kind.BELOW_USE,
                     use.workload(),
-                    "budget " + mib(budget) + ", but it used more than " + mib(use.p95Bytes())
+                    "budget " + Mib.text(budget) + ", but it used more than " + Mib.text(use.p95Bytes())
                             + " in 5 % of the time"));
         }
         if (use.p50Bytes() > budget) {
             return Optional.of(new Fault(
                     Kind.OVER_AT_REST,
                     use.workload(),
-                    "budget " + mib(budget) + ", but it used " + mib(use.p50Bytes()) + " half of the time"));
+                    "budget " + Mib.text(budget) + ", but it used " + Mib.text(use.p50Bytes()) + " half of the time"));
         }
         return budget > 2 * use.largestBytes() && budget - use.largestBytes() > WASTE
                 ? Optional.of(new Fault(
                         Kind.FAR_ABOVE_USE,
                         use.workload(),
-                        "budget " + mib(budget) + ", but it never used more than " + mib(use.largestBytes())))
+                        "budget " + Mib.text(budget) + ", but it never used more than " + Mib.text(use.largestBytes())))
                 : Optional.empty();
     }
 
     private static String words(Reading<Long> bytes) {
-        return bytes.asOptional().map(BudgetAudit::mib).orElse("none");
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
+        return bytes.asOptional().map(Mib::text).orElse("none");
     }
 }

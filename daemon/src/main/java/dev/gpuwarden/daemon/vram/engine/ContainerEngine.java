@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram.engine;
 
 import dev.gpuwarden.cli.JsonReader;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -118,6 +119,6 @@ public record ContainerEngine(String runtime, Path socket) {
                 .replaceAll("\\p{Cntrl}+", " ")
                 .strip();
         return new IOException(runtime + " did not " + what + ": HTTP status " + answer.status() + " "
-                + text.substring(0, Math.min(LONGEST_ERROR, text.length())));
+                + Text.head(text, LONGEST_ERROR));
     }
 }

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.vram.engine;
 
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.util.Mib;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -57,7 +58,7 @@ final class SocketRequest {
                 answer.write(part.array(), 0, part.position());
                 part.clear();
                 if (answer.size() > MOST_BYTES) {
-                    throw new IOException("the answer is longer than " + (MOST_BYTES >> 20) + " MiB");
+                    throw new IOException("the answer is longer than " + Mib.text(MOST_BYTES));
                 }
                 await(selector, deadline, timeout);
             }

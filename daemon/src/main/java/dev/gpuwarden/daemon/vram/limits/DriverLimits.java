@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits;
 import dev.gpuwarden.core.port.CgroupLimits.Limit;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.vram.watch.Observations.Observed;
 import java.lang.System.Logger.Level;
@@ -179,7 +180,7 @@ public final class DriverLimits implements AutoCloseable {
     }
 
     private static String words(Limit limit) {
-        String kept = "at least " + (limit.softBytes() >> 20) + " MiB";
+        String kept = "at least " + Mib.text(limit.softBytes());
         return limit.hardBytes().isPresent() ? kept + " and no more" : kept;
     }
 

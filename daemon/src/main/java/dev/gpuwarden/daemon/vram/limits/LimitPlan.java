@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram.limits;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.port.CgroupLimits.Limit;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
 import dev.gpuwarden.watchdog.observation.GpuObservation;
 import dev.gpuwarden.watchdog.observation.ProcessKey;
@@ -52,7 +53,7 @@ record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
         Map<String, String> without = new LinkedHashMap<>();
         for (Placed placed : held) {
             Reading<String> folder = promised > room
-                    ? none("the budgets of this GPU are " + mib(promised) + " of its " + mib(room))
+                    ? none("the budgets of this GPU are " + Mib.text(promised) + " of its " + Mib.text(room))
                     : placed.folder(all);
             if (folder instanceof Reading.Absent<String> cause) {
                 without.put(placed.tenant.name(), cause.detail());
@@ -99,9 +100,5 @@ record LimitPlan(Map<String, Limit> limits, Map<String, String> without) {
 
     private static Reading<String> none(String why) {
         return Reading.absent(Absence.NO_DATA, 0, why);
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 }

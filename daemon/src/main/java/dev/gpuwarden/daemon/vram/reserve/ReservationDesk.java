@@ -5,6 +5,7 @@ import dev.gpuwarden.core.model.GpuIdentity;
 import dev.gpuwarden.core.model.Reading;
 import dev.gpuwarden.core.process.MemoryUse;
 import dev.gpuwarden.core.process.Owner;
+import dev.gpuwarden.core.util.Mib;
 import dev.gpuwarden.daemon.vram.reserve.Applicants.Named;
 import dev.gpuwarden.daemon.vram.rules.WatchdogRules;
 import dev.gpuwarden.watchdog.observation.GpuBytes;
@@ -123,8 +124,8 @@ public final class ReservationDesk {
             long most = whole.stream().mapToLong(this::mostBytes).max().orElse(0);
             throw new Refusal(
                     Refusal.Cause.TOO_LARGE,
-                    mib(request.bytes()) + " are more than an empty card has for tenants without its floor: "
-                            + mib(most));
+                    Mib.text(request.bytes()) + " are more than an empty card has for tenants without its floor: "
+                            + Mib.text(most));
         }
         return large;
     }
@@ -252,12 +253,8 @@ public final class ReservationDesk {
         if (lines.take(ticket.caller)) {
             LOG.log(
                     Level.INFO,
-                    card.identity().label() + ": " + mib(ticket.request.bytes()) + " reserved for "
+                    card.identity().label() + ": " + Mib.text(ticket.request.bytes()) + " reserved for "
                             + ticket.tenantName());
         }
-    }
-
-    private static String mib(long bytes) {
-        return (bytes >> 20) + " MiB";
     }
 }

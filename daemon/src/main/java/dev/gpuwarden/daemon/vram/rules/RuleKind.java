@@ -18,7 +18,10 @@ enum RuleKind {
     SHARE("a share from 0 to 1 such as 0.1, or from 0% to 100%", RuleKind::share, String::valueOf),
     COUNT("a whole number from 0 to 999", RuleKind::count, String::valueOf),
     TIME("a duration such as 500ms or 10m, at most 365d", RuleKind::time, value -> Durations.text((Duration) value)),
-    TRIGGERS("a list of floor, deficit and demand, separated by + or commas", RuleKind::triggers, RuleKind::names);
+    TRIGGERS(
+            "a list of these, separated by + or commas: " + names(Set.of(Trigger.values())),
+            RuleKind::triggers,
+            RuleKind::names);
 
     private static final Pattern SHARE_TEXT = Pattern.compile("\\d{1,3}(\\.\\d{1,9})?%?");
     private static final Pattern COUNT_TEXT = Pattern.compile("\\d{1,3}");

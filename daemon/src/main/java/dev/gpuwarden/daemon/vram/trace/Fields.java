@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.vram.trace;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
+import dev.gpuwarden.core.util.Text;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -217,7 +218,6 @@ final class Fields {
 
     private static IOException wrong(String path, String expected, @Nullable Object seen) {
         String text = seen == null ? "nothing" : String.valueOf(seen);
-        return new IOException(path + ": expected " + expected + ", seen "
-                + (text.length() > 60 ? text.substring(0, 60) + "…" : text));
+        return new IOException(path + ": expected " + expected + ", seen " + Text.truncate(text, 61));
     }
 }

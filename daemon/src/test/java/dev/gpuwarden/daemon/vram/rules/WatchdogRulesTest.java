@@ -73,7 +73,7 @@ class WatchdogRulesTest {
                 "attempts | 0 | rules attempts: expected",
                 "cooldown | 10 | rule cooldown: expected a duration such as 500ms or 10m, at most 365d, seen '10'",
                 "cooldown | 999999999999d | rule cooldown: expected a duration",
-                "triggers | floor,hunger | rule triggers: expected a list of floor, deficit and demand, separated by + or commas, seen 'floor,hunger'",
+                "triggers | floor,hunger | rule triggers: expected a list of these, separated by + or commas: floor,deficit,demand, seen 'floor,hunger'",
                 "triggers | FLOOR | rule triggers: expected a list",
             })
     void anErrorNamesTheRuleTheExpectedAndTheSeen(String key, String text, String message) {
