@@ -15,14 +15,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * A run of one check by a child process of the same program, on some GPUs. When memory runs out, the kernel ends the child
  * before the daemon. The child ends with the daemon, however the daemon ends.
  *
- * @param settings options of the daemon that the child gets too
+ * @param settings options of the daemon that the child gets too, for each child: most daemons start none
  */
-public record ChildCheck(List<String> settings, ProgramRunner programs) {
+public record ChildCheck(Supplier<List<String>> settings, ProgramRunner programs) {
 
     /** The exit codes of a shell for a program that SIGILL, SIGABRT, SIGBUS, SIGFPE or SIGSEGV ended. */
     private static final List<Integer> CRASHES = List.of(132, 134, 135, 136, 139);
@@ -43,7 +44,7 @@ public record ChildCheck(List<String> settings, ProgramRunner programs) {
     /** The option of `gpuwarden check` with the file of the daemon's {@link KeptState}. */
     public static final String OPTION = "--for-daemon";
 
-    public ChildCheck(List<String> settings) {
+    public ChildCheck(Supplier<List<String>> settings) {
         this(settings, ProgramRunner.PROCESSES);
     }
 
@@ -106,7 +107,7 @@ public record ChildCheck(List<String> settings, ProgramRunner programs) {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", SACRIFICE, "gpuwarden-check"));
         command.addAll(SameProgram.command());
         command.addAll(List.of("check", check, "--local", OPTION + "=" + state));
-        command.addAll(settings);
+        command.addAll(settings.get());
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("CUDA_VISIBLE_DEVICES", String.join(",", gpuUuids));
         return programs.run(command, folder, environment, deadline, ChildRun.Stop.KILL.with(MOST_OUTPUT, stopped));

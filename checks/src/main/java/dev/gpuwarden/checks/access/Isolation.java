@@ -59,6 +59,11 @@ public final class Isolation {
         if (crashed) {
             return Optional.of("a check has crashed before, and its fault " + CrashedChecks.EVENT + " is current");
         }
+        return tooLittle(memoryLeft);
+    }
+
+    /** Returns why CUDA lacks memory in this process; empty where there is enough, or no limit. */
+    static Optional<String> tooLittle(Reading<Long> memoryLeft) {
         return memoryLeft
                 .asOptional()
                 .filter(left -> left < LEAST_BYTES)

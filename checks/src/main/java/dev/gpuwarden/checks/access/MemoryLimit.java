@@ -3,7 +3,6 @@ package dev.gpuwarden.checks.access;
 import dev.gpuwarden.core.check.GpuAccess;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.util.Mib;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,12 +64,7 @@ public final class MemoryLimit implements Supplier<Reading<Long>> {
 
     /** Returns why no check may work on GPUs; empty where the limit leaves what CUDA needs, and where there is none. */
     public Optional<GpuAccess.Refusal> refusal() {
-        return get().asOptional()
-                .filter(left -> left < Isolation.LEAST_BYTES)
-                .map(left -> new GpuAccess.Refusal(
-                        "memory-limit",
-                        "the memory limit of the daemon leaves " + Mib.text(left) + ", and CUDA needs "
-                                + (Isolation.LEAST_BYTES >> 20)));
+        return Isolation.tooLittle(get()).map(why -> new GpuAccess.Refusal("memory-limit", why));
     }
 
     /** Returns the bytes of pages of files, without those of memory file systems; 0 where the kernel reports none. */

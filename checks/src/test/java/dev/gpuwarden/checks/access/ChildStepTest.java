@@ -132,7 +132,7 @@ class ChildStepTest {
 
     /** A child that wrote this and then ended in any way, and the answer of which the daemon keeps a part. */
     private static ChildCheck.Answer answer(ChildRun.End end, String out) throws InterruptedException {
-        ChildCheck child = new ChildCheck(List.of(), (command, folder, environment, timeout, stop) -> {
+        ChildCheck child = new ChildCheck(List::of, (command, folder, environment, timeout, stop) -> {
             Path state = Path.of(command.stream()
                     .filter(word -> word.startsWith(ChildCheck.OPTION + "="))
                     .findFirst()
@@ -152,7 +152,7 @@ class ChildStepTest {
         String program = "echo NCCL version 2.18; printf '%s\\n' \"$1\" >" + ChildCheck.REPORTS
                 + "; printf 'half of a line'; printf '%s\\n' \"$2\" >" + ChildCheck.REPORTS + "; echo; echo '{}'";
         ChildStep last = new ChildStep("gpumem", List.of(FAULT), Map.of(), Map.of(), List.of(), true);
-        ChildCheck child = new ChildCheck(List.of(), (command, folder, environment, timeout, stop) -> {
+        ChildCheck child = new ChildCheck(List::of, (command, folder, environment, timeout, stop) -> {
             List<String> run = new ArrayList<>(command.subList(0, 4));
             run.addAll(List.of("/bin/sh", "-c", program, "child", STEP.json(), last.json()));
             return ChildRun.of(run, folder, environment, timeout, stop);

@@ -125,7 +125,7 @@ class IsolationContractTest {
         return new IsolatedCheck(
                 check,
                 new Isolation(mode, () -> false, () -> Reading.absent(Absence.NO_DATA)),
-                new ChildCheck(List.of(), children),
+                new ChildCheck(List::of, children),
                 new CrashedChecks(events, events, "node-1", Clock.systemUTC()));
     }
 

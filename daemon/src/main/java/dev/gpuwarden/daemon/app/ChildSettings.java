@@ -8,7 +8,8 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * The settings of this daemon's command line that a child gets too: all that the child's command has. The child
- * inherits the environment and reads the same file.
+ * inherits the environment and reads the same file. Each call describes the child's command, which costs memory: only a start
+ * of a child needs it.
  */
 final class ChildSettings {
 
@@ -39,17 +40,11 @@ final class ChildSettings {
 
     private static List<String> of(CommandSpec command, String child, Set<String> withheld) {
         List<String> settings = new ArrayList<>();
-        List<OptionSpec> given = command.commandLine().getParseResult().matchedOptions().stream()
-                .filter(option -> option.longestName().contains("."))
-                .filter(option -> !withheld.contains(option.longestName()))
-                .toList();
-        // A node without such arguments needs no model of the child's command.
-        if (!given.isEmpty()) {
-            CommandSpec accepted = CommandSpec.forAnnotatedObject(DaemonCommands.command(child));
-            for (OptionSpec option : given) {
-                if (accepted.findOption(option.longestName()) != null) {
-                    option.originalStringValues().forEach(value -> settings.add(option.longestName() + "=" + value));
-                }
+        CommandSpec accepted = CommandSpec.forAnnotatedObject(DaemonCommands.command(child));
+        for (OptionSpec option : command.commandLine().getParseResult().matchedOptions()) {
+            String name = option.longestName();
+            if (name.contains(".") && !withheld.contains(name) && accepted.findOption(name) != null) {
+                option.originalStringValues().forEach(value -> settings.add(name + "=" + value));
             }
         }
         OptionSpec file = command.root().findOption("--config");

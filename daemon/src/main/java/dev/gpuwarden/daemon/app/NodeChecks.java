@@ -72,7 +72,7 @@ record NodeChecks(
                 options.expectations(),
                 options.young(),
                 nodeName,
-                new ChildCheck(ChildSettings.ofCheck(command)));
+                new ChildCheck(() -> ChildSettings.ofCheck(command)));
     }
 
     /**

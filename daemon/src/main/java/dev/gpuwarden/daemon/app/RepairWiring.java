@@ -33,8 +33,8 @@ final class RepairWiring {
                 store::gpus,
                 paths,
                 settings.repairsFile(),
-                ChildSettings.ofReset(command),
-                ChildSettings.ofBundle(command),
+                () -> ChildSettings.ofReset(command),
+                () -> ChildSettings.ofBundle(command),
                 () -> runner.run(List.of()),
                 verify.checks().most() != GpuLoad.NONE,
                 () -> incomplete(store, sampler, runner));

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * The run of {@code gpuwarden bundle} before a reboot, which may leave no server to ask. A failure is a text, since it must not stop
@@ -22,7 +23,7 @@ import java.util.Map;
  * @param longest limit of the run
  */
 record EvidenceRun(
-        RepairProcess process, List<String> settings, Path folder, Duration longest, ProgramRunner programs) {
+        RepairProcess process, Supplier<List<String>> settings, Path folder, Duration longest, ProgramRunner programs) {
 
     /** The name of the unit. */
     static final String UNIT = "gpuwarden-bundle";
@@ -38,7 +39,7 @@ record EvidenceRun(
     /** @param text place of the archive, or the cause of its absence */
     record Evidence(boolean kept, String text) {}
 
-    EvidenceRun(RepairProcess process, List<String> settings, Path folder, Duration longest) {
+    EvidenceRun(RepairProcess process, Supplier<List<String>> settings, Path folder, Duration longest) {
         this(process, settings, folder, longest, ProgramRunner.PROCESSES);
     }
 
@@ -70,7 +71,7 @@ record EvidenceRun(
                 folder.toString(),
                 "--name=" + name(attempt),
                 "--reset.bundle-timeout=" + Durations.text(BUG_REPORT)));
-        words.addAll(settings);
+        words.addAll(settings.get());
         return process.command(UNIT, List.of("RuntimeMaxSec=" + longest.toSeconds()), words, environment);
     }
 

@@ -163,8 +163,8 @@ public final class RepairOptions {
             Supplier<KnownGpus> known,
             NodePaths paths,
             Optional<Path> record,
-            List<String> resetSettings,
-            List<String> bundleSettings,
+            Supplier<List<String>> resetSettings,
+            Supplier<List<String>> bundleSettings,
             Runnable checks,
             boolean load,
             Supplier<Optional<String>> incomplete) {}

@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 record ResetRun(
         RepairProcess process,
         Duration patience,
-        List<String> settings,
+        Supplier<List<String>> settings,
         Optional<Path> bundles,
         ProgramRunner programs) {
 
@@ -53,7 +54,7 @@ record ResetRun(
     /** @param detail for operators */
     record Result(Outcome outcome, String detail) {}
 
-    ResetRun(RepairProcess process, Duration patience, List<String> settings, Optional<Path> bundles) {
+    ResetRun(RepairProcess process, Duration patience, Supplier<List<String>> settings, Optional<Path> bundles) {
         this(process, patience, settings, bundles, ProgramRunner.PROCESSES);
     }
 
@@ -88,7 +89,7 @@ record ResetRun(
         command.add("gpu-reset");
         uuids.stream().sorted().forEach(command::add);
         command.addAll(List.of("--arm", "--output=json", "--patience=" + Durations.text(patience)));
-        command.addAll(settings);
+        command.addAll(settings.get());
         bundles.ifPresent(folder -> command.add("--reset.bundle=" + folder));
         return process.command(UNIT, List.of(), command, environment);
     }

@@ -85,7 +85,7 @@ abstract class SlowNode {
                 ServiceLoader.load(DriverProvider.class).findFirst().orElseThrow(), settings, new PciBus(paths()));
         sampler.start();
         assertThat(sampler.awaitFirst(Duration.ofSeconds(20))).isTrue();
-        child = new ChildCheck(List.of(
+        child = new ChildCheck(() -> List.of(
                 "--driver.library-path=" + node.libraryPath(),
                 "--path.sysfs=" + node.sysfs(),
                 "--path.procfs=" + node.procfs(),

@@ -24,7 +24,7 @@ class LeftPersistenceTest {
     Path folder;
 
     private LeftPersistence left(String boot) {
-        ResetRun run = new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty());
+        ResetRun run = new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty());
         return new LeftPersistence(folder, new PersistenceRecord(folder, boot), run, Clock.systemUTC());
     }
 

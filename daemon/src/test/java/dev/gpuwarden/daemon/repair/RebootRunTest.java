@@ -42,11 +42,11 @@ class RebootRunTest {
             throws Exception {
         Path program = Files.writeString(folder.resolve("power-cycle"), script);
         // No folder can be made below a file.
-        EvidenceRun evidence = new EvidenceRun(RepairProcess.child, List.of(), program.resolve("bundles"), collection);
+        EvidenceRun evidence = new EvidenceRun(RepairProcess.child, List::of, program.resolve("bundles"), collection);
         RepairLog log = RepairLog.open(folder.resolve("repairs.jsonl"), Clock.systemUTC());
         RepairAttempt attempt = log.begin(Kind.REBOOT, Set.of(GPU), "xid 79", "boot");
         RepairSteps.Server server = new RepairSteps.Server(
-                new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty()),
+                new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty()),
                 new RebootRun(List.of("/bin/sh", program.toString()), longest, evidence),
                 () -> {},
                 new SystemUnits(List.of()),
@@ -121,7 +121,7 @@ class RebootRunTest {
     void unitThatCollectsIsBoundedBySystemdToo() {
         List<String> command = new EvidenceRun(
                         RepairProcess.unit,
-                        List.of("--path.sysfs=/x"),
+                        () -> List.of("--path.sysfs=/x"),
                         Path.of("/var/lib/gpuwarden/bundles"),
                         EvidenceRun.LONGEST)
                 .command("2026-06-01T00:00:00.5Z", Map.of("GPUWARDEN_PATH_PROCFS", "/p", "SECRET", "x"));

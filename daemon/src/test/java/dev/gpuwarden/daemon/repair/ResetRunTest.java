@@ -28,7 +28,7 @@ class ResetRunTest {
         List<String> command = new ResetRun(
                         RepairProcess.child,
                         Duration.ofSeconds(30),
-                        List.of("--path.sysfs=/x"),
+                        () -> List.of("--path.sysfs=/x"),
                         Optional.of(Path.of("/var/b")))
                 .command(List.of("GPU-b", "GPU-a"), ENVIRONMENT);
         assertThat(command)
@@ -46,7 +46,7 @@ class ResetRunTest {
 
     @Test
     void aUnitGetsTheDaemonsVariablesAndNoOthers() {
-        List<String> command = new ResetRun(RepairProcess.unit, Duration.ofSeconds(30), List.of(), Optional.empty())
+        List<String> command = new ResetRun(RepairProcess.unit, Duration.ofSeconds(30), List::of, Optional.empty())
                 .command(List.of("GPU-a"), ENVIRONMENT);
         assertThat(command).startsWith("systemd-run").contains("--wait", "--unit=gpuwarden-gpu-reset");
         assertThat(command.stream().filter(word -> word.startsWith("--setenv=")))

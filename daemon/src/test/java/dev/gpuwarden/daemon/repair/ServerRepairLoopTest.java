@@ -55,8 +55,8 @@ class ServerRepairLoopTest {
                 true,
                 Optional::empty);
         EvidenceRun evidence =
-                new EvidenceRun(RepairProcess.child, List.of(), folder.resolve("bundles"), EvidenceRun.LONGEST);
-        ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty());
+                new EvidenceRun(RepairProcess.child, List::of, folder.resolve("bundles"), EvidenceRun.LONGEST);
+        ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty());
         RepairSteps.Server server = new RepairSteps.Server(
                 reset,
                 new RebootRun(RebootRun.SYSTEMD, Duration.ofSeconds(1), evidence),

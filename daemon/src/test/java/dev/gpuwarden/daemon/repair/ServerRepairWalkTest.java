@@ -174,8 +174,8 @@ class ServerRepairWalkTest {
                 world::gpus,
                 false,
                 () -> world.incomplete);
-        EvidenceRun evidence = new EvidenceRun(RepairProcess.child, List.of(), folder, EvidenceRun.LONGEST, programs);
-        ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List.of(), Optional.empty(), programs);
+        EvidenceRun evidence = new EvidenceRun(RepairProcess.child, List::of, folder, EvidenceRun.LONGEST, programs);
+        ResetRun reset = new ResetRun(RepairProcess.child, Duration.ZERO, List::of, Optional.empty(), programs);
         RepairSteps.Server server = new RepairSteps.Server(
                 reset,
                 new RebootRun(List.of(REBOOT), Duration.ofSeconds(1), evidence, programs),

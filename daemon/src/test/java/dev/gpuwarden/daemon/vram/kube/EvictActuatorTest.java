@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.vram.kube;
 
+import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.api.VramCodec;
@@ -18,12 +19,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Requests to an aggregator: some are attempts, others are refused before one. */
-@Timeout(30)
 class EvictActuatorTest {
 
     private static final BudgetedPod POD = BudgetedPod.newBuilder()
@@ -53,12 +53,14 @@ class EvictActuatorTest {
     private Outcome recycle(Function<String, Acknowledgement> answer) throws Exception {
         connect();
         CompletableFuture<Outcome> outcome = CompletableFuture.supplyAsync(() -> recycle("uid-a"));
-        String id = "";
-        while (id.isEmpty()) {
-            id = requests.next().map(report -> report.getEvict().getId()).orElse("");
-            Thread.sleep(1);
-        }
-        requests.received(answer.apply(id).getVramAnswer());
+        AtomicReference<String> id = new AtomicReference<>();
+        until(
+                () -> {
+                    requests.next().ifPresent(report -> id.set(report.getEvict().getId()));
+                    return id.get() != null;
+                },
+                "the aggregator is asked");
+        requests.received(answer.apply(id.get()).getVramAnswer());
         return outcome.join();
     }
 
