@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -268,7 +269,10 @@ class DaemonCommandTest {
             };
             RunningDaemon daemon = RunningDaemon.start(node, options);
             Path records = node.root().resolve("in-flight");
-            until(() -> Files.isDirectory(records) && records.toFile().list().length == 1);
+            // A record has another name while it is written.
+            until(() -> Optional.ofNullable(records.toFile().list((dir, name) -> name.endsWith(".in-flight")))
+                    .filter(names -> names.length == 1)
+                    .isPresent());
             daemon.process().destroyForcibly().waitFor();
             daemon = RunningDaemon.start(node, options);
             try {
