@@ -55,7 +55,7 @@ public final class CircuitBreaker {
     }
 
     private BreakerPolicy.Answer ask(CachedNode node, Instant now) {
-        return pools.ask(census -> policy.ask(state, node.name(), node.labels(), census, now));
+        return pools.ask(node.name(), census -> policy.ask(state, node.name(), node.labels(), census, now));
     }
 
     /** Ends the request of a node: its Node now shows whether it is out of service, or was never written. */

@@ -102,9 +102,18 @@ public final class PoolCounts {
         return copy;
     }
 
-    /** Answers a question about {@link #census}. No count changes until the question is answered. */
-    synchronized <T> T ask(Function<Map<String, PoolCount>, T> question) {
-        return question.apply(census());
+    /**
+     * Answers a question about the pools that count a node. No count changes until the question is answered. A pool is absent
+     * while it has not counted the node: a cache has a new Node a moment before.
+     */
+    synchronized <T> T ask(String node, Function<Map<String, PoolCount>, T> question) {
+        Map<String, PoolCount> census = new HashMap<>();
+        counts.forEach((name, count) -> {
+            if (count.all.contains(node)) {
+                census.put(name, count.census());
+            }
+        });
+        return question.apply(census);
     }
 
     /**
@@ -116,12 +125,10 @@ public final class PoolCounts {
     public record Standing(int total, int outOfService) {}
 
     /** Returns the counts by name of the pool. */
-    public Map<String, Standing> standing() {
-        return ask(all -> {
-            Map<String, Standing> standing = new HashMap<>();
-            all.forEach((name, census) -> standing.put(name, new Standing(census.total(), census.outOfService())));
-            return standing;
-        });
+    public synchronized Map<String, Standing> standing() {
+        Map<String, Standing> standing = new HashMap<>();
+        census().forEach((name, count) -> standing.put(name, new Standing(count.total(), count.outOfService())));
+        return standing;
     }
 
     /**

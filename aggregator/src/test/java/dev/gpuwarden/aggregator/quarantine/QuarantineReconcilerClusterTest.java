@@ -125,6 +125,8 @@ class QuarantineReconcilerClusterTest {
                 spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
                 """.formatted(name));
         until(() -> cache.node(name).isPresent());
+        // The breaker counts it a moment later.
+        until(() -> !breaker.evaluate(cache.node(name).orElseThrow()).reason().contains("is not known"));
     }
 
     private HealthEvent.Builder xid(String node) {
