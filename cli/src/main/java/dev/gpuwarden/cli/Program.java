@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** The whole command line: commands of all modules, settings, and the handling of errors. */
 final class Program extends CommandLine {
@@ -82,6 +83,7 @@ final class Program extends CommandLine {
         // An argument may start with @: names of pods and paths do.
         line.setExpandAtFiles(false);
         line.registerConverter(Duration.class, Durations::parse);
+        line.setHelpFactory(RangeHelp::new);
         return line;
     }
 
@@ -127,7 +129,43 @@ final class Program extends CommandLine {
             }
         }
         defaults.doubts().forEach(this::complain);
+        Optional<String> outOfRange = outOfRange(parsed);
+        if (outOfRange.isPresent()) {
+            return complain(outOfRange.get());
+        }
         return new RunLast().execute(parsed);
+    }
+
+    /** Flags alone: the values of files and of the environment were checked as they were read. */
+    private static Optional<String> outOfRange(ParseResult parsed) {
+        for (ParseResult each = parsed; each != null; each = each.subcommand()) {
+            for (OptionSpec option : each.matchedOptions()) {
+                Optional<String> problem = ValueRange.problem(option);
+                if (problem.isPresent()) {
+                    return Optional.of(option.longestName() + problem.get());
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Help with the ranges of options. */
+    private static final class RangeHelp extends Help {
+
+        RangeHelp(CommandSpec spec, ColorScheme colors) {
+            super(spec, colors);
+        }
+
+        @Override
+        public IOptionRenderer createDefaultOptionRenderer() {
+            IOptionRenderer renderer = super.createDefaultOptionRenderer();
+            return (option, labels, colors) -> renderer.render(
+                    OptionSpec.builder(option)
+                            .description(ValueRange.description(option))
+                            .build(),
+                    labels,
+                    colors);
+        }
     }
 
     /** Shortens synopses: with every setting as an option, the full synopsis would hide the purpose of a command. */

@@ -31,9 +31,9 @@ final class SettingCheck {
 
     private static Optional<String> tryOne(Setting setting, String value) {
         try {
-            Program.parserOf(CommandSpec.create().addOption(detached(setting.option())))
-                    .parseArgs(setting.flag() + "=" + value);
-            return Optional.empty();
+            OptionSpec option = detached(setting.option());
+            Program.parserOf(CommandSpec.create().addOption(option)).parseArgs(setting.flag() + "=" + value);
+            return ValueRange.problem(option).map(problem -> setting.key() + problem);
         } catch (ParameterException e) {
             // picocli names the option as on the command line; the reader of a file searches for the key.
             return Optional.of(Table.escape(String.valueOf(e.getMessage())

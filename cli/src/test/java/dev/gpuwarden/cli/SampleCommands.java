@@ -26,14 +26,24 @@ final class SampleCommands implements CommandGroup {
         @Option(names = "--web.listen-address", defaultValue = "0.0.0.0:9400")
         String listen = "";
 
+        @Bounds(from = "1", to = "64")
         @Option(names = "--web.threads", defaultValue = "2")
         int threads;
 
         @Option(names = "--web.tls", defaultValue = "false")
         boolean tls;
 
+        @Bounds(from = "10ms")
         @Option(names = "--check.every", defaultValue = "15s", description = "How often (default: ${DEFAULT-VALUE}).")
         Duration every = Duration.ZERO;
+
+        @Bounds(from = "64KiB", to = "1GiB")
+        @Option(
+                names = "--web.most",
+                defaultValue = "1MiB",
+                converter = ByteSizes.class,
+                description = "Largest answer.")
+        long most;
 
         @Option(names = "--check.mode", defaultValue = "slow")
         Mode mode = Mode.slow;

@@ -112,7 +112,8 @@ class SettingPrecedenceTest {
     /** The command's own text: Duration would write PT15S. */
     @Test
     void helpOfConfigHasReadableDefaults() {
-        assertThat(run(SettingSources.none(), "config", "--help").out()).contains("How often (default: 15s).");
+        assertThat(run(SettingSources.none(), "config", "--help").out())
+                .contains("How often (at least 10ms; default: 15s).");
     }
 
     @Test
@@ -159,6 +160,11 @@ class SettingPrecedenceTest {
                       "value": "from-file",
                       "from": "%1$s:2",
                       "variable": "GPUWARDEN_WEB_LISTEN_ADDRESS"
+                    },
+                    "web.most": {
+                      "value": "1MiB",
+                      "from": "default",
+                      "variable": "GPUWARDEN_WEB_MOST"
                     },
                     "web.threads": {
                       "value": "4",

@@ -26,6 +26,9 @@ class StrictConfigurationTest {
             colour: red                           | :1: unknown key colour
             web: 5                                | :1: web is a section: expected keys under it, such as web.listen-address
             web:\\n  threads: many                | :2: Invalid value for web.threads: 'many' is not an int
+            web:\\n  threads: 65                  | :2: web.threads: expected 1 to 64, found 65
+            check:\\n  every: 9ms                 | :2: check.every: expected at least 10ms, found 9ms
+            web:\\n  most: 32KiB                  | :2: web.most: expected 64KiB to 1GiB, found 32KiB
             web:\\n  tls: yes                     | :2: web.tls: expected true or false, found 'yes'
             check:\\n  every: 15                  | :2: Invalid value for check.every: '15' is not a duration such as 500ms, 15s or 1h30m
             check:\\n  mode: medium               | :2: Invalid value for check.mode: expected one of [slow, fast] (case-sensitive) but was 'medium'
@@ -50,6 +53,23 @@ class StrictConfigurationTest {
         assertThat(run.err()).contains("gpuwarden: " + file + message);
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.serve().ran).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", "config"})
+    void flagOutOfItsRangeStopsTheCommand(String command) {
+        Run run = run(SettingSources.none(), command, "--web.threads=0");
+        assertThat(run.err()).isEqualToIgnoringNewLines("gpuwarden: --web.threads: expected 1 to 64, found 0");
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.serve().ran).isFalse();
+        assertThat(run(SettingSources.none(), command, "--web.threads=64").code())
+                .isZero();
+    }
+
+    @Test
+    void helpHasRanges() {
+        assertThat(run(SettingSources.none(), "serve", "--help").out().replaceAll("\\s+", " "))
+                .contains("How often (at least 10ms; default: 15s).", "Largest answer. (64KiB to 1GiB)");
     }
 
     @ParameterizedTest

@@ -2,6 +2,7 @@ package dev.gpuwarden.packaging;
 
 import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.SettingSources;
+import dev.gpuwarden.cli.ValueRange;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -61,7 +62,8 @@ final class CommandReference {
             if (name.contains(".") && !option.hidden()) {
                 settings.computeIfAbsent(
                                 name,
-                                key -> new Setting(value(option), join(option.description()), new LinkedHashSet<>()))
+                                key -> new Setting(
+                                        value(option), join(ValueRange.description(option)), new LinkedHashSet<>()))
                         .commands()
                         .add(path(line));
             }

@@ -2,8 +2,8 @@ package dev.gpuwarden.checks.settings;
 
 import dev.gpuwarden.checks.CheckPlan;
 import dev.gpuwarden.checks.access.Isolation;
-import dev.gpuwarden.cli.Durations;
-import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.Bounds;
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.core.check.CheckSet;
 import dev.gpuwarden.core.check.GpuLoad;
 import java.time.Duration;
@@ -13,16 +13,6 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The sets of checks with a load on GPUs: which of them a daemon runs, and how often. */
 public final class CheckSetOptions {
-
-    private static final Duration SHORTEST_PERIODIC = Duration.ofMinutes(1);
-    private static final Duration SHORTEST_INVASIVE = Duration.ofMinutes(10);
-    private static final Duration LONGEST = Duration.ofDays(30);
-
-    /** Values as they are written in YAML. */
-    enum Switch {
-        off,
-        on
-    }
 
     @Option(
             names = "--check.load",
@@ -35,19 +25,21 @@ public final class CheckSetOptions {
                             + " set on GPUs that no pod and no process holds). 'gpuwarden check' runs any check (default: ${DEFAULT-VALUE}).")
     GpuLoad load = GpuLoad.NONE;
 
+    @Bounds(from = "1m", to = "30d")
     @Option(
             names = "--check.periodic-interval",
             defaultValue = "1h",
             paramLabel = "DURATION",
-            description = "Interval of the periodic set, 1m to 30d; --check.interval sets that of one check"
+            description = "Interval of the periodic set; --check.interval sets that of one check"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration periodic = Duration.ofHours(1);
 
+    @Bounds(from = "10m", to = "30d")
     @Option(
             names = "--check.invasive-interval",
             defaultValue = "4h",
             paramLabel = "DURATION",
-            description = "Interval of the invasive set, 10m to 30d; --check.interval sets that of one check"
+            description = "Interval of the invasive set; --check.interval sets that of one check"
                     + " (default: ${DEFAULT-VALUE}).")
     Duration invasive = Duration.ofHours(4);
 
@@ -98,7 +90,7 @@ public final class CheckSetOptions {
 
     /** Returns whether checks must pass after a boot before a fault ends. */
     public boolean verifiesAfterBoot() {
-        return afterBoot == Switch.on;
+        return afterBoot.isOn();
     }
 
     /** Returns the largest load of the checks that a daemon runs by itself. */
@@ -108,20 +100,11 @@ public final class CheckSetOptions {
 
     /** Returns whether the periodic set runs on GPUs with a workload. */
     public boolean periodicOnBusy() {
-        return periodicBusy == Switch.on;
+        return periodicBusy.isOn();
     }
 
-    /** Returns the plan with the intervals of the sets; throws {@link UserError} if one is out of range. */
+    /** Returns the plan with the intervals of the sets. */
     CheckPlan timed(CheckPlan plan) {
-        bounded("--check.periodic-interval", periodic, SHORTEST_PERIODIC);
-        bounded("--check.invasive-interval", invasive, SHORTEST_INVASIVE);
         return plan.every(CheckSet.PERIODIC, periodic).every(CheckSet.INVASIVE, invasive);
-    }
-
-    private static void bounded(String option, Duration interval, Duration shortest) {
-        if (interval.compareTo(shortest) < 0 || interval.compareTo(LONGEST) > 0) {
-            throw new UserError(option + ": expected " + Durations.text(shortest) + " to " + Durations.text(LONGEST)
-                    + ", but was " + Durations.text(interval));
-        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.gpuwarden.checks.telemetry;
 
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.port.DriverOptions;
@@ -14,8 +15,7 @@ import picocli.CommandLine.TypeConversionException;
 /** The intervals and deadlines of sampling, and the driver to sample. */
 public final class SamplingSettings {
 
-    private static final Duration SHORTEST = Duration.ofMillis(10);
-
+    @Bounds(from = "10ms")
     @Option(
             names = "--sampling.fast-interval",
             defaultValue = "1s",
@@ -23,6 +23,7 @@ public final class SamplingSettings {
             description = "Interval of reading memory and health (default: ${DEFAULT-VALUE}).")
     Duration fastInterval = Duration.ofSeconds(1);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--sampling.memory-interval",
             defaultValue = "250ms",
@@ -30,6 +31,7 @@ public final class SamplingSettings {
             description = "Interval of reading memory while budgets are watched (default: ${DEFAULT-VALUE}).")
     Duration memoryInterval = Duration.ofMillis(250);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--sampling.slow-interval",
             defaultValue = "10s",
@@ -37,6 +39,7 @@ public final class SamplingSettings {
             description = "Interval of reading everything else (default: ${DEFAULT-VALUE}).")
     Duration slowInterval = Duration.ofSeconds(10);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--sampling.process-interval",
             defaultValue = "15s",
@@ -44,6 +47,7 @@ public final class SamplingSettings {
             description = "Interval of listing processes; takes a lock in the driver (default: ${DEFAULT-VALUE}).")
     Duration processInterval = Duration.ofSeconds(15);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--sampling.inventory-interval",
             defaultValue = "1m",
@@ -52,6 +56,7 @@ public final class SamplingSettings {
                     "Interval of reading the PCI bus and the driver's list of GPUs" + " (default: ${DEFAULT-VALUE}).")
     Duration inventoryInterval = Duration.ofMinutes(1);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--sampling.deadline",
             defaultValue = "2s",
@@ -59,6 +64,7 @@ public final class SamplingSettings {
             description = "Deadline of a driver call; past it, the GPU counts as hung (default: ${DEFAULT-VALUE}).")
     Duration deadline = Duration.ofSeconds(2);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--driver.open-deadline",
             defaultValue = "30s",
@@ -67,6 +73,7 @@ public final class SamplingSettings {
                     + " (default: ${DEFAULT-VALUE}).")
     Duration openDeadline = Duration.ofSeconds(30);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--driver.retry-interval",
             defaultValue = "10s",
@@ -74,6 +81,7 @@ public final class SamplingSettings {
             description = "Wait before a missing driver is tried again" + " (default: ${DEFAULT-VALUE}).")
     Duration retryInterval = Duration.ofSeconds(10);
 
+    @Bounds(from = "10ms")
     @Option(
             names = "--driver.recovery-interval",
             defaultValue = "30s",
@@ -131,26 +139,11 @@ public final class SamplingSettings {
         return new DriverOptions(List.copyOf(libraryPaths), samplerPath, profiling, List.copyOf(matrixLibraryPaths));
     }
 
-    /** Checks the values. Throws {@link UserError} if they are out of range or contradict each other. */
+    /** Throws {@link UserError} if values contradict each other. */
     public void validate() {
-        atLeastShortest("--sampling.fast-interval", fastInterval);
-        atLeastShortest("--sampling.memory-interval", memoryInterval);
-        atLeastShortest("--sampling.slow-interval", slowInterval);
-        atLeastShortest("--sampling.process-interval", processInterval);
-        atLeastShortest("--sampling.inventory-interval", inventoryInterval);
-        atLeastShortest("--sampling.deadline", deadline);
-        atLeastShortest("--driver.open-deadline", openDeadline);
-        atLeastShortest("--driver.retry-interval", retryInterval);
-        atLeastShortest("--driver.recovery-interval", recoveryInterval);
         if (slowInterval.compareTo(fastInterval) < 0) {
             throw new UserError("--sampling.slow-interval must not be shorter than --sampling.fast-interval ("
                     + Durations.text(fastInterval) + "), but was " + Durations.text(slowInterval));
-        }
-    }
-
-    private static void atLeastShortest(String option, Duration value) {
-        if (value.compareTo(SHORTEST) < 0) {
-            throw new UserError(option + " must be at least 10ms, but was " + Durations.text(value));
         }
     }
 

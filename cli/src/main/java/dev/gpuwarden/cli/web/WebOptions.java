@@ -1,5 +1,6 @@
 package dev.gpuwarden.cli.web;
 
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.cli.run.Closer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,12 +30,6 @@ public final class WebOptions {
                             + " (default: none).")
     String probeAddress = "";
 
-    /** Values as in YAML. */
-    enum Switch {
-        off,
-        on
-    }
-
     @Option(
             names = "--web.pages",
             defaultValue = "on",
@@ -56,7 +51,7 @@ public final class WebOptions {
 
     /** Returns whether the page is served. */
     public boolean pages() {
-        return pages == Switch.on;
+        return pages.isOn();
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.gpuwarden.daemon.checkpoint;
 
 import dev.gpuwarden.checks.process.PodProcesses;
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.core.port.ProcessSignals;
 import java.nio.file.Path;
 import java.util.function.Supplier;
@@ -8,12 +9,6 @@ import picocli.CommandLine.Option;
 
 /** The option that permits the aggregator to send signals to pods before their end. */
 public final class CheckpointOptions {
-
-    /** Values as they are written in YAML. */
-    enum Switch {
-        off,
-        on
-    }
 
     @Option(
             names = "--checkpoint.signal",
@@ -27,6 +22,6 @@ public final class CheckpointOptions {
     private static final Path PROC = Path.of("/proc");
 
     public PodSignals signals(Supplier<ProcessSignals> signals) {
-        return new PodSignals(signal == Switch.on, new PodProcesses(PROC), signals);
+        return new PodSignals(signal.isOn(), new PodProcesses(PROC), signals);
     }
 }

@@ -66,7 +66,6 @@ public final class BundleCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        options.validate();
         kernelLog.validate();
         if (name != null && !NAME.matcher(name).matches()) {
             throw new UserError(

@@ -5,6 +5,7 @@ import dev.gpuwarden.checks.access.LimitedAccess;
 import dev.gpuwarden.checks.settings.CollectiveSettings;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
 import dev.gpuwarden.checks.verify.RepairChecks;
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Output;
 import dev.gpuwarden.cli.UserError;
@@ -79,19 +80,20 @@ public final class GpuResetCommand extends CheckingCommand {
             description = "Reset no GPU, and turn persistence mode on where a reset that was killed has left it off.")
     boolean restore;
 
+    @Bounds(from = "0s", to = "1h")
     @Option(
             names = {"--patience", "--reset.patience"},
             defaultValue = "30s",
             paramLabel = "DURATION",
-            description = "Longest wait for processes that hold the GPUs, up to 1h (default: ${DEFAULT-VALUE}).")
+            description = "Longest wait for processes that hold the GPUs (default: ${DEFAULT-VALUE}).")
     Duration patience = Duration.ofSeconds(30);
 
+    @Bounds(from = "1s", to = "1h")
     @Option(
             names = "--reset.timeout",
             defaultValue = "5m",
             paramLabel = "DURATION",
-            description =
-                    "Longest run of the reset itself, up to 1h; nvidia-smi is ended then (default: ${DEFAULT-VALUE}).")
+            description = "Longest run of the reset itself; nvidia-smi is ended then (default: ${DEFAULT-VALUE}).")
     Duration longest = Duration.ofMinutes(5);
 
     @Option(
@@ -148,9 +150,6 @@ public final class GpuResetCommand extends CheckingCommand {
 
     @Override
     public Integer call() throws InterruptedException {
-        EvidenceOptions.bounded("--patience", patience, Duration.ZERO);
-        EvidenceOptions.bounded("--reset.timeout", longest, Duration.ofSeconds(1));
-        tools.validate();
         if (gate.given()) {
             var unused = gate.gate();
         }

@@ -2,11 +2,10 @@ package dev.gpuwarden.daemon.command;
 
 import dev.gpuwarden.checks.view.CheckView;
 import dev.gpuwarden.checks.view.Values;
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.cli.Table;
 import dev.gpuwarden.cli.Table.Style;
-import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.check.CheckResult;
 import dev.gpuwarden.core.check.GpuLoad;
 import dev.gpuwarden.core.check.MeasuredGpus;
@@ -48,6 +47,7 @@ import picocli.CommandLine.Option;
         exitCodeList = {"0:fit", "1:not fit", "2:wrong usage or configuration", "3:could not decide"})
 public final class ScanCommand extends CheckingCommand {
 
+    @Bounds(from = "1s")
     @Option(
             names = "--deadline",
             paramLabel = "TIME",
@@ -61,10 +61,6 @@ public final class ScanCommand extends CheckingCommand {
 
     @Override
     public Integer call() {
-        if (deadline != null && deadline.compareTo(SHORTEST_DEADLINE) < 0) {
-            throw new UserError("--deadline must be at least " + Durations.text(SHORTEST_DEADLINE) + ", but was "
-                    + Durations.text(deadline));
-        }
         Run run = runChecks(checks.plan(checks.all(node.get()), GpuLoad.NONE), Optional.ofNullable(deadline));
         Report report = Report.of(run.node(), run.results());
         show(report.tree(), report::print);

@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.kernlog;
 
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
@@ -52,6 +53,7 @@ public final class KernelLogSettings {
                             + " on them.")
     boolean trustFile;
 
+    @Bounds(from = "100ms", to = "1h")
     @Option(
             names = "--kernel-log.storm-window",
             defaultValue = "10s",
@@ -61,6 +63,7 @@ public final class KernelLogSettings {
                             + " (default: ${DEFAULT-VALUE}).")
     Duration stormWindow = Duration.ofSeconds(10);
 
+    @Bounds(from = "1s", to = "30d")
     @Option(
             names = "--kernel-log.quiet",
             defaultValue = "10m",
@@ -129,8 +132,6 @@ public final class KernelLogSettings {
 
     /** @throws UserError where values are out of range or contradict each other */
     public void validate() {
-        within("--kernel-log.storm-window", stormWindow, Duration.ofMillis(100), Duration.ofHours(1));
-        within("--kernel-log.quiet", quiet, Duration.ofSeconds(1), Duration.ofDays(30));
         if (quiet.compareTo(stormWindow) < 0) {
             throw new UserError("--kernel-log.quiet must not be shorter than --kernel-log.storm-window ("
                     + Durations.text(stormWindow) + "), but was " + Durations.text(quiet));
@@ -139,13 +140,6 @@ public final class KernelLogSettings {
             throw new UserError("--kernel-log.source=file needs --kernel-log.path");
         }
         rules();
-    }
-
-    private static void within(String option, Duration value, Duration least, Duration most) {
-        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-            throw new UserError(option + " must be between " + Durations.text(least) + " and " + Durations.text(most)
-                    + ", but was " + Durations.text(value));
-        }
     }
 
     private static String label(Source source) {

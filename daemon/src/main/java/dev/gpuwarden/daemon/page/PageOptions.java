@@ -1,5 +1,6 @@
 package dev.gpuwarden.daemon.page;
 
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -16,12 +17,6 @@ public final class PageOptions {
                     + " password or bearer; without one they are served over loopback alone.")
     @Nullable Path tokenFile;
 
-    /** Values as they are written in YAML. */
-    enum Switch {
-        off,
-        on
-    }
-
     @Option(
             names = "--web.token-review",
             defaultValue = "off",
@@ -37,11 +32,11 @@ public final class PageOptions {
      * @throws UserError if the file is set and holds no token, or if tokens cannot be reviewed
      */
     public PageGuard door(Optional<TokenReviewer> review) {
-        if (tokenReview == Switch.on && review.isEmpty()) {
+        if (tokenReview.isOn() && review.isEmpty()) {
             throw new UserError(
                     "--web.token-review=on: expected an aggregator over TLS, which checks the tokens, found none:"
                             + " set --uplink.address without --uplink.insecure");
         }
-        return new PageGuard(Optional.ofNullable(tokenFile), review.filter(any -> tokenReview == Switch.on));
+        return new PageGuard(Optional.ofNullable(tokenFile), review.filter(any -> tokenReview.isOn()));
     }
 }

@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.ActionName;
 import java.time.Duration;
@@ -10,8 +10,6 @@ import picocli.CommandLine.Option;
 
 /** The settings of the user's own program for repairs of this server. */
 final class HookOptions {
-
-    private static final Duration LONGEST = Duration.ofHours(1);
 
     /** The users of GPUs that leave before the program runs. */
     enum Drain {
@@ -36,12 +34,12 @@ final class HookOptions {
                     + " CONTACT_SUPPORT or CUSTOM:NAME.")
     List<String> actions = List.of();
 
+    @Bounds(from = "1s", to = "1h")
     @Option(
             names = "--repair.hook-timeout",
             defaultValue = "10m",
             paramLabel = "DURATION",
-            description =
-                    "Longest run of the hook, up to 1h; then it is ended, and has failed (default: ${DEFAULT-VALUE}).")
+            description = "Longest run of the hook; then it is ended, and has failed (default: ${DEFAULT-VALUE}).")
     Duration timeout = Duration.ofMinutes(10);
 
     @Option(
@@ -55,10 +53,6 @@ final class HookOptions {
 
     /** @throws UserError with the setting */
     void validate() {
-        if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
-            throw new UserError("--repair.hook-timeout: expected 1s to " + Durations.text(LONGEST) + ", seen "
-                    + Durations.text(timeout));
-        }
         if (words.isEmpty() != actions.isEmpty()) {
             throw new UserError("--repair.hook and --repair.hook-actions: expected both or none, seen one of them");
         }

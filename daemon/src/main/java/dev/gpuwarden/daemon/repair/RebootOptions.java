@@ -1,6 +1,6 @@
 package dev.gpuwarden.daemon.repair;
 
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
 import java.util.List;
@@ -8,8 +8,6 @@ import picocli.CommandLine.Option;
 
 /** The settings of reboots of this server. */
 final class RebootOptions {
-
-    private static final Duration LONGEST = Duration.ofMinutes(10);
 
     /** The times at which this server may be rebooted. */
     enum Reboot {
@@ -35,20 +33,16 @@ final class RebootOptions {
                     + " (default: systemctl reboot).")
     List<String> words = List.of();
 
+    @Bounds(from = "1s", to = "10m")
     @Option(
             names = "--repair.reboot-timeout",
             defaultValue = "2m",
             paramLabel = "DURATION",
-            description = "Longest run of the program that reboots, up to 10m; then it is ended"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description = "Longest run of the program that reboots; then it is ended" + " (default: ${DEFAULT-VALUE}).")
     Duration timeout = Duration.ofMinutes(2);
 
     /** @throws UserError with the setting */
     void validate() {
-        if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
-            throw new UserError("--repair.reboot-timeout: expected 1s to " + Durations.text(LONGEST) + ", seen "
-                    + Durations.text(timeout));
-        }
         if (words.isEmpty()) {
             return;
         }

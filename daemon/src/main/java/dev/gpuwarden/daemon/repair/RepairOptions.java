@@ -4,7 +4,8 @@ import dev.gpuwarden.checks.node.NodeFacts;
 import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.process.GpuFileHolders;
 import dev.gpuwarden.checks.process.ProcessOwners;
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
+import dev.gpuwarden.cli.Mode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.CheckResult;
@@ -35,28 +36,12 @@ public final class RepairOptions {
 
     private static final System.Logger LOG = System.getLogger(RepairOptions.class.getName());
 
-    private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
-    private static final Duration LONGEST_WAIT = Duration.ofDays(7);
-    private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
     private static final int MOST_UNITS = 32;
-    private static final int MOST_REPAIRS = 100;
 
     /** Names of units with their type (systemd.unit(5)); none begins with a dash, which would be an option. */
     private static final Pattern UNIT = Pattern.compile("[A-Za-z0-9:_.\\\\@][A-Za-z0-9:_.\\\\@-]*\\.[a-z]+");
 
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
-
-    /** Values as they are written in YAML, except for the dash. */
-    enum Mode {
-        off,
-        dry_run,
-        armed;
-
-        @Override
-        public String toString() {
-            return name().replace('_', '-');
-        }
-    }
 
     @Option(
             names = "--repair.mode",
@@ -68,30 +53,32 @@ public final class RepairOptions {
                             + " nothing (default: ${DEFAULT-VALUE}).")
     Mode mode = Mode.dry_run;
 
+    @Bounds(from = "0s", to = "1h")
     @Option(
             names = "--repair.settle",
             defaultValue = "1m",
             paramLabel = "DURATION",
             description =
                     "Time that a fault lasts before its repair, and that the server has after one to report that it"
-                            + " is over, up to 1h (default: ${DEFAULT-VALUE}).")
+                            + " is over (default: ${DEFAULT-VALUE}).")
     Duration settle = Duration.ofMinutes(1);
 
+    @Bounds(from = "1", to = "10")
     @Option(
             names = "--repair.attempts",
             defaultValue = "2",
             paramLabel = "N",
             description =
-                    "Resets of one GPU within 7 days before the reboot, and reboots for one GPU before an operator,"
-                            + " 1 to 10 (default: ${DEFAULT-VALUE}).")
+                    "Resets of one GPU within 7 days before the reboot, and reboots for one GPU before an operator"
+                            + " (default: ${DEFAULT-VALUE}).")
     int attempts = 2;
 
+    @Bounds(from = "1", to = "100")
     @Option(
             names = "--repair.most-per-day",
             defaultValue = "4",
             paramLabel = "N",
-            description =
-                    "Repairs of all kinds within 24 h, up to 100; then an operator continues (default: ${DEFAULT-VALUE}).")
+            description = "Repairs of all kinds within 24 h; then an operator continues (default: ${DEFAULT-VALUE}).")
     int mostPerDay = 4;
 
     @Option(
@@ -109,18 +96,20 @@ public final class RepairOptions {
             description = "The name of this node in Slurm: drained before a repair, and resumed when no fault is left.")
     @Nullable String slurm;
 
+    @Bounds(from = "0s", to = "7d")
     @Option(
             names = "--repair.slurm-wait",
             defaultValue = "4h",
             paramLabel = "DURATION",
-            description = "Longest wait for the jobs of Slurm to end, up to 7 days (default: ${DEFAULT-VALUE}).")
+            description = "Longest wait for the jobs of Slurm to end (default: ${DEFAULT-VALUE}).")
     Duration slurmWait = Duration.ofHours(4);
 
+    @Bounds(from = "0s", to = "1h")
     @Option(
             names = "--repair.patience",
             defaultValue = "30s",
             paramLabel = "DURATION",
-            description = "Longest wait for other processes to let go of the GPU before its reset, up to 1h; the reset"
+            description = "Longest wait for other processes to let go of the GPU before its reset; the reset"
                     + " is held then, and tried again an hour later (default: ${DEFAULT-VALUE}).")
     Duration patience = Duration.ofSeconds(30);
 
@@ -181,11 +170,6 @@ public final class RepairOptions {
                     "--repair.mode=armed is for a server without Kubernetes: the aggregator repairs the nodes"
                             + " of a cluster; leave it out");
         }
-        bounded("--repair.settle", settle, LONGEST_SETTLE);
-        bounded("--repair.slurm-wait", slurmWait, LONGEST_WAIT);
-        bounded("--repair.patience", patience, LONGEST_PATIENCE);
-        bounded("--repair.attempts", attempts, 10);
-        bounded("--repair.most-per-day", mostPerDay, MOST_REPAIRS);
         if (units.size() > MOST_UNITS) {
             throw new UserError("--repair.stop-units: expected at most " + MOST_UNITS + ", seen " + units.size());
         }
@@ -200,19 +184,6 @@ public final class RepairOptions {
         }
         reboot.validate();
         hook.validate();
-    }
-
-    private static void bounded(String option, Duration value, Duration longest) {
-        if (value.isNegative() || value.compareTo(longest) > 0) {
-            throw new UserError(
-                    option + ": expected 0s to " + Durations.text(longest) + ", seen " + Durations.text(value));
-        }
-    }
-
-    private static void bounded(String option, int value, int most) {
-        if (value < 1 || value > most) {
-            throw new UserError(option + ": expected 1 to " + most + ", seen " + value);
-        }
     }
 
     /**

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.store;
 
+import dev.gpuwarden.cli.Bounds;
 import dev.gpuwarden.cli.ByteSizes;
-import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,8 +16,6 @@ public final class StoreSettings {
 
     private static final String USUAL = "/var/lib/gpuwarden/events.db";
 
-    private static final long SMALLEST_BYTES = 1 << 20;
-
     @Option(
             names = "--store.path",
             defaultValue = USUAL,
@@ -27,6 +25,7 @@ public final class StoreSettings {
                             + " named and cannot be written is an error (default: ${DEFAULT-VALUE}).")
     Path path = Path.of(USUAL);
 
+    @Bounds(from = "1m")
     @Option(
             names = "--store.retention",
             defaultValue = "30d",
@@ -34,6 +33,7 @@ public final class StoreSettings {
             description = "Age at which events are deleted; causes of current faults stay (default: ${DEFAULT-VALUE}).")
     Duration retention = Duration.ofDays(30);
 
+    @Bounds(from = "1MiB")
     @Option(
             names = "--store.max-size",
             defaultValue = "64MiB",
@@ -87,13 +87,6 @@ public final class StoreSettings {
         }
         if (path.toString().indexOf('?') >= 0) {
             throw new UserError("--store.path must not contain '?', but was " + path);
-        }
-        if (retention.compareTo(Duration.ofMinutes(1)) < 0) {
-            throw new UserError("--store.retention must be at least 1m, but was " + Durations.text(retention));
-        }
-        if (maxSizeBytes < SMALLEST_BYTES) {
-            throw new UserError("--store.max-size must be at least " + ByteSizes.text(SMALLEST_BYTES) + ", but was "
-                    + ByteSizes.text(maxSizeBytes));
         }
     }
 

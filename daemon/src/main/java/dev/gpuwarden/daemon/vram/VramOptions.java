@@ -5,7 +5,8 @@ import dev.gpuwarden.checks.node.NodePaths;
 import dev.gpuwarden.checks.process.NodeMemory;
 import dev.gpuwarden.checks.process.RunningProcesses;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
-import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.Bounds;
+import dev.gpuwarden.cli.Mode;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.holder.GpuHolders;
@@ -63,20 +64,6 @@ public final class VramOptions {
     /** Size of one of the two files of records. */
     private static final long RECORDS_BYTES = 8L << 20;
 
-    private static final Duration LONGEST_GRACE = Duration.ofMinutes(10);
-
-    /** Values as they are written in YAML, except for the dash. */
-    enum Mode {
-        off,
-        dry_run,
-        armed;
-
-        @Override
-        public String toString() {
-            return name().replace('_', '-');
-        }
-    }
-
     @Mixin
     BudgetOptions budgets = new BudgetOptions();
 
@@ -89,6 +76,7 @@ public final class VramOptions {
                             + " decides and reports, and ends no program (default: ${DEFAULT-VALUE}).")
     Mode mode = Mode.dry_run;
 
+    @Bounds(from = "0s", to = "10m")
     @Option(
             names = "--vram.grace",
             defaultValue = "30s",
@@ -160,9 +148,6 @@ public final class VramOptions {
      */
     public void validate(NodePaths paths) {
         kube.validate();
-        if (grace.isNegative() || grace.compareTo(LONGEST_GRACE) > 0) {
-            throw new UserError("--vram.grace must be 0s to 10m, but was " + Durations.text(grace));
-        }
         var unused = rules();
         var unusedToo = budgets.sources(paths);
     }

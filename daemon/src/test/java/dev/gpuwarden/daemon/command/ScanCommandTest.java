@@ -69,7 +69,8 @@ class ScanCommandTest {
                     .contains("verdict: could not decide");
             assertThat(scan.exitCode()).isEqualTo(3);
         }
-        assertThat(Program.run("scan", "--deadline=10ms").err()).contains("--deadline must be at least 1s");
+        assertThat(Program.run("scan", "--deadline=10ms").err())
+                .contains("--deadline: expected at least 1s, found 10ms");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.gpuwarden.daemon.page;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.cli.web.GuardedHandler;
 import dev.gpuwarden.cli.web.HttpAnswer;
@@ -207,7 +208,7 @@ class PageGuardTest {
         assertThat(status(options.door(Optional.of(review)), "10.0.0.7", "node", "Bearer " + TOKEN))
                 .as("off unless it is wanted")
                 .isEqualTo(403);
-        options.tokenReview = PageOptions.Switch.on;
+        options.tokenReview = Switch.on;
         assertThat(status(options.door(Optional.of(review)), "10.0.0.7", "node", "Bearer " + TOKEN))
                 .isEqualTo(200);
         assertThatThrownBy(() -> options.door(Optional.empty()))

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,16 +25,5 @@ class StoreSettingsTest {
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("--store.path")
                 .hasMessageContaining(path);
-    }
-
-    @Test
-    void boundsHaveBounds() {
-        StoreSettings settings = StoreSettings.at(StoreSettings.MEMORY);
-        assertThatThrownBy(() ->
-                        settings.withBounds(Duration.ofSeconds(59), 1 << 20).validate())
-                .hasMessageContaining("--store.retention must be at least 1m, but was 59s");
-        assertThatThrownBy(
-                        () -> settings.withBounds(Duration.ofDays(1), 1 << 19).validate())
-                .hasMessageContaining("--store.max-size must be at least 1MiB, but was 512KiB");
     }
 }

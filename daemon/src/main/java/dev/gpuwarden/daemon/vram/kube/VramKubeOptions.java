@@ -1,6 +1,8 @@
 package dev.gpuwarden.daemon.vram.kube;
 
 import dev.gpuwarden.api.VramCodec;
+import dev.gpuwarden.cli.Bounds;
+import dev.gpuwarden.cli.Switch;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.watchdog.budget.AdvertisedBudget;
 import dev.gpuwarden.watchdog.pressure.PressureRules;
@@ -10,11 +12,6 @@ import picocli.CommandLine.Option;
 
 /** The options of VRAM budgets in Kubernetes. */
 public final class VramKubeOptions {
-
-    enum Switch {
-        off,
-        on
-    }
 
     @Option(
             names = "--vram.resource",
@@ -44,6 +41,7 @@ public final class VramKubeOptions {
                             + " by its own account: ${COMPLETION-CANDIDATES}. Off removes the amount again (default: ${DEFAULT-VALUE}).")
     Switch advertise = Switch.off;
 
+    @Bounds(from = "0")
     @Option(
             names = "--vram.slack-mib",
             defaultValue = "0",
@@ -53,6 +51,7 @@ public final class VramKubeOptions {
                             + " ${DEFAULT-VALUE}).")
     long slackMib;
 
+    @Bounds(from = "1")
     @Option(
             names = "--vram.amount-mib",
             paramLabel = "MIB",
@@ -69,14 +68,11 @@ public final class VramKubeOptions {
             throw new UserError("--vram.resource: expected the name of an extended resource such as "
                     + VramCodec.RESOURCE + ", found '" + resource + "'");
         }
-        if (slackMib < 0 || amountMib != null && amountMib < 1) {
-            throw new UserError("--vram.slack-mib must be 0 or more, and --vram.amount-mib 1 or more");
-        }
     }
 
     /** Returns true if pods are held to their budgets. */
     public boolean wanted() {
-        return pods == Switch.on || advertises();
+        return pods.isOn() || advertises();
     }
 
     public String resource() {
@@ -84,7 +80,7 @@ public final class VramKubeOptions {
     }
 
     public boolean advertises() {
-        return advertise == Switch.on;
+        return advertise.isOn();
     }
 
     /** @param pressure the rules that have the floor */
