@@ -12,7 +12,7 @@ import dev.gpuwarden.checks.process.CallingProcess;
 import dev.gpuwarden.checks.process.NodeMemory;
 import dev.gpuwarden.checks.process.ProcessOwners;
 import dev.gpuwarden.checks.settings.CheckOptions;
-import dev.gpuwarden.checks.settings.CollectiveSettings;
+import dev.gpuwarden.checks.settings.LibrarySettings;
 import dev.gpuwarden.checks.telemetry.DriverEvents;
 import dev.gpuwarden.checks.telemetry.GpuIdentityStore;
 import dev.gpuwarden.checks.telemetry.NodeSampler;
@@ -104,7 +104,7 @@ public final class DaemonCommand implements Callable<Integer> {
     SamplingSettings sampling = new SamplingSettings();
 
     @Mixin
-    CollectiveSettings collective = new CollectiveSettings();
+    LibrarySettings libraries = new LibrarySettings();
 
     @Mixin
     NodeName node = new NodeName();
@@ -224,7 +224,7 @@ public final class DaemonCommand implements Callable<Integer> {
             KernelLogMonitor follower = parts.add(follower(sampler, store, lines, logRules));
             GpuReservations gpus = parts.add(wanted.access(sampler, store, events.path(), paths));
             GpuReleases releases = parts.add(new GpuReleases(gpus, sampler, paths.devices()));
-            WorkDrivers work = new WorkDrivers(sampling, collective, events);
+            WorkDrivers work = new WorkDrivers(sampling, libraries, events);
             CheckRunner runner = wanted.start(sampler, history, store, follower::status, work, gpus, paths, parts);
             cluster.ifPresent(target -> ConditionSource.keep(target, store, runner, parts));
             Optional<ServerRepair> repairs =

@@ -23,6 +23,7 @@ import dev.gpuwarden.checks.verify.VerifyOptions;
 import dev.gpuwarden.cli.run.Closer;
 import dev.gpuwarden.core.check.Expectations;
 import dev.gpuwarden.core.check.Limits;
+import dev.gpuwarden.core.event.LeftOut;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.kernel.KernelLogStatus;
 import dev.gpuwarden.core.model.Absence;
@@ -117,9 +118,9 @@ record NodeChecks(
                         history::of,
                         limits,
                         expectations,
-                        kernelLog,
-                        () -> Reading.of(store.leftOut()),
-                        drivers.sources(sampler, access),
+                        drivers.sources(sampler, access)
+                                .withLocal(KernelLogStatus.class, kernelLog)
+                                .withLocal(LeftOut.class, () -> Reading.of(store.leftOut())),
                         paths,
                         clock)
                 .withBoot(NodeBoot.of(young, paths, drivers.events().bootFile()));

@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.core.port.ComputeOpening;
-import dev.gpuwarden.core.port.ComputeOpening.Opened;
+import dev.gpuwarden.core.port.ComputeDriver;
 import dev.gpuwarden.core.port.ComputeProvider;
-import dev.gpuwarden.core.port.DriverOpening.Reason;
-import dev.gpuwarden.core.port.DriverOpening.Unavailable;
 import dev.gpuwarden.core.port.DriverOptions;
 import dev.gpuwarden.core.port.DriverOptions.SamplerPath;
+import dev.gpuwarden.core.port.Opening;
+import dev.gpuwarden.core.port.Opening.Opened;
+import dev.gpuwarden.core.port.Opening.Reason;
+import dev.gpuwarden.core.port.Opening.Unavailable;
 import dev.gpuwarden.testkit.Await;
 import dev.gpuwarden.testkit.sim.SimulatedNode;
 import java.time.Duration;
@@ -25,21 +26,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class LazyComputeDriverTest {
+class LazyLibraryTest {
 
     private static final SimulatedNode NODE = SimulatedNode.start("t4");
-    private static final Opened OPENED = (Opened) ServiceLoader.load(ComputeProvider.class)
-            .findFirst()
-            .orElseThrow()
-            .open(new DriverOptions(List.of(NODE.libraryPath().toString()), SamplerPath.AUTO));
+    private static final Opened<ComputeDriver> OPENED =
+            (Opened<ComputeDriver>) ServiceLoader.load(ComputeProvider.class)
+                    .findFirst()
+                    .orElseThrow()
+                    .open(new DriverOptions(List.of(NODE.libraryPath().toString()), SamplerPath.AUTO));
 
     @AfterAll
     static void end() {
         NODE.close();
     }
 
-    private static LazyComputeDriver lazy(Duration deadline, Supplier<ComputeOpening> open) {
-        return new LazyComputeDriver(() -> options -> open.get(), DriverOptions.defaults(), deadline);
+    private static LazyLibrary<ComputeDriver> lazy(Duration deadline, Supplier<Opening<ComputeDriver>> open) {
+        return new LazyLibrary<>("CUDA", open, deadline);
     }
 
     @ParameterizedTest
@@ -50,15 +52,16 @@ class LazyComputeDriverTest {
         "FAILED, FAILED"
     })
     void missingDriverIsAbsentWithItsCause(Reason reason, Absence cause) {
-        assertThat(lazy(Duration.ofSeconds(10), () -> new Unavailable(reason, 7, "why"))
+        assertThat(lazy(Duration.ofSeconds(10), () -> new Unavailable<>(reason, 7, "why"))
                         .get())
                 .isEqualTo(Reading.absent(cause, 7, "why"));
     }
 
     @Test
     void failedOpeningIsRepeatedAndAnOpenDriverIsKept() {
-        Deque<ComputeOpening> answers = new ArrayDeque<>(List.of(new Unavailable(Reason.FAILED, 1, "not yet"), OPENED));
-        LazyComputeDriver lazy = lazy(Duration.ofSeconds(10), answers::remove);
+        Deque<Opening<ComputeDriver>> answers =
+                new ArrayDeque<>(List.of(new Unavailable<>(Reason.FAILED, 1, "not yet"), OPENED));
+        LazyLibrary<ComputeDriver> lazy = lazy(Duration.ofSeconds(10), answers::remove);
         assertThat(lazy.get()).isInstanceOf(Reading.Absent.class);
         assertThat(lazy.get()).isEqualTo(Reading.of(OPENED.driver()));
         assertThat(lazy.get()).as("a third opening would fail").isEqualTo(Reading.of(OPENED.driver()));
@@ -67,8 +70,8 @@ class LazyComputeDriverTest {
     @Test
     void openingThatHangsIsStaleAndIsNotStartedTwice() {
         CountDownLatch answer = new CountDownLatch(1);
-        Deque<ComputeOpening> answers = new ArrayDeque<>(List.of(OPENED));
-        LazyComputeDriver lazy = lazy(Duration.ofMillis(20), () -> {
+        Deque<Opening<ComputeDriver>> answers = new ArrayDeque<>(List.of(OPENED));
+        LazyLibrary<ComputeDriver> lazy = lazy(Duration.ofMillis(20), () -> {
             awaitUninterrupted(answer);
             return answers.remove();
         });
