@@ -50,9 +50,7 @@ public final class NodeCodec {
                         wire.getUnavailable().getDetail());
             case STATE_NOT_SET ->
                 new DriverState.Unavailable(
-                        Opening.Reason.FAILED,
-                        0,
-                        "the daemon reports a state that this version does not support");
+                        Opening.Reason.FAILED, 0, "the daemon reports a state that this version does not support");
         };
     }
 
