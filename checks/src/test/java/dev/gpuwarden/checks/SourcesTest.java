@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class SourcesTest {
 
-    /** What a new library's driver would be. */
+    /** Stands for the driver of a new library. */
     private record Diagnostics(int version) {}
 
     private static CheckContext context(Sources sources, boolean loads) {
