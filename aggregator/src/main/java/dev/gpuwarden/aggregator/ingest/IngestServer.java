@@ -18,9 +18,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,7 +47,6 @@ public final class IngestServer implements AutoCloseable {
     private final UplinkService reports;
     private final IngestMetrics metrics = new IngestMetrics();
     private final ThreadPoolExecutor threads;
-    private final ScheduledExecutorService files;
     private final Server server;
     private volatile boolean listens;
 
@@ -79,12 +76,11 @@ public final class IngestServer implements AutoCloseable {
                 replica,
                 pace);
         this.threads = threads();
-        this.files = Executors.newSingleThreadScheduledExecutor(task -> Threads.daemon("gpuwarden-tls-files", task));
         TokenAuthenticator tokens =
                 new TokenAuthenticator(api, options.audience, options.account(), options.monitors(), System::nanoTime);
         try {
             this.server = NettyServerBuilder.forAddress(options.address().resolve())
-                    .sslContext(options.tls().context(files))
+                    .sslContext(options.context())
                     .executor(threads)
                     .intercept(new AuthInterceptor(tokens, metrics))
                     .addService(reports)
@@ -180,7 +176,6 @@ public final class IngestServer implements AutoCloseable {
     private void stopThreads() {
         reports.close();
         threads.shutdownNow();
-        files.shutdownNow();
     }
 
     /** Ends all streams, with a status that lets nodes try again. They repeat all reports without an acknowledgement. */

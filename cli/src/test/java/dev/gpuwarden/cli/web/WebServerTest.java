@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +39,7 @@ class WebServerTest {
 
     private void start(WebLimits limits, HttpHandler... handlers) {
         server = WebServer.start(
-                new ListenAddress("127.0.0.1", 0), List.of(handlers), WebAccess.open(), limits, new WebStats());
+                new ListenAddress("127.0.0.1", 0), List.of(handlers), Optional::empty, limits, new WebStats());
     }
 
     /** Answers `/NAME`, and all below it, as the function does. */

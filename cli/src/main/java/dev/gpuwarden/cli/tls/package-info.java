@@ -1,0 +1,2 @@
+/** Certificates of servers, from files that may change. */
+package dev.gpuwarden.cli.tls;
