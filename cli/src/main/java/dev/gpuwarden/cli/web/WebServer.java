@@ -14,7 +14,6 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.ssl.SslContext;
@@ -27,15 +26,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * A read-only HTTP server. One thread accepts requests and writes answers, in pieces and as fast as each client reads
- * them. Handlers run on threads of their own. {@link WebLimits} bounds what clients send and what they leave unread.
+ * An HTTP server. One thread accepts requests and writes answers, in pieces and as fast as each client reads
+ * them. Handlers run on threads of their own, within their {@link HttpHandler.Limits}. {@link WebLimits} bounds connections
+ * and what clients leave unread.
  */
 public final class WebServer implements AutoCloseable {
 
     private static final int BACKLOG = 128;
     private static final int MOST_LINE_BYTES = 4096;
     private static final int MOST_HEAD_BYTES = 16 << 10;
-    private static final int MOST_REQUEST_BODY_BYTES = 1024;
 
     static {
         NettySettings.apply();
@@ -133,15 +132,16 @@ public final class WebServer implements AutoCloseable {
 
     private void pipeline(SocketChannel channel) {
         Optional<SslContext> secure = tls.get();
+        HttpConnection connection = new HttpConnection(this, secure.isPresent());
         secure.ifPresent(context -> channel.pipeline().addLast(context.newHandler(channel.alloc())));
         channel.pipeline()
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                         .setMaxInitialLineLength(MOST_LINE_BYTES)
                         .setMaxHeaderSize(MOST_HEAD_BYTES)))
-                .addLast(new HttpObjectAggregator(MOST_REQUEST_BODY_BYTES, true))
+                .addLast(new RequestReader(this, connection))
                 // One request at a time, even where a client sends several together.
                 .addLast(new FlowControlHandler())
-                .addLast(new HttpConnection(this, secure.isPresent()));
+                .addLast(connection);
     }
 
     /** Returns the address, with the port that was taken where port 0 was requested. */

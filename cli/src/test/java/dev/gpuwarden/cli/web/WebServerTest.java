@@ -56,8 +56,8 @@ class WebServerTest {
             }
 
             @Override
-            public int threads() {
-                return threads;
+            public Limits limits() {
+                return Limits.READING.withThreads(threads);
             }
         };
     }
@@ -314,12 +314,15 @@ class WebServerTest {
     }
 
     @Test
-    void missingRequestClosesTheConnection() throws Exception {
+    void missingRequestOrBodyClosesTheConnection() throws Exception {
         start(WebLimits.PAGES, text());
         Socket socket = connect(2);
+        Socket lacksItsBody = connect(2);
         send(socket, "GET /te");
+        send(lacksItsBody, "GET /text HTTP/1.1\r\nContent-Length: 5" + END);
         long before = System.nanoTime();
         assertThat(all(socket)).isEmpty();
+        assertThat(all(lacksItsBody)).isEmpty();
         assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - before)).isBetween(3L, 15L);
     }
 }
