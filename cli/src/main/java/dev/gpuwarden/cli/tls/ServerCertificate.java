@@ -1,7 +1,6 @@
 package dev.gpuwarden.cli.tls;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.util.Certificates;
 import dev.gpuwarden.core.util.PrivateKeys;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
@@ -51,7 +50,7 @@ public final class ServerCertificate {
      */
     public record Clients(Path ca, ClientAuth auth, Set<String> allowedSans) {}
 
-    /** What a protocol adds: the library for TLS, versions, ciphers. */
+    /** The part of a context that differs by protocol: the library for TLS, versions, ciphers. */
     public interface Protocol {
         SslContext context(SslContextBuilder builder) throws SSLException;
     }

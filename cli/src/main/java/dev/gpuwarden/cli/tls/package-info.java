@@ -1,2 +1,2 @@
-/** Certificates of servers, from files that may change. */
+/** Certificates in PEM, and those of servers, whose files may change. */
 package dev.gpuwarden.cli.tls;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.daemon.kube;
 
 import dev.gpuwarden.cli.UserError;
-import dev.gpuwarden.core.util.Certificates;
+import dev.gpuwarden.cli.tls.Certificates;
 import dev.gpuwarden.core.util.PrivateKeys;
 import java.io.IOException;
 import java.net.InetAddress;

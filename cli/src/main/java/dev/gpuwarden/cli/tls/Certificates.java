@@ -1,4 +1,4 @@
-package dev.gpuwarden.core.util;
+package dev.gpuwarden.cli.tls;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
