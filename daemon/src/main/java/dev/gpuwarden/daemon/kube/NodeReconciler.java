@@ -10,6 +10,7 @@ import dev.gpuwarden.core.check.NodeLabels;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.limit.RateLimit;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
 import dev.gpuwarden.daemon.sink.Wakeup;
@@ -66,8 +67,8 @@ public final class NodeReconciler implements AutoCloseable {
     private final Duration readInterval;
     private final Wakeup wakeup = new Wakeup();
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final RateLimiter limiter = new RateLimiter(BURST, EACH, System.nanoTime());
-    private final RateLimiter repeatLimiter = new RateLimiter(1, REPEATED_EACH, System.nanoTime());
+    private final RateLimit limiter = new RateLimit(BURST, EACH.toNanos(), 1, System::nanoTime);
+    private final RateLimit repeatLimiter = new RateLimit(1, REPEATED_EACH.toNanos(), 1, System::nanoTime);
     private final Thread thread;
 
     private @Nullable NodeView view;
@@ -142,7 +143,7 @@ public final class NodeReconciler implements AutoCloseable {
             Optional<List<Condition>> conditions =
                     NodeConditions.change(faults, facts.complete(), there, clock.instant());
             if (conditions.isPresent()) {
-                long wait = limiter.waitNanos(System.nanoTime());
+                long wait = limiter.waitNanos(node);
                 if (wait > 0) {
                     return wait;
                 }
@@ -155,7 +156,7 @@ public final class NodeReconciler implements AutoCloseable {
         if (parts.contains(Part.labels)) {
             Map<String, @Nullable String> labels = labelChanges(facts.results(), facts.complete(), faults, there);
             if (!labels.isEmpty()) {
-                long wait = limiter.waitNanos(System.nanoTime());
+                long wait = limiter.waitNanos(node);
                 if (wait > 0) {
                     return wait;
                 }
@@ -183,7 +184,7 @@ public final class NodeReconciler implements AutoCloseable {
 
     private NodeView write(ApiRequest request, String what) throws KubeException, InterruptedException {
         NodeView after = view(client.ask(request));
-        limiter.take(System.nanoTime());
+        var unused = limiter.take(node);
         if (!what.isEmpty()) {
             LOG.log(Level.INFO, (dryRun ? "dry run: would write to Node " : "wrote to Node ") + node + ": " + what);
         }
@@ -209,11 +210,11 @@ public final class NodeReconciler implements AutoCloseable {
         if (!parts.contains(Part.events) || !repeats.anyRepeated()) {
             return Long.MAX_VALUE;
         }
-        long wait = repeatLimiter.waitNanos(System.nanoTime());
+        long wait = repeatLimiter.waitNanos(node);
         if (wait > 0) {
             return wait;
         }
-        repeatLimiter.take(System.nanoTime());
+        var unusedPermit = repeatLimiter.take(node);
         for (StoredEvent stored : repeats.repeated()) {
             EventObject event = EventObject.of(List.of(stored), node).get(0);
             if (repeats.countsOne(event)) {
