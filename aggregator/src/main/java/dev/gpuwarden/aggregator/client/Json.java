@@ -1,15 +1,12 @@
 package dev.gpuwarden.aggregator.client;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import dev.gpuwarden.cli.JsonReader;
+import dev.gpuwarden.cli.JsonWriter;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Map;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
@@ -23,7 +20,6 @@ import java.util.zip.InflaterInputStream;
 public final class Json {
 
     private static final JsonReader READER = JsonReader.ofDepth(JsonReader.DEEPEST);
-    private static final JsonFactory FACTORY = new JsonFactory();
 
     private Json() {}
 
@@ -44,38 +40,7 @@ public final class Json {
 
     /** Returns the tree as JSON on one line. Any value except maps, lists, booleans and numbers becomes its text. */
     public static String write(Object tree) {
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = FACTORY.createGenerator(text)) {
-            write(json, tree);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return text.toString();
-    }
-
-    private static void write(JsonGenerator json, Object node) throws IOException {
-        if (node instanceof Map<?, ?> map) {
-            json.writeStartObject();
-            for (Map.Entry<?, ?> entry : map.entrySet()) {
-                json.writeFieldName(entry.getKey().toString());
-                write(json, entry.getValue());
-            }
-            json.writeEndObject();
-        } else if (node instanceof List<?> list) {
-            json.writeStartArray();
-            for (Object item : list) {
-                write(json, item);
-            }
-            json.writeEndArray();
-        } else if (node instanceof Boolean bool) {
-            json.writeBoolean(bool);
-        } else if (node instanceof Double number) {
-            json.writeNumber(number);
-        } else if (node instanceof Number number) {
-            json.writeNumber(number.longValue());
-        } else {
-            json.writeString(node.toString());
-        }
+        return JsonWriter.compact(tree);
     }
 
     /**

@@ -19,15 +19,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A writer of a normal {@link Tree} as indented JSON in ASCII, without characters that a terminal would interpret or hide. */
-final class Json {
+/** Writes trees as JSON: for people and files in ASCII, without characters that a terminal would interpret or hide. */
+public final class JsonWriter {
 
     private static final JsonFactory FACTORY = new JsonFactoryBuilder()
             .characterEscapes(new EscapeDelete())
             .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
             .build();
 
-    private Json() {}
+    private JsonWriter() {}
 
     /** Writes the tree with a buffer of some kilobytes, and leaves the stream open. */
     static void writeLine(@Nullable Object tree, OutputStream out) throws IOException {
@@ -56,11 +56,26 @@ final class Json {
         return text.toString();
     }
 
+    /**
+     * Returns the tree on one line, with only the escapes that JSON requires: for objects that an API server stores. Any value except
+     * maps, lists, booleans and numbers becomes its text.
+     */
+    public static String compact(Object tree) {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator generator = FACTORY.createGenerator(text)) {
+            generator.setCharacterEscapes(null).setHighestNonEscapedChar(0);
+            add(generator, tree);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text.toString();
+    }
+
     private static void add(JsonGenerator generator, @Nullable Object node) throws IOException {
         if (node instanceof Map<?, ?> map) {
             generator.writeStartObject();
             for (Map.Entry<?, ?> entry : map.entrySet()) {
-                generator.writeFieldName((String) entry.getKey());
+                generator.writeFieldName(String.valueOf(entry.getKey()));
                 add(generator, entry.getValue());
             }
             generator.writeEndObject();
@@ -74,6 +89,8 @@ final class Json {
             generator.writeNumber(decimal);
         } else if (node instanceof BigInteger integer) {
             generator.writeNumber(integer);
+        } else if (node instanceof Double number) {
+            generator.writeNumber(number);
         } else if (node instanceof Number number) {
             generator.writeNumber(number.longValue());
         } else if (node instanceof Boolean bool) {
@@ -81,7 +98,7 @@ final class Json {
         } else if (node == null) {
             generator.writeNull();
         } else {
-            generator.writeString((String) node);
+            generator.writeString(node.toString());
         }
     }
 
