@@ -130,7 +130,7 @@ public final class AggregatorCommand implements Callable<Integer> {
             KubeClient api = parts.add(cluster.connect());
             ArmedRights.check(api, settings, drains, repairs, maintenance, budgets);
             Decisions decisions = new Decisions();
-            AuditLog audits = parts.add(AuditLog.open(options.auditFile, decisions));
+            AuditLog audits = AuditLog.open(options.auditFile, decisions);
             Optional<Controllers> controllers = settings.map(set -> parts.add(Controllers.start(
                     api,
                     set,

@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.web.FleetView.Decisions;
 import dev.gpuwarden.cli.FileErrors;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.cli.file.RotatingLog;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -25,7 +26,12 @@ import org.jspecify.annotations.Nullable;
  * The audit log: one line of JSON for each decision. A dry run repeats its decision with each change of a Node; the log has it
  * once.
  */
-final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
+final class AuditLog implements Consumer<AuditRecord> {
+
+    static final long MOST_BYTES = 64L << 20;
+
+    /** Older files, `FILE.1` to `FILE.8`. */
+    static final int OLDER = 8;
 
     private final AuditTarget target;
     private final Decisions last;
@@ -48,7 +54,10 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
             return new AuditLog(AuditTarget.of(new FileOutputStream(FileDescriptor.out)), last);
         }
         try {
-            return new AuditLog(AuditFile.open(file, AuditFile.MOST_BYTES), last);
+            RotatingLog log = new RotatingLog(file, MOST_BYTES, OLDER);
+            // The first record finds a file, and waits for its content alone.
+            log.create();
+            return new AuditLog(log::append, last);
         } catch (IOException e) {
             throw new UserError("--audit.file " + file + " cannot be written: " + FileErrors.why(e));
         }
@@ -93,17 +102,8 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
-        try {
-            target.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     /** The destination of audit records. Used by one thread at a time. */
-    interface AuditTarget extends AutoCloseable {
+    interface AuditTarget {
 
         /**
          * Writes a record. Blocks until it is in its final place.
@@ -112,9 +112,6 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
          * @throws IOException if the record was not written; the next record begins a new line in any case
          */
         void write(byte[] record) throws IOException;
-
-        @Override
-        void close() throws IOException;
 
         /**
          * Returns a target that writes to the stream, and never closes it. The stream must report failed writes, which {@code
@@ -134,9 +131,6 @@ final class AuditLog implements Consumer<AuditRecord>, AutoCloseable {
                     stream.flush();
                     cut = false;
                 }
-
-                @Override
-                public void close() {}
             };
         }
     }
