@@ -14,7 +14,6 @@ import dev.gpuwarden.aggregator.breaker.PoolCounts;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.controller.ActionMode;
@@ -24,6 +23,7 @@ import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.FaultTable;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.ControlPlane;
 import io.fabric8.kubernetes.client.Config;
@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -151,10 +152,12 @@ class QuarantineReconcilerClusterTest {
     private Decision reconcile(
             FaultReport report, Optional<QuarantineReconciler.Refresh> refresh, CircuitBreaker policy) {
         try {
-            return new QuarantineReconciler(api, cache, policy, false, Clock.systemUTC(), audit -> {
-                        audits.add(audit);
-                        meanwhile.run();
-                    })
+            Consumer<AuditRecord> record = audit -> {
+                audits.add(audit);
+                meanwhile.run();
+            };
+            return new QuarantineReconciler(
+                            api, cache, policy, false, Clock.systemUTC(), record, node -> Optional.empty())
                     .reconcile(report, refresh, rules, ActionMode.ARMED);
         } catch (ApiException | InterruptedException e) {
             throw new AssertionError(e);

@@ -33,21 +33,6 @@ public record UplinkNode(
         TokenReviewRequests access,
         VramRequests vram) {
 
-    /** Creates a node that requests no VRAM budgets. */
-    public UplinkNode(
-            String name,
-            String bootId,
-            String version,
-            EventReader book,
-            Outbox outbox,
-            Clock clock,
-            Supplier<List<GpuIdentity>> gpus,
-            Supplier<Reading<GpuHolders>> holders,
-            SignalSender signals,
-            TokenReviewRequests access) {
-        this(name, bootId, version, book, outbox, clock, gpus, holders, signals, access, new VramRequests(""));
-    }
-
     /** A sender of signals to pods. It may block, and is called by one thread at a time. */
     public interface SignalSender {
 
