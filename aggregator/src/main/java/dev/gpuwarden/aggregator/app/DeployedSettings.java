@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.rehearsal.PipelineSettings;
@@ -13,6 +12,7 @@ import dev.gpuwarden.cli.Main;
 import dev.gpuwarden.cli.NamedCommand;
 import dev.gpuwarden.cli.SettingSources;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

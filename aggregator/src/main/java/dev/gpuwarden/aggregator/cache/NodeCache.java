@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.cache;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.client.ResourceVersions;
 import dev.gpuwarden.core.util.BoundedMap;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collections;

@@ -7,11 +7,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.Inflater;
 import java.util.zip.InflaterInputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A converter between JSON and plain trees: maps in the order of the text, lists, texts, booleans, longs and doubles. A null
@@ -76,6 +80,42 @@ public final class Json {
             } finally {
                 inflater.end();
             }
+        }
+    }
+    /** Trees like those that {@link Json} reads: whole numbers are longs, other numbers are doubles, and null values are left out. */
+    public static final class PlainTree {
+
+        private PlainTree() {}
+
+        public static Map<String, Object> of(Map<?, ?> object) {
+            Map<String, Object> plain = new LinkedHashMap<>();
+            object.forEach((key, value) -> {
+                Object item = value(value);
+                if (item != null) {
+                    plain.put(String.valueOf(key), item);
+                }
+            });
+            return plain;
+        }
+
+        private static @Nullable Object value(@Nullable Object value) {
+            if (value instanceof Map<?, ?> map) {
+                return of(map);
+            }
+            if (value instanceof List<?> list) {
+                List<Object> plain = new ArrayList<>(list.size());
+                for (Object each : list) {
+                    Object item = value(each);
+                    if (item != null) {
+                        plain.add(item);
+                    }
+                }
+                return plain;
+            }
+            if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
+                return ((Number) value).longValue();
+            }
+            return value instanceof Number number && !(value instanceof Long) ? (Object) number.doubleValue() : value;
         }
     }
 }

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
 import dev.gpuwarden.aggregator.breaker.Pool;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.fleet.BreakerStatus.BreakerView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext.Leader;
 import dev.gpuwarden.aggregator.fleet.FleetReader.NodeStory;
@@ -10,6 +9,7 @@ import dev.gpuwarden.aggregator.fleet.Seen;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.aggregator.remediation.NodePipeline;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
 import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.api.kube.ForeignJanitor;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;

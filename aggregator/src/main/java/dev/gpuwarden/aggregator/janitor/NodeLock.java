@@ -1,12 +1,12 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock.State;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.janitor.Progress.Condition;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Map;

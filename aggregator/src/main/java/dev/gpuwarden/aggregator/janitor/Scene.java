@@ -1,12 +1,12 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
 import dev.gpuwarden.aggregator.drain.PodView;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;

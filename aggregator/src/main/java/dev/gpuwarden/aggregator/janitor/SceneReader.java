@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
@@ -11,6 +10,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;

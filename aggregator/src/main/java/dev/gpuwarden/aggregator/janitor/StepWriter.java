@@ -2,11 +2,11 @@ package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

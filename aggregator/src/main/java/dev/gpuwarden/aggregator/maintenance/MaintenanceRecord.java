@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.maintenance;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.FaultReader;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.NoRoom;
@@ -11,6 +10,7 @@ import dev.gpuwarden.core.event.FaultTable.Change;
 import dev.gpuwarden.core.event.FaultTable.Effect;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

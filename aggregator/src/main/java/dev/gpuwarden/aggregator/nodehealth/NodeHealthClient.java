@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.ResourceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth.ReportedState;
@@ -13,6 +12,7 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHea
 import dev.gpuwarden.aggregator.nodehealth.StatusFieldWriter.WriteLocks;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

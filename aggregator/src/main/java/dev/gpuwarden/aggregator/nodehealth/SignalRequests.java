@@ -2,10 +2,10 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.api.HoldingsCodec;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Instant;

@@ -2,8 +2,8 @@ package dev.gpuwarden.aggregator.nodehealth;
 
 import dev.gpuwarden.aggregator.cache.NodeHealthCache;
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,7 @@ package dev.gpuwarden.aggregator.objectmonitor;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees.PlainTree;
+import dev.gpuwarden.aggregator.client.Json.PlainTree;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
 import dev.gpuwarden.aggregator.objectmonitor.CompiledPolicy.Outcome;
 import dev.gpuwarden.aggregator.objectmonitor.MatchIndex.Match;

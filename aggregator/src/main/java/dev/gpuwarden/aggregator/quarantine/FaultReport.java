@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache.CachedNodeHealth;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.core.event.Fault;
@@ -10,6 +9,7 @@ import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,12 +2,12 @@ package dev.gpuwarden.aggregator.quarantine;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.quarantine.NodePatch.CordonLabels;
 import dev.gpuwarden.aggregator.quarantine.QuarantineReasons.Explanation;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;

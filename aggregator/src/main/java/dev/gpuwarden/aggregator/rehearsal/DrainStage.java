@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.rehearsal;
 
 import dev.gpuwarden.aggregator.cache.CachedNode;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
@@ -15,6 +14,7 @@ import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Stage;
 import dev.gpuwarden.aggregator.rehearsal.Timeline.Verdict;
 import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

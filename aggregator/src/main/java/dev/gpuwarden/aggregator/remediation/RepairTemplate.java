@@ -1,8 +1,8 @@
 package dev.gpuwarden.aggregator.remediation;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.core.event.ActionName;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.time.Instant;
 import java.util.Collections;

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.PodEviction;
@@ -11,6 +10,7 @@ import dev.gpuwarden.api.v1.Evict;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.vram.RemovalCheck;
 import dev.gpuwarden.core.limit.OpenRequests;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package dev.gpuwarden.aggregator.vram;
 
 import dev.gpuwarden.aggregator.client.ApiException;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.api.kube.EventObject;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Text;
 import java.lang.System.Logger.Level;
 import java.time.Clock;

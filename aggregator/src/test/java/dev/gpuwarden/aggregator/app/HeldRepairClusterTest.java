@@ -4,9 +4,9 @@ import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.cli.UserError;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

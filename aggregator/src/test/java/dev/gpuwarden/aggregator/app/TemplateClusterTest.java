@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.remediation.RepairTemplates;
@@ -15,6 +14,7 @@ import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.UsedRights;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
 import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.drain.DrainAuditLog.DrainAudit;
@@ -14,6 +13,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

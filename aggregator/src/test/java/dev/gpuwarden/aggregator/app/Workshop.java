@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.app.JanitorController.Maintaining;
 import dev.gpuwarden.aggregator.cache.NodeCache;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.drain.SystemNamespaces;
@@ -15,6 +14,7 @@ import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.ApiClient;
 import dev.gpuwarden.testkit.cluster.ApiException;
 import java.time.Clock;

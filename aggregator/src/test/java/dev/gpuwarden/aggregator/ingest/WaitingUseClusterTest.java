@@ -3,11 +3,11 @@ package dev.gpuwarden.aggregator.ingest;
 import static dev.gpuwarden.testkit.Await.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
 import dev.gpuwarden.api.VramCodec;
 import dev.gpuwarden.api.v1.NodeReport;
+import dev.gpuwarden.core.util.JsonTrees;
 import io.grpc.Status;
 import java.time.Clock;
 import java.time.Duration;

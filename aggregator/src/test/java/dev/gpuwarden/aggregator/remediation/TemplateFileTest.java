@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.gpuwarden.aggregator.client.Json;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.remediation.RepairFacts.Policy;
 import dev.gpuwarden.cli.UserError;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.util.JsonTrees;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.cache.NodeCache;
-import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.controller.ActionMode;
 import dev.gpuwarden.cli.run.Closer;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.testkit.cluster.Binaries;
 import dev.gpuwarden.testkit.cluster.Component;
 import dev.gpuwarden.testkit.cluster.ControlPlane;

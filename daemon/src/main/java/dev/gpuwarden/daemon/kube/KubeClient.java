@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -35,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * and end when interrupted.
  */
 final class KubeClient implements AutoCloseable {
+
+    /** Skips most of a Node's JSON, which this client does not use. */
+    static final JsonReader USED = JsonReader.ofDepth(JsonReader.DEEPEST).without(Set.of("images", "annotations"));
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     /** The longest pause that a Retry-After of the server can cause. */
@@ -85,8 +89,8 @@ final class KubeClient implements AutoCloseable {
      *
      * @throws KubeException for every other answer, and for none
      */
-    Optional<JsonObject> ask(ApiRequest request) throws KubeException, InterruptedException {
-        return ask(request, JsonObject::json);
+    Optional<Map<?, ?>> ask(ApiRequest request) throws KubeException, InterruptedException {
+        return ask(request, USED::readObject);
     }
 
     /**
@@ -211,11 +215,11 @@ final class KubeClient implements AutoCloseable {
     }
 
     /** Returns the Status of a Kubernetes error; empty for an answer of another program, such as a proxy. */
-    private static JsonObject said(byte[] body) {
+    private static Map<?, ?> said(byte[] body) {
         try {
-            return JsonObject.json(new ByteArrayInputStream(body));
+            return USED.readObject(body);
         } catch (IOException e) {
-            return JsonObject.NONE;
+            return Map.of();
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.gpuwarden.daemon.kube;
 
-import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Threads;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -139,13 +139,13 @@ public final class KubeWatch implements AutoCloseable {
         for (int page = 0; page < MOST_PAGES; page++) {
             String path = selection.query() + "&limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + next);
             Map<?, ?> answer = client.ask(ApiRequest.get(selection.kind(), path), json);
-            all.addAll(ObjectFields.objects(answer, "items"));
-            Map<?, ?> metadata = ObjectFields.object(answer, "metadata");
-            next = ObjectFields.text(metadata, "continue");
+            all.addAll(JsonTrees.objects(answer, "items"));
+            Map<?, ?> metadata = JsonTrees.object(answer, "metadata");
+            next = JsonTrees.text(metadata, "continue");
             if (next.isEmpty()) {
                 listener.listed(all);
                 current(start);
-                return ObjectFields.text(metadata, "resourceVersion");
+                return JsonTrees.text(metadata, "resourceVersion");
             }
         }
         throw new IOException("expected at most " + PAGE * MOST_PAGES + " objects, but there are more");
@@ -167,20 +167,20 @@ public final class KubeWatch implements AutoCloseable {
                 current(System.nanoTime());
                 for (Optional<byte[]> line = lines.next(silence); line.isPresent(); line = lines.next(silence)) {
                     Map<?, ?> event = json.readObject(line.get());
-                    Map<?, ?> object = ObjectFields.object(event, "object");
-                    switch (ObjectFields.text(event, "type")) {
+                    Map<?, ?> object = JsonTrees.object(event, "object");
+                    switch (JsonTrees.text(event, "type")) {
                         case "ADDED", "MODIFIED" -> listener.changed(object);
                         case "DELETED" -> listener.removed(object);
                         case "ERROR" -> {
-                            if (ObjectFields.number(object, "code") == GONE) {
+                            if (JsonTrees.number(object, "code") == GONE) {
                                 return;
                             }
-                            throw new IOException("the watch ends: " + ObjectFields.text(object, "message"));
+                            throw new IOException("the watch ends: " + JsonTrees.text(object, "message"));
                         }
                         // BOOKMARK, which has a version alone.
                         default -> {}
                     }
-                    version = ObjectFields.text(ObjectFields.object(object, "metadata"), "resourceVersion");
+                    version = JsonTrees.text(JsonTrees.object(object, "metadata"), "resourceVersion");
                     current(System.nanoTime());
                 }
             } catch (KubeException e) {

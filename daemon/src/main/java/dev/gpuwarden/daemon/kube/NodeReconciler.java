@@ -178,8 +178,8 @@ public final class NodeReconciler implements AutoCloseable {
         return there;
     }
 
-    private static NodeView view(Optional<JsonObject> node) {
-        return NodeView.of(node.orElse(JsonObject.NONE).map(), ApiRequest.MANAGER);
+    private static NodeView view(Optional<Map<?, ?>> node) {
+        return NodeView.of(node.orElse(Map.of()), ApiRequest.MANAGER);
     }
 
     private NodeView write(ApiRequest request, String what) throws KubeException, InterruptedException {

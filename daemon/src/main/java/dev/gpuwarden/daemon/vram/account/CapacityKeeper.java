@@ -1,10 +1,10 @@
 package dev.gpuwarden.daemon.vram.account;
 
-import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.api.vram.CapacityPlan;
 import dev.gpuwarden.api.vram.CapacityRules;
 import dev.gpuwarden.core.limit.Backoff;
 import dev.gpuwarden.core.limit.RateLimit;
+import dev.gpuwarden.core.util.JsonTrees;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.kube.KubeWatch;
 import dev.gpuwarden.daemon.kube.NodeApi;
@@ -117,7 +117,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
 
     /** Returns the version as a number. The API server's versions are numbers, and grow. */
     private long version(Map<?, ?> object) {
-        String text = ObjectFields.text(ObjectFields.object(object, "metadata"), "resourceVersion");
+        String text = JsonTrees.text(JsonTrees.object(object, "metadata"), "resourceVersion");
         return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : newest();
     }
 
@@ -172,7 +172,7 @@ final class CapacityKeeper implements KubeWatch.Listener, AutoCloseable {
         if (there.isEmpty() || mib.isEmpty() || api.isDryRun() && mib.equals(checked)) {
             return FOREVER;
         }
-        String uid = ObjectFields.text(ObjectFields.object(there.get(), "metadata"), "uid");
+        String uid = JsonTrees.text(JsonTrees.object(there.get(), "metadata"), "uid");
         CapacityPlan plan = CapacityPlan.of(there.get(), rules, mib.get(), uid.equals(writtenUid));
         if (plan instanceof CapacityPlan.Unchanged unchanged) {
             writtenUid = mib.get().isPresent() ? uid : "";

@@ -1,18 +1,16 @@
-package dev.gpuwarden.aggregator.client;
+package dev.gpuwarden.core.util;
 
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Accessors for the fields of plain trees. A field that is absent or of another type reads as empty. Returned objects are views
- * that cannot be changed; {@link #copy} makes one that can.
+ * Accessors for the fields of plain trees, as JSON and YAML are read into: maps, lists, texts, numbers and booleans. A field that
+ * is absent or of another type reads as empty. Returned objects are views that cannot be changed; {@link #copy} makes one that can.
  */
 public final class JsonTrees {
 
@@ -34,6 +32,7 @@ public final class JsonTrees {
         return Collections.unmodifiableMap((Map<String, Object>) map);
     }
 
+    /** Returns the items of a list that are objects. */
     public static List<Map<String, Object>> objects(Map<?, ?> tree, String name) {
         return tree.get(name) instanceof List<?> list ? objects(list) : List.of();
     }
@@ -61,7 +60,7 @@ public final class JsonTrees {
     }
 
     /** Returns the time of a field, RFC 3339; empty if it has none. */
-    public static Optional<Instant> time(Map<String, Object> tree, String name) {
+    public static Optional<Instant> time(Map<?, ?> tree, String name) {
         String text = text(tree, name);
         try {
             return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
@@ -93,45 +92,5 @@ public final class JsonTrees {
             }
         });
         return texts;
-    }
-
-    /**
-     * Trees like those that {@link Json} reads: whole numbers are longs, other numbers are doubles, and null values are left
-     * out.
-     */
-    public static final class PlainTree {
-
-        private PlainTree() {}
-
-        public static Map<String, Object> of(Map<?, ?> object) {
-            Map<String, Object> plain = new LinkedHashMap<>();
-            object.forEach((key, value) -> {
-                Object item = value(value);
-                if (item != null) {
-                    plain.put(String.valueOf(key), item);
-                }
-            });
-            return plain;
-        }
-
-        private static @Nullable Object value(@Nullable Object value) {
-            if (value instanceof Map<?, ?> map) {
-                return of(map);
-            }
-            if (value instanceof List<?> list) {
-                List<Object> plain = new ArrayList<>(list.size());
-                for (Object each : list) {
-                    Object item = value(each);
-                    if (item != null) {
-                        plain.add(item);
-                    }
-                }
-                return plain;
-            }
-            if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
-                return ((Number) value).longValue();
-            }
-            return value instanceof Number number && !(value instanceof Long) ? (Object) number.doubleValue() : value;
-        }
     }
 }
