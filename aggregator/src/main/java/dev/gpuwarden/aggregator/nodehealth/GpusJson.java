@@ -1,9 +1,10 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
-import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.ReportedGpus;
+import dev.gpuwarden.core.util.FieldReader;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,13 +47,13 @@ final class GpusJson {
         return tree;
     }
 
-    static ReportedGpus read(FieldReader status) throws UnreadableNodeHealth {
+    static ReportedGpus read(FieldReader status) throws IOException {
         List<ReportedGpus.Gpu> gpus = new ArrayList<>();
         for (FieldReader gpu : status.objects("gpus")) {
             Optional<SortedSet<String>> resetWith =
                     gpu.has("resetWith") ? Optional.of(new TreeSet<>(gpu.textList("resetWith"))) : Optional.empty();
             gpus.add(new ReportedGpus.Gpu(
-                    (int) Math.min(gpu.number("index"), Integer.MAX_VALUE),
+                    (int) Math.min(gpu.count("index"), Integer.MAX_VALUE),
                     PciAddress.parse(gpu.textOrEmpty("pciAddress")),
                     Optional.of(Identifiers.gpu(gpu.textOrEmpty("uuid"))).filter(uuid -> !uuid.isEmpty()),
                     resetWith));
@@ -61,7 +62,7 @@ final class GpusJson {
         return new ReportedGpus(
                 gpus,
                 counted
-                        ? OptionalLong.of(status.number("unlistedGpuCount"))
+                        ? OptionalLong.of(status.count("unlistedGpuCount"))
                         : gpus.size() < MOST ? OptionalLong.of(0) : OptionalLong.empty());
     }
 }

@@ -13,6 +13,8 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.node.ResetUnits;
+import dev.gpuwarden.core.util.FieldReader;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -59,6 +61,14 @@ public record NodeHealth(
      * @param resource the API server's JSON
      */
     public static NodeHealth read(Map<?, ?> resource) throws UnreadableNodeHealth {
+        try {
+            return parse(resource);
+        } catch (IOException e) {
+            throw new UnreadableNodeHealth(e);
+        }
+    }
+
+    private static NodeHealth parse(Map<?, ?> resource) throws IOException {
         FieldReader metadata = metadata(resource);
         String node = metadata.text("name");
         Optional<String> uid = owner(metadata, node);
@@ -73,7 +83,7 @@ public record NodeHealth(
         if (!status.has("generation")) {
             return unreported(node, uid, ofMonitors);
         }
-        long generation = status.number("generation");
+        long generation = status.count("generation");
         Instant reported = status.time("reported");
         List<FieldReader> rows = status.objects("faults");
         return new NodeHealth(
@@ -81,8 +91,8 @@ public record NodeHealth(
                 uid,
                 Optional.of(reported),
                 generation,
-                status.number("unlistedCount"),
-                status.has("droppedEvents") ? status.number("droppedEvents") : 0,
+                status.count("unlistedCount"),
+                status.has("droppedEvents") ? status.count("droppedEvents") : 0,
                 FaultReader.read(rows, node),
                 FaultReader.names(rows),
                 ofMonitors,
@@ -94,13 +104,11 @@ public record NodeHealth(
                 node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors, ReportedGpus.NONE);
     }
 
-    private static FieldReader metadata(Map<?, ?> resource) throws UnreadableNodeHealth {
-        return new FieldReader("NodeHealth: ", resource)
-                .object("metadata")
-                .orElseGet(() -> new FieldReader("NodeHealth: metadata.", Map.of()));
+    private static FieldReader metadata(Map<?, ?> resource) throws IOException {
+        return new FieldReader("NodeHealth: ", resource).objectOrEmpty("metadata");
     }
 
-    private static Optional<String> owner(FieldReader metadata, String node) throws UnreadableNodeHealth {
+    private static Optional<String> owner(FieldReader metadata, String node) throws IOException {
         for (FieldReader owner : metadata.objects("ownerReferences")) {
             if (owner.text("kind").equals("Node") && owner.text("name").equals(node)) {
                 return Optional.of(owner.text("uid"));
@@ -116,7 +124,7 @@ public record NodeHealth(
             return owner(metadata, metadata.text("name")).equals(Optional.of(nodeUid))
                     ? gpus(resource)
                     : ReportedGpus.NONE;
-        } catch (UnreadableNodeHealth e) {
+        } catch (IOException e) {
             return ReportedGpus.NONE;
         }
     }
@@ -125,7 +133,7 @@ public record NodeHealth(
         try {
             Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
             return status.isEmpty() ? ReportedGpus.NONE : GpusJson.read(status.get());
-        } catch (UnreadableNodeHealth e) {
+        } catch (IOException e) {
             return ReportedGpus.NONE;
         }
     }
@@ -191,7 +199,7 @@ public record NodeHealth(
         private FaultReader() {}
 
         /** Returns the faults in the order of the rows. */
-        static List<Fault> read(List<FieldReader> rows, String node) throws UnreadableNodeHealth {
+        static List<Fault> read(List<FieldReader> rows, String node) throws IOException {
             List<Row> all = new ArrayList<>();
             for (FieldReader row : rows) {
                 all.add(row(row, node, all.size() + 1));
@@ -207,7 +215,7 @@ public record NodeHealth(
         }
 
         /** Returns the display names of the GPUs of these rows. */
-        static PartNames names(List<FieldReader> rows) throws UnreadableNodeHealth {
+        static PartNames names(List<FieldReader> rows) throws IOException {
             Map<String, Set<Entity>> names = new LinkedHashMap<>();
             for (FieldReader row : rows) {
                 if (row.has("gpu")) {
@@ -220,7 +228,7 @@ public record NodeHealth(
                     .toList());
         }
 
-        private static Row row(FieldReader row, String node, int number) throws UnreadableNodeHealth {
+        private static Row row(FieldReader row, String node, int number) throws IOException {
             HealthEvent event = event(row, node);
             if (event.checkName().isEmpty()) {
                 return row.wrong("checkName", "a name");
@@ -230,7 +238,7 @@ public record NodeHealth(
             }
             Entity entity = new Entity(row.textOrEmpty("entityType"), row.textOrEmpty("entityValue"));
             String code = row.textOrEmpty("errorCode");
-            long sequence = row.number("sequence");
+            long sequence = row.count("sequence");
             int alone = event.id().isEmpty() && sequence == 0 ? number : 0;
             return new Row(
                     new Origin(event, sequence, entity.equals(Entity.WHOLE), !code.isEmpty(), alone),
@@ -238,10 +246,10 @@ public record NodeHealth(
                     code,
                     row.time("since"),
                     row.time("lastSeen"),
-                    row.number("occurrences"));
+                    row.count("occurrences"));
         }
 
-        private static HealthEvent event(FieldReader row, String node) throws UnreadableNodeHealth {
+        private static HealthEvent event(FieldReader row, String node) throws IOException {
             return HealthEvent.of(row.text("agent"), row.text("componentClass"), row.text("checkName"))
                     .id(row.textOrEmpty("eventID"))
                     .nodeName(node)
@@ -256,7 +264,7 @@ public record NodeHealth(
                     .build();
         }
 
-        private static Overrides override(FieldReader row, String field) throws UnreadableNodeHealth {
+        private static Overrides override(FieldReader row, String field) throws IOException {
             return switch (row.textOrEmpty(field)) {
                 case "" -> Overrides.NONE;
                 case "Force" -> new Overrides(true, false);

@@ -12,7 +12,9 @@ import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHea
 import dev.gpuwarden.aggregator.nodehealth.StatusFieldWriter.WriteLocks;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
+import dev.gpuwarden.core.util.FieldReader;
 import dev.gpuwarden.core.util.JsonTrees;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -139,8 +141,7 @@ public final class NodeHealthClient {
             throws ApiException, NoSuchNode, NoRoom, UnreadableNodeHealth, InterruptedException {
         for (int tries = 1; ; tries++) {
             Map<String, Object> there = api.find(ALL.path(node)).orElse(Map.of());
-            Optional<Map<String, Object>> place = MonitorFaults.after(
-                    new FieldReader("NodeHealth " + node + ": ", there).object("status"), node, monitor, events, now);
+            Optional<Map<String, Object>> place = after(there, node, monitor, events, now);
             if (place.isEmpty()) {
                 return;
             }
@@ -206,8 +207,25 @@ public final class NodeHealthClient {
     /** Returns the faults that a monitor has reported for the node of this resource. */
     public static List<Fault> reported(Map<String, Object> health, String node, String monitor)
             throws UnreadableNodeHealth {
-        return MonitorFaults.reported(
-                new FieldReader("NodeHealth " + node + ": ", health).object("status"), node, monitor);
+        try {
+            return MonitorFaults.reported(status(node, health), node, monitor);
+        } catch (IOException e) {
+            throw new UnreadableNodeHealth(e);
+        }
+    }
+
+    private static Optional<Map<String, Object>> after(
+            Map<String, Object> health, String node, String monitor, List<HealthEvent> events, Instant now)
+            throws NoRoom, UnreadableNodeHealth {
+        try {
+            return MonitorFaults.after(status(node, health), node, monitor, events, now);
+        } catch (IOException e) {
+            throw new UnreadableNodeHealth(e);
+        }
+    }
+
+    private static Optional<FieldReader> status(String node, Map<String, Object> health) throws IOException {
+        return new FieldReader("NodeHealth " + node + ": ", health).object("status");
     }
 
     private Map<String, Object> applyPlace(String node, String monitor, String version, Map<String, Object> place)
