@@ -77,11 +77,6 @@ public record MaintenanceRecord(
         return ended.isPresent() && stages.stream().noneMatch(stage -> stage.state() == Stage.State.FAILED);
     }
 
-    /** Returns kind and name, for texts. */
-    public String title() {
-        return kind.resources().kind() + " " + name;
-    }
-
     /** Returns true if the resource is for this Node, and not for an earlier one of the same name. */
     public boolean isFor(String other, String uid) {
         return node.equals(other) && (nodeUid.isEmpty() || nodeUid.equals(uid));

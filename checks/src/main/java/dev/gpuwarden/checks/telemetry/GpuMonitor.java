@@ -279,10 +279,6 @@ final class GpuMonitor {
         };
     }
 
-    synchronized long refused() {
-        return readings.refused();
-    }
-
     /** Returns the memory alone, without a copy of all readings. */
     synchronized MemorySample memory(long nowNanos) {
         boolean stale = staleNow(Cadence.FAST, Work.FAST, nowNanos);
