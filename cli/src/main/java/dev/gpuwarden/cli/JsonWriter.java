@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes trees as JSON: for people and files in ASCII, without characters that a terminal would interpret or hide. */
+/** Writes trees as JSON: for operators and files in ASCII, without characters that a terminal would interpret or hide. */
 public final class JsonWriter {
 
     private static final JsonFactory FACTORY = new JsonFactoryBuilder()
