@@ -98,6 +98,9 @@ public final class Controllers implements AutoCloseable {
                 draining.map(set -> set.settings().armed()),
                 repairing.map(set -> set.settings().armed()));
         this.manager = new Manager(api);
+        this.nodes = manager.queue("node", THREADS);
+        this.statuses = manager.queue("conditions and Events of node", STATUS_THREADS);
+        this.chores = manager.queue("chore", 2);
         BreakerPolicy policy = new BreakerPolicy(settings.pools());
         this.pools = new PoolCounts(policy);
         this.cache = new NodeCache(
@@ -106,20 +109,20 @@ public final class Controllers implements AutoCloseable {
                     public void node(String name, Optional<CachedNode> node, boolean ours) {
                         pools.node(name, node);
                         if (attention.node(name, node) && !ours) {
-                            Controllers.this.changed(name);
+                            nodes.add(name);
                         }
                     }
 
                     @Override
                     public void health(String name, Optional<Map<String, Object>> health) {
                         if (attention.health(name, health)) {
-                            Controllers.this.changed(name);
+                            nodes.add(name);
                         }
                     }
                 },
                 clock);
-        this.rules = new RuleSetStore(api, clock, this::rulesChanged, this::chore);
-        this.breaker = new CircuitBreaker(policy, pools, clock, () -> Controllers.this.chore(BREAKER));
+        this.rules = new RuleSetStore(api, clock, this::rulesChanged, chores::add);
+        this.breaker = new CircuitBreaker(policy, pools, clock, () -> chores.add(BREAKER));
         BreakerConfigMap store = new BreakerConfigMap(
                 settings.namespace(),
                 new BreakerSettingsAnnotation(settings.mode(), settings.pools(), Optional.of(steps)),
@@ -127,12 +130,9 @@ public final class Controllers implements AutoCloseable {
                 breaker,
                 clock,
                 this::askAgain,
-                () -> Controllers.this.chore(BREAKER));
-        this.statuses = manager.controller(
-                "conditions and Events of node", STATUS_THREADS, name -> Controllers.this.work.updateStatus(name));
-        this.drains = draining.map(set -> new DrainController(manager, api, cache, set, clock, this::changed));
-        this.repairs =
-                repairing.map(set -> new RepairController(manager, api, cache, breaker, set, clock, this::changed));
+                () -> chores.add(BREAKER));
+        this.drains = draining.map(set -> new DrainController(manager, api, cache, set, clock, nodes::add));
+        this.repairs = repairing.map(set -> new RepairController(manager, api, cache, breaker, set, clock, nodes::add));
         this.quarantine =
                 new QuarantineReconciler(api, cache, breaker, settings.forcePasses(), clock, audits, this::inProgress);
         repairs.ifPresent(all -> all.maintenance().listen(this::maintained));
@@ -148,7 +148,8 @@ public final class Controllers implements AutoCloseable {
                 metrics,
                 () -> Controllers.this.healths.watching(),
                 this::rehearsals);
-        this.nodes = manager.controller("node", THREADS, name -> {
+        statuses.run(work::updateStatus);
+        nodes.run(name -> {
             try {
                 work.decide(name);
             } finally {
@@ -157,7 +158,7 @@ public final class Controllers implements AutoCloseable {
                 repairs.ifPresent(all -> all.add(name));
             }
         });
-        this.chores = manager.controller("chore", 2, name -> {
+        chores.run(name -> {
             if (name.equals(BREAKER)) {
                 store.save();
             } else {
@@ -223,10 +224,6 @@ public final class Controllers implements AutoCloseable {
 
     // ---- tasks ----
 
-    private void changed(String node) {
-        nodes.add(node);
-    }
-
     /** Queues a node for its drain, for example after new facts about its GPUs. */
     public void queueDrain(String node) {
         drains.ifPresent(all -> all.add(node));
@@ -237,10 +234,6 @@ public final class Controllers implements AutoCloseable {
                         drains.map(all -> all.rehearsal(node)).orElse(List.of()).stream(),
                         repairs.map(all -> all.rehearsal(node)).orElse(List.of()).stream())
                 .toList();
-    }
-
-    private void chore(String name) {
-        chores.add(name);
     }
 
     private void rulesChanged() {
@@ -265,7 +258,7 @@ public final class Controllers implements AutoCloseable {
 
     private void maintained(String node) {
         if (quarantine.holds(node)) {
-            changed(node);
+            nodes.add(node);
         }
     }
 

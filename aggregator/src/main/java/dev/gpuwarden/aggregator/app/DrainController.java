@@ -28,6 +28,7 @@ public final class DrainController {
     /** @param written receiver of the name of each node with news for operators */
     DrainController(
             Manager manager, KubeClient api, NodeCache cache, Draining set, Clock clock, Consumer<String> written) {
+        this.queue = manager.queue("drain of node", THREADS);
         this.drains = manager.keep(new DrainReconciler(
                 api,
                 cache,
@@ -39,14 +40,14 @@ public final class DrainController {
                         clock,
                         set.settings().times().holders(),
                         set.settings().processes(),
-                        this::add)),
+                        queue::add)),
                 clock,
                 set.audits(),
-                this::add,
-                (node, delay) -> DrainController.this.queue.addAfter(node, delay),
+                queue::add,
+                queue::addAfter,
                 written));
         manager.onLeading(drains);
-        this.queue = manager.controller("drain of node", THREADS, drains);
+        queue.run(drains);
     }
 
     void add(String node) {

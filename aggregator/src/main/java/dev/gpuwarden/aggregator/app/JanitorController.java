@@ -40,7 +40,8 @@ public final class JanitorController {
     private final WorkQueue queue;
 
     JanitorController(Manager manager, KubeClient api, NodeCache nodes, Maintaining set, Clock clock) {
-        this.resources = new MaintenanceCache(node -> JanitorController.this.queue.add(node));
+        this.queue = manager.queue("maintenance of node", THREADS);
+        this.resources = new MaintenanceCache(queue::add);
         this.janitor = new Janitor(
                 api,
                 resources,
@@ -48,13 +49,13 @@ public final class JanitorController {
                 set.provider(),
                 node -> gpus(nodes, node),
                 clock,
-                (node, delay) -> JanitorController.this.queue.addAfter(node, delay),
+                queue::addAfter,
                 set.audits());
-        this.queue = manager.controller("maintenance of node", THREADS, this::reconcile);
+        queue.run(this::reconcile);
         manager.onLeading(new LeaderListener() {
             @Override
             public void begin() {
-                JanitorController.this.addAll();
+                addAll();
             }
 
             @Override

@@ -51,6 +51,7 @@ public final class RepairController {
             Consumer<String> written) {
         this.armed = set.settings().armed();
         this.clock = clock;
+        this.queue = manager.queue("repair of node", THREADS);
         this.janitor = set.maintaining().map(each -> new JanitorController(manager, api, cache, each, clock));
         this.repairs = manager.keep(new RepairReconciler(
                 api,
@@ -60,11 +61,11 @@ public final class RepairController {
                 janitor.map(each -> each::listener),
                 clock,
                 set.audits(),
-                this::add,
-                (node, delay) -> RepairController.this.queue.addAfter(node, delay),
+                queue::add,
+                queue::addAfter,
                 written));
         manager.onLeading(repairs);
-        this.queue = manager.controller("repair of node", THREADS, repairs);
+        queue.run(repairs);
     }
 
     void add(String node) {

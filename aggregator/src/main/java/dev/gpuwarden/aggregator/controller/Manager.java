@@ -36,14 +36,12 @@ public final class Manager implements AutoCloseable {
     }
 
     /**
-     * Returns the work queue of a new controller. It takes names while this manager runs.
+     * Returns a new work queue. Once it has its reconciler ({@link WorkQueue#run}), it takes names while this manager runs.
      *
      * @param what the kind of the names, for the log
      */
-    public WorkQueue controller(String what, int workers, Reconciler reconciler) {
-        WorkQueue queue = keep(new WorkQueue(what, workers, reconciler));
-        onLeading(queue);
-        return queue;
+    public WorkQueue queue(String what, int workers) {
+        return new WorkQueue(what, workers, queue -> onLeading(keep(queue)));
     }
 
     /** Follows all objects of a kind from now on. No controller runs before the listener has received them once. */

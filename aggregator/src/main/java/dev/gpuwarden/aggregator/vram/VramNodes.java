@@ -36,8 +36,8 @@ public final class VramNodes implements VramPart, AutoCloseable {
     private final PodRemovals removals;
     private final LongSupplier nanoTime = System::nanoTime;
     private final Map<String, JoinedNode> nodes = new ConcurrentHashMap<>();
-    private final WorkQueue values = new WorkQueue("advertised VRAM of node", THREADS, this::advertise);
-    private final WorkQueue lists = new WorkQueue("VRAM budgets of node", THREADS, this::list);
+    private final WorkQueue values = new WorkQueue("advertised VRAM of node", THREADS).run(this::advertise);
+    private final WorkQueue lists = new WorkQueue("VRAM budgets of node", THREADS).run(this::list);
 
     VramNodes(KubeClient api, NodeCache cache, VramSettings settings, VramEvents events, VramMetrics metrics) {
         this.api = api;

@@ -60,7 +60,7 @@ final class WaitingPods implements ResourceInformer.Listener, AutoCloseable {
     private final RateLimit limit;
     private final Map<String, WaitingPod> pods = new ConcurrentHashMap<>();
     private final Map<String, Read> rooms = new BoundedMap<>(MOST_ROOMS, true);
-    private final WorkQueue queue = new WorkQueue("VRAM for pod", THREADS, this::reconcile);
+    private final WorkQueue queue = new WorkQueue("VRAM for pod", THREADS).run(this::reconcile);
     private Optional<ResourceInformer> informer = Optional.empty();
     private boolean closed;
 
