@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.app;
 
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.NodeProvider;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
 import java.time.Duration;

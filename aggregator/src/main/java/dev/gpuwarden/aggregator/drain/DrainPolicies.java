@@ -1,5 +1,7 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.breaker.NodeSelector;
 import dev.gpuwarden.aggregator.drain.DrainState.Refusal;
 import java.time.Duration;

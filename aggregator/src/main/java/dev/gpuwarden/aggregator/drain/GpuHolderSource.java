@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import java.time.Clock;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.drain.SystemNamespaces;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

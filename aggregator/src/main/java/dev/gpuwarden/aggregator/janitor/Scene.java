@@ -3,7 +3,7 @@ package dev.gpuwarden.aggregator.janitor;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.drain.DrainAnnotation;
-import dev.gpuwarden.aggregator.drain.PodView;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.cli.ExitCode;
 import dev.gpuwarden.core.model.Identifiers;
 import dev.gpuwarden.core.node.ReportedGpus;

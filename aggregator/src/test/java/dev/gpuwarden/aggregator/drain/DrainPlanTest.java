@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.drain;
 
+import dev.gpuwarden.aggregator.pods.PodView;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 

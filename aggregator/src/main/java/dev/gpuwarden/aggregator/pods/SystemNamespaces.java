@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.drain;
+package dev.gpuwarden.aggregator.pods;
 
 import java.util.regex.Pattern;
 

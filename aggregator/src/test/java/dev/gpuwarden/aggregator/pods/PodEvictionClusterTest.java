@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.drain;
+package dev.gpuwarden.aggregator.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.drain;
+package dev.gpuwarden.aggregator.pods;
 
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.maintenance.ServiceLabels;
@@ -6,6 +6,7 @@ import dev.gpuwarden.api.kube.PodFacts;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.core.holder.GpuResource;
 import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.util.Text;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -191,13 +192,14 @@ public record PodView(
      * @param odd description of an annotation that cannot be read; empty if there is none
      * @param saved value that the pod has set after it saved its work, usually a timestamp; empty if it has set none
      */
-    record Checkpoint(String signal, Duration grace, Optional<String> odd, String saved) {
+    public record Checkpoint(String signal, Duration grace, Optional<String> odd, String saved) {
 
-        static final String SIGNAL = "gpuwarden.dev/checkpoint-signal";
-        static final String GRACE = "gpuwarden.dev/checkpoint-grace";
-        static final String SAVED = "gpuwarden.dev/checkpointed";
+        public static final String SIGNAL = "gpuwarden.dev/checkpoint-signal";
+        public static final String GRACE = "gpuwarden.dev/checkpoint-grace";
+        public static final String SAVED = "gpuwarden.dev/checkpointed";
 
         private static final Duration USUAL = Duration.ofMinutes(5);
+        private static final int LONGEST = 200;
 
         /** Returns the request of a pod; empty if it requests no signal. */
         static Optional<Checkpoint> of(Map<String, String> annotations) {
@@ -209,11 +211,11 @@ public record PodView(
             Optional<Duration> grace = Durations.find(text);
             Optional<String> odd = text.isEmpty() || grace.isPresent()
                     ? Optional.empty()
-                    : Optional.of(GRACE + " is no duration such as 5m: " + text);
+                    : Optional.of(Text.truncate(GRACE + " is no duration such as 5m: " + text, LONGEST));
             return Optional.of(new Checkpoint(
                     signal,
                     grace.orElse(USUAL),
-                    odd.map(DrainAnnotation::cut),
+                    odd,
                     annotations.getOrDefault(SAVED, "").strip()));
         }
 
@@ -221,7 +223,7 @@ public record PodView(
          * Returns true if the pod reports that it has saved its work since the signal. An earlier timestamp belongs to another
          * signal.
          */
-        boolean savedSince(Instant signalled) {
+        public boolean savedSince(Instant signalled) {
             if (saved.isEmpty()) {
                 return false;
             }

@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.drain;
+package dev.gpuwarden.aggregator.pods;
 
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
