@@ -1,5 +1,6 @@
 package dev.gpuwarden.aggregator.command;
 
+import dev.gpuwarden.aggregator.breaker.BreakerOptions;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.AccessReviewer;

@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSummary;
 import dev.gpuwarden.core.event.Entity;

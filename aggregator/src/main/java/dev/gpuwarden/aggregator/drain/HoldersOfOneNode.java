@@ -1,10 +1,10 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainTimes;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;

@@ -1,14 +1,14 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.pods.PodEviction;
-import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
-import dev.gpuwarden.aggregator.pods.PodEviction.Outcome;
-import dev.gpuwarden.aggregator.pods.PodView.Checkpoint;
 import dev.gpuwarden.aggregator.nodehealth.SignalRequests;
+import dev.gpuwarden.aggregator.pods.PodEviction;
+import dev.gpuwarden.aggregator.pods.PodEviction.Outcome;
+import dev.gpuwarden.aggregator.pods.PodView;
+import dev.gpuwarden.aggregator.pods.PodView.Checkpoint;
 import dev.gpuwarden.core.util.Threads;
 import java.lang.System.Logger.Level;
 import java.time.Clock;

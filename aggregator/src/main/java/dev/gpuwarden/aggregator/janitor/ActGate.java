@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

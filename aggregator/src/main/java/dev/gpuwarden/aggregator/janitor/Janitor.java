@@ -10,6 +10,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder;
 import dev.gpuwarden.aggregator.nodestatus.NodeEventRecorder.NodeEvent;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Clock;
 import java.time.Duration;

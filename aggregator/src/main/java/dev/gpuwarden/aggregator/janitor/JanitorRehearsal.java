@@ -12,6 +12,7 @@ import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;
 import java.time.Instant;

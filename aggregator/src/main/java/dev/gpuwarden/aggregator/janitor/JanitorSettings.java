@@ -1,6 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
 import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.maintenance.NotTried;
+import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import java.time.Instant;
 
 /**

@@ -7,6 +7,7 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.Step.SetLabels.Label;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

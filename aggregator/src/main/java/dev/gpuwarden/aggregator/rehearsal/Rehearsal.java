@@ -10,11 +10,11 @@ import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.client.KubeClient.Pages;
 import dev.gpuwarden.aggregator.controller.ActionMode;
-import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.fleet.ClusterContext;
 import dev.gpuwarden.aggregator.fleet.FleetReader;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.quarantine.FaultReport;
 import dev.gpuwarden.aggregator.quarantine.FaultReport.Standing;
@@ -307,7 +307,8 @@ public final class Rehearsal {
                     Stage.RETURN,
                     Verdict.DOES,
                     reboot
-                            ? "RepairVerification keeps the node out until the daemon's checks have passed since the boot"
+                            ? "RepairVerification keeps the node out until the daemon's checks have passed since the"
+                                    + " boot"
                             : "the checks of gpuwarden gpu-reset pass before the daemon reports the reset",
                     "docs/operating/repair.md has the checks");
         }

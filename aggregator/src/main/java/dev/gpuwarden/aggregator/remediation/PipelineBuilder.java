@@ -9,6 +9,7 @@ import dev.gpuwarden.aggregator.maintenance.MaintenanceRecord;
 import dev.gpuwarden.aggregator.maintenance.RepairKind;
 import dev.gpuwarden.aggregator.maintenance.Stage;
 import dev.gpuwarden.aggregator.maintenance.Stage.State;
+import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.quarantine.QuarantineEvents;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Resources;
 import dev.gpuwarden.aggregator.remediation.NodePipeline.Standing;
@@ -96,21 +97,18 @@ public final class PipelineBuilder {
         // A node may return before its resource ends, and the Node then records no result.
         Optional<MaintenanceRecord> resource = resources.find(end.resource());
         Optional<Instant> ended = end.result().map(Result::at).or(() -> resource.flatMap(MaintenanceRecord::ended));
-        Optional<QuarantineEvents> returned =
+        Optional<NodeNews> returned =
                 QuarantineEvents.of(node).filter(decision -> !decision.at().isBefore(end.at()));
         boolean verified =
                 (succeeded(end) || resource.filter(MaintenanceRecord::succeeded).isPresent())
                         && returned.filter(decision -> decision.reason().equals("ReturnedToService"))
                                 .isPresent();
-        Optional<Instant> at = returned.map(QuarantineEvents::at);
+        Optional<Instant> at = returned.map(NodeNews::at);
         add(
                 verified
                         ? Stage.of("verification", State.DONE, "").from(ended).until(at)
                         : Stage.of("verification", State.UNKNOWN, NOT_KEPT));
-        add(Stage.of(
-                        "back in service",
-                        State.DONE,
-                        returned.map(QuarantineEvents::text).orElse(""))
+        add(Stage.of("back in service", State.DONE, returned.map(NodeNews::text).orElse(""))
                 .from(at)
                 .until(at));
     }

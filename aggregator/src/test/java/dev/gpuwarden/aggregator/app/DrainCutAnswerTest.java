@@ -11,9 +11,9 @@ import dev.gpuwarden.aggregator.client.KubeClient;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource;
 import dev.gpuwarden.aggregator.drain.GpuHolderSource.Answer;
 import dev.gpuwarden.aggregator.drain.KubeletGpuHolders;
-import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.nodehealth.GpuHolderRequests;
 import dev.gpuwarden.aggregator.nodehealth.GpuHoldersJson;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.core.holder.GpuHolders;
 import dev.gpuwarden.core.holder.ProcessHolder;
 import dev.gpuwarden.core.model.Reading;
@@ -101,8 +101,9 @@ class DrainCutAnswerTest {
 
     private static PodView pod(String name) throws Exception {
         return PodView.of(Json.readObject("""
-                {"metadata": {"name": "%s", "namespace": "team", "uid": "u"}, "spec": {"containers": [{"name": "main"}]},
-                "status": {"phase": "Running"}}""".formatted(name)));
+            {"metadata": {"name": "%s", "namespace": "team", "uid": "u"}, "spec": {"containers": [{"name": "main"}]},
+            "status": {"phase": "Running"}}\
+            """.formatted(name)));
     }
 
     private void awaitRequest() {

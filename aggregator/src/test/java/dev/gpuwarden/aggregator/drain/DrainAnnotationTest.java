@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.pods.PodView;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,6 +9,7 @@ import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.client.Json;
 import dev.gpuwarden.aggregator.client.JsonTrees;
 import dev.gpuwarden.aggregator.nodehealth.TestGpus;
+import dev.gpuwarden.aggregator.pods.PodView;
 import dev.gpuwarden.aggregator.quarantine.CurrentFaults;
 import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.core.event.Entity;

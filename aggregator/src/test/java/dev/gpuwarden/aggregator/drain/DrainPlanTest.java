@@ -1,11 +1,11 @@
 package dev.gpuwarden.aggregator.drain;
 
-import dev.gpuwarden.aggregator.pods.PodView;
 import static dev.gpuwarden.aggregator.drain.Some.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan;
 import dev.gpuwarden.aggregator.drain.DrainPlan.PodPlan.Step;
+import dev.gpuwarden.aggregator.pods.PodView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

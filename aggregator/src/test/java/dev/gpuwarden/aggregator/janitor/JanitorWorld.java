@@ -1,16 +1,16 @@
 package dev.gpuwarden.aggregator.janitor;
 
-import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.janitor.NodeProvider.Answer;
 import dev.gpuwarden.aggregator.janitor.Scene.Lock;
 import dev.gpuwarden.aggregator.janitor.Scene.NodeFacts;
 import dev.gpuwarden.aggregator.janitor.Scene.NodePod;
 import dev.gpuwarden.aggregator.janitor.Scene.Written;
 import dev.gpuwarden.aggregator.janitor.WorldResource.Job;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider.Answer;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.time.Duration;

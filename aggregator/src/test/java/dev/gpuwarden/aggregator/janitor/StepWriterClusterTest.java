@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpuwarden.aggregator.client.KubeClient;
-import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
 import dev.gpuwarden.aggregator.janitor.Scene.JobFacts;
 import dev.gpuwarden.aggregator.maintenance.MaintenanceKind;
+import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.testkit.TestClock;
 import dev.gpuwarden.testkit.cluster.ApiCall;
 import dev.gpuwarden.testkit.cluster.ApiFault;
@@ -69,8 +70,9 @@ class StepWriterClusterTest {
         String name = "stood-still-" + seconds;
         plane.client().apply(Files.readString(CRD));
         plane.client().apply("""
-                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: %s},
-                spec: {nodeName: none}}""".formatted(name));
+            {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: %s},
+            spec: {nodeName: none}}\
+            """.formatted(name));
         try (FaultyApi faulty = new FaultyApi(plane);
                 KubeClient api = KubeClient.connect(config(faulty))) {
             Predicate<ApiCall> intention = ApiCall.of("PATCH", name + "/status");
@@ -111,8 +113,9 @@ class StepWriterClusterTest {
     void jobThatAnotherControllerHasChangedIsNotStarted() throws Exception {
         plane.client().apply(Files.readString(CRD));
         plane.client().apply("""
-                {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: started-once},
-                spec: {nodeName: none}}""");
+            {apiVersion: janitor.dgxc.nvidia.com/v1alpha1, kind: RebootNode, metadata: {name: started-once},
+            spec: {nodeName: none}}\
+            """);
         try (FaultyApi plain = new FaultyApi(plane);
                 KubeClient api = KubeClient.connect(config(plain))) {
             JanitorSettings there = new JanitorSettings(
