@@ -18,10 +18,10 @@ public interface Part {
         return List.of();
     }
 
-    /** Makes what does its work, and connects it with the parts before. Does not wait for the cluster. */
+    /** Creates its objects, and connects them with those of the parts before it. Does not wait for the cluster. */
     default void start(Replica replica) {}
 
-    /** Begins. Every part has started. Does not wait for the cluster. */
+    /** Begins its work, after all parts have started. Does not wait for the cluster. */
     default void run(Replica replica) {}
 
     /** Returns its pages. Called if pages are on. */
