@@ -90,9 +90,6 @@ public final class BreakerConfigMap {
                 changed.run();
                 outdated.run();
             }
-
-            @Override
-            public void onSynced() {}
         };
     }
 

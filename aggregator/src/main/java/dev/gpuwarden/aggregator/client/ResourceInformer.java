@@ -56,7 +56,7 @@ public final class ResourceInformer implements AutoCloseable {
         void onDelete(String name);
 
         /** Called after each list, when the listener has received all of its objects. */
-        void onSynced();
+        default void onSynced() {}
     }
 
     private final ResourceKind kind;

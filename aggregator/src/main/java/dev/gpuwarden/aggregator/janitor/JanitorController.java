@@ -4,7 +4,6 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeCache;
 import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.ResourceInformer;
-import dev.gpuwarden.aggregator.controller.LeaderListener;
 import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.aggregator.controller.WorkQueue;
 import dev.gpuwarden.aggregator.janitor.MaintenanceAuditLog.MaintenanceAudit;
@@ -14,7 +13,6 @@ import dev.gpuwarden.aggregator.part.Replica;
 import dev.gpuwarden.aggregator.provider.NodeProvider;
 import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -48,15 +46,7 @@ public final class JanitorController {
                 queue::addAfter,
                 audits);
         queue.run(this::reconcile);
-        manager.onLeading(new LeaderListener() {
-            @Override
-            public void begin() {
-                addAll();
-            }
-
-            @Override
-            public void end() {}
-        });
+        manager.onLeading(this::addAll);
         nodes.listen(new NodeCache.Listener() {
             @Override
             public void node(String name, Optional<CachedNode> node, boolean ours) {
@@ -64,9 +54,6 @@ public final class JanitorController {
                     queue.add(name);
                 }
             }
-
-            @Override
-            public void health(String name, Optional<Map<String, Object>> health) {}
         });
     }
 

@@ -41,9 +41,6 @@ final class JanitorReplica implements AutoCloseable {
             public void node(String name, Optional<CachedNode> node, boolean ours) {
                 janitor.concerns(name, node);
             }
-
-            @Override
-            public void health(String name, Optional<Map<String, Object>> health) {}
         });
         informers.add(api.informer(NodeCache.NODES, nodes.nodes()));
         for (MaintenanceKind kind : MaintenanceKind.values()) {
