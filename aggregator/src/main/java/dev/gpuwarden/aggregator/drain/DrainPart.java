@@ -305,9 +305,9 @@ public final class DrainPart implements Part, NodeStep {
             all.gauge("gpuwarden_aggregator_drain_refused_pods", each.refused());
             all.gauge("gpuwarden_aggregator_drain_stuck_nodes", each.stuck());
             DrainMetrics metrics = each.metrics();
-            all.counter("gpuwarden_aggregator_drain_decisions", "decision", metrics.drains());
-            all.counter("gpuwarden_aggregator_drain_pods", "outcome", metrics.pods());
-            all.seconds("gpuwarden_aggregator_drain_finish_seconds", metrics.micros());
+            all.counter("gpuwarden_aggregator_drain_decisions", "decision", metrics.drains.sums());
+            all.counter("gpuwarden_aggregator_drain_pods", "outcome", metrics.pods.sums());
+            all.seconds("gpuwarden_aggregator_drain_finish_seconds", metrics.finishes.micros());
         });
     }
 }

@@ -50,12 +50,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
      * @param force true if senders may request that all pods leave immediately, whatever the policies are
      * @param processes true if pods leave whose processes have a GPU of the drain open, also without a request
      */
-    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force, boolean processes) {
-
-        public Settings(boolean armed, DrainPolicies policies) {
-            this(armed, policies, DrainTimes.DEFAULT, false, false);
-        }
-    }
+    public record Settings(boolean armed, DrainPolicies policies, DrainTimes times, boolean force, boolean processes) {}
 
     private final KubeClient api;
     private final NodeCache cache;
@@ -132,7 +127,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
         rehearsed.clear();
     }
 
-    public DrainMetrics metrics() {
+    DrainMetrics metrics() {
         return metrics;
     }
 
@@ -250,13 +245,13 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             var unused = cache.wrote(api.patch(NodeCache.NODES.path(node.name()), decision.patch()));
             drain.written(now);
             written.accept(node.name());
-            metrics.drain(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
+            metrics.drains.add(decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
         drain.stuck(decision.record().failed());
         drain.over(!decision.record().active());
         if (drain.isOver()) {
             if (!decision.patch().isEmpty()) {
-                metrics.finishedAfter(System.nanoTime() - drain.endNanos());
+                metrics.finishes.add(System.nanoTime() - drain.endNanos());
                 removals.withdrawSignals(node.name());
             }
             together.forget(node.name());
@@ -308,7 +303,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
                     .toList();
             log.cancelled(node, left, now);
             removals.withdrawSignals(node.name());
-            metrics.drain("cancel");
+            metrics.drains.add("cancel");
         }
         forget(node.name());
     }
@@ -322,7 +317,7 @@ public final class DrainReconciler implements Reconciler, LeaderListener, AutoCl
             CachedNode node, DrainAnnotation asked, DrainDecision decision, Optional<String> missing, Instant now) {
         DrainDryRun dryRun = DrainDryRun.of(node, asked, decision.plan(), missing, now);
         if (rehearsed.put(node.name(), dryRun) == null) {
-            metrics.drain("dry_run");
+            metrics.drains.add("dry_run");
         }
         log.rehearsed(node, dryRun, decision);
         forget(node.name());

@@ -124,7 +124,7 @@ final class PodEvictor implements AutoCloseable {
             boolean deletes = plan.step() == Step.DELETE;
             log.pod(node.get(), deletes ? "delete" : "evict", plan.reason(), pod, clock.instant());
             Outcome outcome = deletes ? removal.delete(pod) : removal.evict(pod);
-            metrics.asked(outcome.kind());
+            metrics.pods.add(outcome.kind());
             if (outcome instanceof Outcome.Refused refused) {
                 log.pod(node.get(), "refused", refused.why(), pod, clock.instant());
             } else {
@@ -152,11 +152,11 @@ final class PodEvictor implements AutoCloseable {
         try {
             log.pod(node, "signal", plan.reason(), pod, clock.instant());
             var unused = signals.ask(node.name(), pod.uid(), signal);
-            metrics.asked("signalled");
+            metrics.pods.add("signalled");
             drain.requested(pod.uid());
             log.pod(node, "signalled", "", pod, clock.instant());
         } catch (ApiException e) {
-            metrics.asked("unsignalled");
+            metrics.pods.add("unsignalled");
             // The node has no NodeHealth, or the signal is not valid.
             boolean never = e.notFound() || e.invalid();
             Duration least = Duration.ofSeconds(Math.min(e.retryAfterSeconds(), 60));

@@ -58,6 +58,6 @@ public final class IngestPart implements Part {
         all.counter("gpuwarden_aggregator_lookups", "outcome", metrics.lookups.sums());
         all.counter("gpuwarden_aggregator_access_reviews", "outcome", metrics.reviews.sums());
         all.counter("gpuwarden_aggregator_write_failures", "answer", metrics.failures.sums());
-        all.seconds("gpuwarden_aggregator_write_seconds", metrics.written());
+        all.seconds("gpuwarden_aggregator_write_seconds", metrics.written.micros());
     }
 }

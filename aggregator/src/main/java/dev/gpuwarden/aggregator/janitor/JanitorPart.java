@@ -148,7 +148,7 @@ public final class JanitorPart implements Part {
             all.counter(
                     "gpuwarden_aggregator_maintenance_completed",
                     "result",
-                    janitor.metrics().completed());
+                    janitor.metrics().completed.sums());
             all.gauge("gpuwarden_aggregator_maintenance_services_not_restored", resources.servicesNotRestored());
             all.gauge("gpuwarden_aggregator_maintenance_left_to_others", janitor.foreign());
         });

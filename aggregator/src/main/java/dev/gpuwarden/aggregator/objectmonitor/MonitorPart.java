@@ -125,11 +125,11 @@ public final class MonitorPart implements Part {
         all.counter("gpuwarden_aggregator_monitor_evaluations", "policy", evaluations, ObjectMonitor.Asked::times);
         all.counter("gpuwarden_aggregator_monitor_errors", "policy", evaluations, ObjectMonitor.Asked::errors);
         MonitorMetrics metrics = monitor.metrics();
-        all.counter("gpuwarden_aggregator_monitor_changes", metrics.changes());
-        all.counter("gpuwarden_aggregator_monitor_writes", metrics.written());
+        all.counter("gpuwarden_aggregator_monitor_changes", metrics.received.sum());
+        all.counter("gpuwarden_aggregator_monitor_writes", metrics.writes.sum());
         all.gauge("gpuwarden_aggregator_monitor_nodes_failing", monitor.failing());
-        all.seconds("gpuwarden_aggregator_monitor_evaluation_seconds", metrics.evaluationMicros());
-        all.seconds("gpuwarden_aggregator_monitor_change_to_event_seconds", metrics.changeToEventMicros());
+        all.seconds("gpuwarden_aggregator_monitor_evaluation_seconds", metrics.evaluations.micros());
+        all.seconds("gpuwarden_aggregator_monitor_change_to_event_seconds", metrics.changeToEvent.micros());
     }
 
     private static Labels policy(PolicyStatus status) {

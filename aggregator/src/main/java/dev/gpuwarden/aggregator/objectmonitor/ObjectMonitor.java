@@ -288,7 +288,7 @@ public final class ObjectMonitor implements LeaderListener, AutoCloseable {
         return most;
     }
 
-    public MonitorMetrics metrics() {
+    MonitorMetrics metrics() {
         return metrics;
     }
 

@@ -152,8 +152,8 @@ public final class QuarantinePart implements Part {
         all.gauge("gpuwarden_aggregator_leads", controller.works() ? 1 : 0);
         all.gauge("gpuwarden_aggregator_nodes_queued", controller.queued());
         all.gauge("gpuwarden_aggregator_nodes_failing", controller.failing());
-        all.counter("gpuwarden_aggregator_decisions", "decision", metrics.decisions());
-        all.counter("gpuwarden_aggregator_breaker_refusals", metrics.refused());
+        all.counter("gpuwarden_aggregator_decisions", "decision", metrics.decisions.sums());
+        all.counter("gpuwarden_aggregator_breaker_refusals", metrics.refused.sum());
         CircuitBreaker breaker = controller.breaker();
         all.gauge(
                 "gpuwarden_aggregator_breaker_waiting_nodes",
@@ -171,6 +171,6 @@ public final class QuarantinePart implements Part {
                 controller.rules().conditions(),
                 condition -> Labels.of("rule_set", condition.ruleSet(), "reason", condition.reason()),
                 condition -> condition.ready() ? 1 : 0);
-        all.seconds("gpuwarden_aggregator_decision_seconds", metrics.micros());
+        all.seconds("gpuwarden_aggregator_decision_seconds", metrics.times.micros());
     }
 }

@@ -195,17 +195,17 @@ public final class RepairPart implements Part, NodeStep {
         repairs.ifPresent(each -> {
             RepairMetrics metrics = each.metrics();
             all.gauge("gpuwarden_aggregator_repair_nodes", "stage", metrics.stages(), Long::doubleValue);
-            all.counter("gpuwarden_aggregator_repair_decisions", "decision", metrics.decisions());
+            all.counter("gpuwarden_aggregator_repair_decisions", "decision", metrics.decisions.sums());
             all.counter(
                     "gpuwarden_aggregator_repairs",
-                    metrics.results().entrySet(),
+                    metrics.results.sums().entrySet(),
                     ended -> Labels.of(
                             "kind",
                             ended.getKey().kind(),
                             "result",
                             ended.getKey().result()),
                     Map.Entry::getValue);
-            all.seconds("gpuwarden_aggregator_repair_seconds", metrics.micros());
+            all.seconds("gpuwarden_aggregator_repair_seconds", metrics.times.micros());
             all.gauge("gpuwarden_aggregator_maintenance_oldest_lock_seconds", oldestLockSeconds());
         });
     }

@@ -309,7 +309,7 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
             CachedNode node, RepairFacts facts, RepairDecision decision, List<Map<String, Object>> patch, Instant now) {
         if (NEWS.contains(decision.kind()) && isNews(node, decision.kind() + " " + decision.why())) {
             log.decided(node, !policy.armed(), decision, facts.demands(), patch, now);
-            metrics.decided(
+            metrics.decisions.add(
                     (policy.armed() ? "" : "dry_run_") + decision.kind().name().toLowerCase(java.util.Locale.ROOT));
         }
     }

@@ -111,7 +111,7 @@ final class PodRemovals implements AutoCloseable {
     }
 
     private void answer(NodeLink link, Evict wanted, Result result) {
-        metrics.removed(result.outcome());
+        metrics.removals.add(result.outcome());
         link.answer(
                 result.begun()
                         ? VramCodec.answer(wanted.getId(), result.accepted(), result.text())

@@ -90,21 +90,16 @@ public final class VramBudgetsPart implements Part {
 
     @Override
     public void configure() {
-        settings = given();
-    }
-
-    /** Returns the settings; empty if budgets are off. Throws {@link UserError} for invalid options. */
-    private Optional<VramSettings> given() {
         if (!VramCodec.isResource(resource)) {
             throw new UserError("--vram.resource: expected the name of an extended resource such as "
                     + VramCodec.RESOURCE + ", found '" + resource + "'");
         }
-        return evictions == Mode.off
-                ? Optional.empty()
-                : Optional.of(new VramSettings(
+        settings = evictions
+                .action()
+                .map(mode -> new VramSettings(
                         resource,
                         capacity == Switch.on,
-                        evictions == Mode.armed ? ActionMode.ARMED : ActionMode.DRY_RUN,
+                        mode,
                         delete == Switch.on,
                         waiting == Switch.on,
                         selectors(),
@@ -196,10 +191,10 @@ public final class VramBudgetsPart implements Part {
         all.gauge("gpuwarden_aggregator_vram_nodes", nodes.joined());
         all.gauge("gpuwarden_aggregator_vram_watched_nodes", nodes.watched());
         all.gauge("gpuwarden_aggregator_vram_nodes_failing", nodes.failing());
-        all.counter("gpuwarden_aggregator_vram_lists", metrics.lists());
-        all.counter("gpuwarden_aggregator_vram_advertised", "outcome", metrics.advertised());
-        all.counter("gpuwarden_aggregator_vram_removals", "outcome", metrics.removals());
+        all.counter("gpuwarden_aggregator_vram_lists", metrics.lists.sum());
+        all.counter("gpuwarden_aggregator_vram_advertised", "outcome", metrics.advertised.sums());
+        all.counter("gpuwarden_aggregator_vram_removals", "outcome", metrics.removals.sums());
         budgets.waiting().ifPresent(pods -> all.gauge("gpuwarden_aggregator_vram_waiting_pods", pods));
-        all.counter("gpuwarden_aggregator_vram_waiting_events", "outcome", metrics.waiting());
+        all.counter("gpuwarden_aggregator_vram_waiting_events", "outcome", metrics.waiting.sums());
     }
 }

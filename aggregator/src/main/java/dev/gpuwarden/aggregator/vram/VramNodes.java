@@ -53,9 +53,6 @@ public final class VramNodes implements VramPart, AutoCloseable {
             public void node(String name, Optional<CachedNode> node, boolean ours) {
                 changed(name, node);
             }
-
-            @Override
-            public void health(String name, Optional<Map<String, Object>> health) {}
         });
         cache.names().forEach(name -> changed(name, cache.node(name)));
     }
@@ -183,7 +180,7 @@ public final class VramNodes implements VramPart, AutoCloseable {
         var pods = node.watch().map(PodWatch::pods).orElse(Optional.of(List.of()));
         if (pods.isPresent()) {
             switch (node.send(pods.get(), now)) {
-                case SENT -> metrics.listed();
+                case SENT -> metrics.lists.increment();
                 case NOT_NOW -> lists.addAfter(name, LIST_PAUSE);
                 case SAME -> {}
             }

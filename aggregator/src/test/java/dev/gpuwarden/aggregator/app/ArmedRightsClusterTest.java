@@ -137,7 +137,8 @@ class ArmedRightsClusterTest {
         return String.valueOf(catchThrowable(() -> StartCheck.check(
                         api,
                         Optional.empty(),
-                        Optional.of(new DrainReconciler.Settings(true, policies)),
+                        Optional.of(new DrainReconciler.Settings(
+                                true, policies, DrainPolicies.DrainTimes.DEFAULT, false, false)),
                         Optional.empty(),
                         Optional.empty(),
                         Optional.empty()))

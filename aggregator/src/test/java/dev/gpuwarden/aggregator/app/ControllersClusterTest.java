@@ -144,8 +144,8 @@ class ControllersClusterTest {
             assertThat(fleet.get(bad, ".metadata.resourceVersion")).isEqualTo(before);
             assertThat(controllers.failing()).isZero();
 
-            Optional<DrainReconciler.Settings> drains =
-                    Optional.of(new DrainReconciler.Settings(true, DrainPolicies.DEFAULT));
+            Optional<DrainReconciler.Settings> drains = Optional.of(new DrainReconciler.Settings(
+                    true, DrainPolicies.DEFAULT, DrainPolicies.DrainTimes.DEFAULT, false, false));
             StartCheck.check(
                     api,
                     Optional.of(settings("one", ActionMode.DRY_RUN, 100)),
@@ -211,7 +211,7 @@ class ControllersClusterTest {
     private static QuarantineSettings usual(String identity) {
         QuarantineSettings tests = settings(identity, ActionMode.ARMED, 100);
         return new QuarantineSettings(
-                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElector.Times.DEFAULT);
+                tests.namespace(), identity, tests.mode(), tests.pools(), LeaderElector.Times.DEFAULT, false);
     }
 
     @Test

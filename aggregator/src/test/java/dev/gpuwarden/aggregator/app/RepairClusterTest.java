@@ -135,7 +135,7 @@ class RepairClusterTest extends RepairFixture {
             assertThat(resources("gpuresets")).hasSize(1);
             assertThat(resources("rebootnodes")).hasSize(1);
             assertThat(decisions()).contains("act", "failed", "person");
-            assertThat(controllers.repairs().orElseThrow().metrics().results())
+            assertThat(controllers.repairs().orElseThrow().metrics().results.sums())
                     .containsEntry(new RepairMetrics.Ended("GPUReset", "failed"), 1L)
                     .containsEntry(new RepairMetrics.Ended("RebootNode", "failed"), 1L);
         }

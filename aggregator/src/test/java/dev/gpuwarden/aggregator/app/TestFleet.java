@@ -196,7 +196,8 @@ public final class TestFleet implements AutoCloseable {
                         Limit.percent(percent),
                         Duration.ofMinutes(5),
                         Limit.percent(percent))),
-                ELECTION);
+                ELECTION,
+                false);
     }
 
     void node(String name) {
