@@ -61,7 +61,7 @@ public final class JsonTrees {
     }
 
     /** Returns the time of a field, RFC 3339; empty if it has none. */
-    public static Optional<Instant> time(Map<String, Object> tree, String name) {
+    public static Optional<Instant> time(Map<?, ?> tree, String name) {
         String text = text(tree, name);
         try {
             return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));

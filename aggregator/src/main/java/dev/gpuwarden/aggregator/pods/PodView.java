@@ -74,7 +74,7 @@ public record PodView(
                 facts.name(),
                 facts.uid(),
                 facts.labels(),
-                time(JsonTrees.text(metadata, "creationTimestamp")),
+                JsonTrees.time(metadata, "creationTimestamp"),
                 facts.owner(),
                 facts.ownerUid(),
                 facts.mirror(),
@@ -108,23 +108,15 @@ public record PodView(
     }
 
     private static Optional<Instant> end(Map<String, Object> container, String state) {
-        return time(JsonTrees.text(JsonTrees.object(JsonTrees.object(container, state), "terminated"), "finishedAt"));
+        return JsonTrees.time(JsonTrees.object(JsonTrees.object(container, state), "terminated"), "finishedAt");
     }
 
     private static Optional<Instant> notReady(Map<String, Object> status) {
         return JsonTrees.objects(status, "conditions").stream()
                 .filter(condition -> JsonTrees.text(condition, "type").equals("Ready"))
                 .filter(condition -> !JsonTrees.text(condition, "status").equals("True"))
-                .flatMap(condition -> time(JsonTrees.text(condition, "lastTransitionTime")).stream())
+                .flatMap(condition -> JsonTrees.time(condition, "lastTransitionTime").stream())
                 .findFirst();
-    }
-
-    private static Optional<Instant> time(String text) {
-        try {
-            return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 
     // ---- its GPUs ----

@@ -4,7 +4,6 @@ import dev.gpuwarden.aggregator.cache.CachedNode;
 import dev.gpuwarden.aggregator.cache.NodeAnnotations;
 import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import dev.gpuwarden.aggregator.quarantine.QuarantineDecider.Decision;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -15,7 +14,7 @@ public final class QuarantineEvents {
 
     /** Returns the Event for the Node's annotations; a later call returns the same. Empty without a decision on the Node. */
     public static Optional<NodeNews> of(CachedNode node) {
-        Optional<Instant> at = decided(node);
+        Optional<Instant> at = node.time(NodeAnnotations.DECIDED);
         if (at.isEmpty()) {
             return Optional.empty();
         }
@@ -38,14 +37,5 @@ public final class QuarantineEvents {
         return decision instanceof Decision.Act act
                 ? Optional.of(new NodeNews("DryRun", act.kind() + ": " + act.reason(), true, now))
                 : Optional.empty();
-    }
-
-    private static Optional<Instant> decided(CachedNode node) {
-        try {
-            return Optional.ofNullable(node.annotations().get(NodeAnnotations.DECIDED))
-                    .map(Instant::parse);
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 }

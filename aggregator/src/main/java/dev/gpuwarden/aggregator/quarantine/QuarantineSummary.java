@@ -9,7 +9,6 @@ import dev.gpuwarden.aggregator.ruleset.RuleEvaluator;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
 import java.io.IOException;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -105,15 +104,7 @@ public record QuarantineSummary(
      */
     private static Optional<Instant> since(CachedNode node) {
         return CordonLabels.since(node)
-                .or(() -> time(node, NodeAnnotations.LET_THROUGH))
-                .or(() -> time(node, NodeAnnotations.DECIDED));
-    }
-
-    private static Optional<Instant> time(CachedNode node, String annotation) {
-        try {
-            return Optional.ofNullable(node.annotations().get(annotation)).map(Instant::parse);
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
+                .or(() -> node.time(NodeAnnotations.LET_THROUGH))
+                .or(() -> node.time(NodeAnnotations.DECIDED));
     }
 }

@@ -17,7 +17,6 @@ import dev.gpuwarden.aggregator.remediation.Repair.Outcome;
 import dev.gpuwarden.aggregator.remediation.Repair.Result;
 import dev.gpuwarden.api.kube.DriverUpgrade;
 import java.io.IOException;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,7 +86,7 @@ public final class PipelineBuilder {
                     .ifPresent(resource -> stages.addAll(resource.stages()));
             return;
         }
-        Optional<Instant> out = time(NodeAnnotations.LET_THROUGH)
+        Optional<Instant> out = node.time(NodeAnnotations.LET_THROUGH)
                 .filter(at -> !at.isAfter(last.get(0).at()));
         add(Stage.of("fault", State.UNKNOWN, NOT_KEPT));
         add(Stage.of("quarantine", State.DONE, "").from(out).until(out));
@@ -125,14 +124,6 @@ public final class PipelineBuilder {
 
     private static <T> List<T> latest(List<T> all) {
         return all.subList(Math.max(0, all.size() - MOST_ATTEMPTS), all.size());
-    }
-
-    private Optional<Instant> time(String annotation) {
-        try {
-            return Optional.ofNullable(node.annotations().get(annotation)).map(Instant::parse);
-        } catch (DateTimeException e) {
-            return Optional.empty();
-        }
     }
 
     // ---- in quarantine ----

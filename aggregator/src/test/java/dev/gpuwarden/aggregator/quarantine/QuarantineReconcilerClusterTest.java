@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,9 +70,6 @@ class QuarantineReconcilerClusterTest {
                 public void node(String name, Optional<CachedNode> node, boolean ours) {
                     pools.node(name, node);
                 }
-
-                @Override
-                public void health(String name, Optional<Map<String, Object>> health) {}
             },
             Clock.systemUTC());
     private Runnable meanwhile = () -> {};
@@ -119,11 +117,11 @@ class QuarantineReconcilerClusterTest {
 
     private void node(String name) {
         plane.client().apply("""
-                apiVersion: v1
-                kind: Node
-                metadata: {name: %s, labels: {zone: a, q-test: ""}}
-                spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
-                """.formatted(name));
+            apiVersion: v1
+            kind: Node
+            metadata: {name: %s, labels: {zone: a, q-test: ""}}
+            spec: {taints: [{key: dedicated, value: ml, effect: NoSchedule}]}
+            """.formatted(name));
         until(() -> cache.node(name).isPresent());
     }
 
@@ -151,10 +149,12 @@ class QuarantineReconcilerClusterTest {
     private Decision reconcile(
             FaultReport report, Optional<QuarantineReconciler.Refresh> refresh, CircuitBreaker policy) {
         try {
-            return new QuarantineReconciler(api, cache, policy, false, Clock.systemUTC(), audit -> {
-                        audits.add(audit);
-                        meanwhile.run();
-                    })
+            Consumer<AuditRecord> audit = each -> {
+                audits.add(each);
+                meanwhile.run();
+            };
+            return new QuarantineReconciler(
+                            api, cache, policy, false, Clock.systemUTC(), audit, node -> Optional.empty())
                     .reconcile(report, refresh, rules, ActionMode.ARMED);
         } catch (ApiException | InterruptedException e) {
             throw new AssertionError(e);
@@ -241,8 +241,9 @@ class QuarantineReconcilerClusterTest {
         meanwhile = () -> {
             if (times[0]++ == 0) {
                 plane.client().patch("node/q-conflict", """
-                        {"spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
-                                             {"key": "others", "value": "1", "effect": "NoExecute"}]}}""");
+                    {"spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
+                                         {"key": "others", "value": "1", "effect": "NoExecute"}]}}\
+                    """);
                 cordon("q-conflict");
             }
         };
@@ -321,19 +322,19 @@ class QuarantineReconcilerClusterTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            {match: {all: [{kind: Pod, expression: 'true'}]}, cordon: {shouldCordon: true}}             | Unsupported value
-            {match: {all: [{kind: Node, expression: ''}]}, cordon: {shouldCordon: true}}                | at least 1
-            {match: {all: []}, cordon: {shouldCordon: true}}                                            | expected a clause in all or any
-            {match: {all: [{kind: Node, expression: 'true'}]}}                                          | expected something to do
-            {match: {all: [{kind: Node, expression: 'true'}]}, cordon: {shouldCordon: false}}           | expected something to do
-            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: a, effect: Sometimes}}      | Unsupported value
-            {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: 'a b', effect: NoExecute}}  | should match
-            {match: {all: [{kind: Node, expression: 'true'}]}, label: {key: nvsentinel.dgxc.nvidia.com/managed, value: 'false'}} | leave a node alone
-            {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
-            """)
+        {match: {all: [{kind: Pod, expression: 'true'}]}, cordon: {shouldCordon: true}}             | Unsupported value
+        {match: {all: [{kind: Node, expression: ''}]}, cordon: {shouldCordon: true}}                | at least 1
+        {match: {all: []}, cordon: {shouldCordon: true}}                                            | expected a clause in all or any
+        {match: {all: [{kind: Node, expression: 'true'}]}}                                          | expected something to do
+        {match: {all: [{kind: Node, expression: 'true'}]}, cordon: {shouldCordon: false}}           | expected something to do
+        {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: a, effect: Sometimes}}      | Unsupported value
+        {match: {all: [{kind: Node, expression: 'true'}]}, taint: {key: 'a b', effect: NoExecute}}  | should match
+        {match: {all: [{kind: Node, expression: 'true'}]}, label: {key: nvsentinel.dgxc.nvidia.com/managed, value: 'false'}} | leave a node alone
+        {match: {all: [{kind: Node, expression: 'true'}]}, prority: 3, label: {key: a, value: b}}   | unknown field
+        """)
     void theSchemaRefuses(String spec, String why) {
         assertThatThrownBy(() -> plane.client().create("""
-                {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
-                """.formatted(spec))).hasMessageContaining(why);
+            {apiVersion: gpuwarden.dev/v1alpha1, kind: QuarantineRuleSet, metadata: {name: refused}, spec: %s}
+            """.formatted(spec))).hasMessageContaining(why);
     }
 }
