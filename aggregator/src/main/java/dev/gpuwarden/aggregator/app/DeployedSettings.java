@@ -118,7 +118,6 @@ public final class DeployedSettings {
             Optional<String> unread = unread(container.get(), origin)
                     .or(() -> parsed.parts
                             .repair
-                            .options()
                             .templates()
                             .filter(file -> templates.isEmpty())
                             .map(file -> origin + " has users' templates in " + file
@@ -173,15 +172,11 @@ public final class DeployedSettings {
             Optional<RepairTemplates> templates,
             Optional<String> unread) {
         DrainPolicies policies = parts.drain.policies();
-        JanitorSettings assumed = parts.janitor.options().assumed(namespace, policies.system());
-        Optional<JanitorSettings> janitor = unread.isPresent()
-                ? Optional.of(assumed)
-                : parts.janitor.options().settings(namespace, policies.system());
-        RepairReconciler.Settings repairs = parts.repair
-                .options()
-                .armed(
-                        templates.orElse(RepairTemplates.NONE),
-                        parts.janitor.options().lockNamespace(namespace));
+        JanitorSettings assumed = parts.janitor.assumed(namespace);
+        Optional<JanitorSettings> janitor =
+                unread.isPresent() ? Optional.of(assumed) : parts.janitor.settings(namespace);
+        RepairReconciler.Settings repairs =
+                parts.repair.assumed(templates.orElse(RepairTemplates.NONE), parts.janitor.lockNamespace(namespace));
         List<Need.Rights> needs = new ArrayList<>(List.of(ArmedRights.armed("quarantine")));
         needs.addAll(DrainPart.needs(policies));
         needs.addAll(RepairPart.needs(repairs));
@@ -191,7 +186,7 @@ public final class DeployedSettings {
                 unread,
                 mode(parts.quarantine.given(), unread),
                 mode(parts.drain.given(), unread),
-                mode(parts.repair.options().mode(), unread),
+                mode(parts.repair.given(), unread),
                 parts.drain.forces(),
                 policies,
                 repairs,

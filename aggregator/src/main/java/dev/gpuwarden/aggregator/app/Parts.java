@@ -4,6 +4,7 @@ import dev.gpuwarden.aggregator.drain.DrainPart;
 import dev.gpuwarden.aggregator.ingest.IngestPart;
 import dev.gpuwarden.aggregator.janitor.JanitorPart;
 import dev.gpuwarden.aggregator.objectmonitor.MonitorPart;
+import dev.gpuwarden.aggregator.part.Mode;
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.aggregator.remediation.RepairPart;
@@ -28,7 +29,7 @@ final class Parts {
     final List<Part> all = List.of(quarantine, drain, janitor, repair, monitor, vram, ingest, page);
 
     private boolean repairsArmed() {
-        return repair.armed();
+        return repair.given() == Mode.armed;
     }
 
     /** Adds the options of all parts to a command. */

@@ -1,5 +1,2 @@
-/**
- * The parts of the aggregator: {@link dev.gpuwarden.aggregator.part.Part} is what each feature implements, the other classes are what
- * it uses for its rights, its metrics and its audit records.
- */
+/** What each feature of the aggregator implements, and what it uses for its rights, metrics and audit records. */
 package dev.gpuwarden.aggregator.part;

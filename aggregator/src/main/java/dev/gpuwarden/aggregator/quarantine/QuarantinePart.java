@@ -106,13 +106,12 @@ public final class QuarantinePart implements Part {
 
     /** Writes a record. A dry run repeats its decision with each change of a Node; the log has it once. */
     private static void write(AuditLog log, Map<String, String> dry, AuditRecord audit) {
+        String decision = audit.kind() + " " + audit.reason();
         synchronized (dry) {
-            String decision = audit.kind() + " " + audit.reason();
-            boolean repeated = audit.mode() == ActionMode.DRY_RUN && decision.equals(dry.get(audit.node()));
-            if (!repeated) {
+            if (audit.mode() != ActionMode.DRY_RUN) {
                 log.write(audit.toTree());
-            }
-            if (audit.mode() == ActionMode.DRY_RUN) {
+            } else if (!decision.equals(dry.get(audit.node()))) {
+                log.write(audit.toTree());
                 // Last: what could not be written is written with the next change of the Node.
                 dry.put(audit.node(), decision);
             }

@@ -18,23 +18,82 @@ import dev.gpuwarden.aggregator.quarantine.NodeStep;
 import dev.gpuwarden.aggregator.quarantine.QuarantineController;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.aggregator.remediation.RepairAuditLog.RepairAudit;
+import dev.gpuwarden.cli.Durations;
+import dev.gpuwarden.cli.UserError;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import picocli.CommandLine.Mixin;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 
 /** Repairs drained nodes by maintenance resources. It has its own queue, so that a repair waits for no drain of another node. */
 public final class RepairPart implements Part, NodeStep {
 
     private static final int THREADS = 16;
 
-    @Mixin
-    RemediationOptions options = new RemediationOptions();
+    private static final int MOST_ATTEMPTS = 10;
+
+    /** The switch for the approval of each action. */
+    enum Approval {
+        automatic,
+        manual
+    }
+
+    @Option(
+            names = "--remediation.mode",
+            defaultValue = "dry-run",
+            paramLabel = "MODE",
+            description =
+                    "Repair drained nodes by a GPUReset or a RebootNode: ${COMPLETION-CANDIDATES}. A dry run decides"
+                            + " and reports, and makes no object; armed needs --drain.mode=armed (default:"
+                            + " ${DEFAULT-VALUE}).")
+    Mode mode = Mode.dry_run;
+
+    @Option(
+            names = "--remediation.approval",
+            defaultValue = "automatic",
+            paramLabel = "SWITCH",
+            description = "Stop before each action until gpuwarden approve NODE, or not:"
+                    + " ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Approval approval = Approval.automatic;
+
+    @Option(
+            names = "--remediation.attempts",
+            defaultValue = "2",
+            paramLabel = "NUMBER",
+            description = "Resets of one GPU within --remediation.memory before a reboot, and reboots for one GPU"
+                    + " before the node waits for a person. A failure counts as the last attempt"
+                    + " (default: ${DEFAULT-VALUE}).")
+    int attempts = 2;
+
+    @Option(
+            names = "--remediation.memory",
+            defaultValue = "168h",
+            paramLabel = "DURATION",
+            description = "Time for which earlier repairs of a GPU count (default: ${DEFAULT-VALUE}).")
+    Duration memory = Duration.ofDays(7);
+
+    @Option(
+            names = "--remediation.settle",
+            defaultValue = "5m",
+            paramLabel = "DURATION",
+            description = "Time that a node has after a repair to report that the fault is over"
+                    + " (default: ${DEFAULT-VALUE}).")
+    Duration settle = Duration.ofMinutes(5);
+
+    @Option(
+            names = "--remediation.templates",
+            paramLabel = "FILE",
+            description = "YAML file with resources of other kinds, as a Job or a ticket, to make for recommended"
+                    + " actions (default: none; then such a node waits for a person).")
+    @Nullable Path templates;
 
     private final QuarantinePart quarantine;
     private final DrainPart drain;
@@ -52,19 +111,64 @@ public final class RepairPart implements Part, NodeStep {
         quarantine.follow(this);
     }
 
-    public RemediationOptions options() {
-        return options;
-    }
-
-    /** Returns true if the options arm repairs. */
-    public boolean armed() {
-        return options.mode == Mode.armed;
+    /** Returns the mode as the options state it. */
+    public Mode given() {
+        return mode;
     }
 
     @Override
     public void configure() {
-        settings = options.settings(
-                quarantine.given() == Mode.armed, drain.given() == Mode.armed, janitor.lockNamespace());
+        settings = settings(quarantine.given() == Mode.armed, drain.given() == Mode.armed, janitor.lockNamespace());
+    }
+
+    /**
+     * Returns the settings of repairs; empty if no decision is made. Throws {@link UserError} for invalid options.
+     *
+     * @param quarantineArmed true if nodes are taken out of service
+     * @param drainArmed true if nodes in quarantine are drained
+     * @param lockNamespace namespace of the Leases that lock nodes
+     */
+    Optional<RepairReconciler.Settings> settings(boolean quarantineArmed, boolean drainArmed, String lockNamespace) {
+        if (mode == Mode.off) {
+            return Optional.empty();
+        }
+        if (attempts < 1 || attempts > MOST_ATTEMPTS) {
+            throw new UserError("--remediation.attempts must be 1 to " + MOST_ATTEMPTS + ", but was " + attempts);
+        }
+        positive("--remediation.memory", memory);
+        positive("--remediation.settle", settle);
+        RepairTemplates own = templates == null ? RepairTemplates.NONE : TemplateFile.read(templates);
+        if (mode == Mode.armed && !drainArmed) {
+            throw new UserError("--remediation.mode=armed needs --drain.mode=armed: only drained nodes are repaired");
+        }
+        // Without quarantine no Node is marked as quarantined, and there is nothing to decide.
+        return quarantineArmed ? Optional.of(settings(mode == Mode.armed, own, lockNamespace)) : Optional.empty();
+    }
+
+    /** Returns the file with users' own ways of repair; empty without one. */
+    public Optional<Path> templates() {
+        return Optional.ofNullable(templates);
+    }
+
+    /**
+     * Returns the settings of repairs that are armed.
+     *
+     * @param own users' own ways of repair
+     * @param lockNamespace namespace of the Leases that lock nodes
+     */
+    public RepairReconciler.Settings assumed(RepairTemplates own, String lockNamespace) {
+        return settings(true, own, lockNamespace);
+    }
+
+    private RepairReconciler.Settings settings(boolean armed, RepairTemplates own, String lockNamespace) {
+        return new RepairReconciler.Settings(
+                armed, approval == Approval.manual, attempts, memory, settle, own, lockNamespace);
+    }
+
+    private static void positive(String option, Duration time) {
+        if (time.isNegative() || time.isZero()) {
+            throw new UserError(option + " must be above 0, but was " + Durations.text(time));
+        }
     }
 
     @Override
@@ -187,7 +291,7 @@ public final class RepairPart implements Part, NodeStep {
 
     @Override
     public String mode() {
-        return "remediation: " + (settings.isPresent() ? options.mode : Mode.off);
+        return "remediation: " + (settings.isPresent() ? mode : Mode.off);
     }
 
     @Override

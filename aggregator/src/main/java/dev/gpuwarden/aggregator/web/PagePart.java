@@ -2,7 +2,6 @@ package dev.gpuwarden.aggregator.web;
 
 import dev.gpuwarden.aggregator.part.Part;
 import dev.gpuwarden.aggregator.part.Replica;
-import dev.gpuwarden.aggregator.quarantine.QuarantineController;
 import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.aggregator.remediation.RepairPart;
 import dev.gpuwarden.aggregator.web.FleetView.Decisions;
@@ -43,17 +42,6 @@ public final class PagePart implements Part {
 
     /** Returns the state of this replica; empty if quarantine is off. */
     public Optional<ReplicaState> state(Replica replica) {
-        return quarantine.controller().map(nodes -> state(replica, nodes));
-    }
-
-    private ReplicaState state(Replica replica, QuarantineController nodes) {
-        return new ReplicaState(
-                nodes.settings(),
-                replica.cache(),
-                nodes.rules()::book,
-                nodes.breaker(),
-                nodes.pools(),
-                repair.maintenance(),
-                nodes.modes());
+        return quarantine.controller().map(nodes -> new ReplicaState(replica.cache(), nodes, repair.maintenance()));
     }
 }

@@ -3,10 +3,11 @@ package dev.gpuwarden.aggregator.janitor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.drain.DrainPart;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.NodeCommand;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
-import dev.gpuwarden.aggregator.pods.SystemNamespaces;
 import dev.gpuwarden.aggregator.provider.ProviderAddress;
+import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.nio.file.Path;
@@ -25,10 +26,10 @@ class ProviderOptionsTest {
     @Command(name = "test")
     private static final class Holder {
         @Mixin
-        final JanitorOptions janitor = new JanitorOptions();
+        final JanitorPart janitor = new JanitorPart(() -> "gpuwarden", new DrainPart(new QuarantinePart()), () -> true);
     }
 
-    private static JanitorOptions parsed(String words) {
+    private static JanitorPart parsed(String words) {
         Holder holder = new Holder();
         CommandLine line = new CommandLine(holder);
         line.registerConverter(Duration.class, Durations::parse);
@@ -38,18 +39,16 @@ class ProviderOptionsTest {
 
     @Test
     void addressAndFilesAreThoseOfTheOptions() {
-        JanitorOptions options =
-                parsed("--janitor.reboot=provider --janitor.provider=[::1]:50051 --janitor.provider-ca=ca"
-                        + " --janitor.provider-token-file=t");
-        assertThat(options.settings("gpuwarden", SystemNamespaces.of("none")).map(JanitorSettings::reboot))
-                .contains(RebootProvider.PROVIDER);
+        JanitorPart options = parsed("--janitor.reboot=provider --janitor.provider=[::1]:50051 --janitor.provider-ca=ca"
+                + " --janitor.provider-token-file=t");
+        assertThat(options.settings("gpuwarden").map(JanitorSettings::reboot)).contains(RebootProvider.PROVIDER);
         assertThat(options.provider.address(true))
                 .contains(new ProviderAddress(
                         "::1", 50051, false, Optional.of(Path.of("ca")), Optional.of(Path.of("t"))));
-        assertThatThrownBy(options::provider)
+        assertThatThrownBy(options::configure)
                 .isInstanceOf(UserError.class)
                 .hasMessage("--janitor.provider-ca: expected a file, seen none that can be read: ca");
-        assertThat(parsed("").settings("gpuwarden", SystemNamespaces.of("none")).map(JanitorSettings::reboot))
+        assertThat(parsed("").settings("gpuwarden").map(JanitorSettings::reboot))
                 .contains(RebootProvider.JOB);
     }
 
@@ -57,7 +56,7 @@ class ProviderOptionsTest {
     void commandHasItsImageWordsAndSecret() {
         assertThat(parsed("--janitor.reboot=command --janitor.command=/bin/power,--cycle --janitor.command-image=p"
                                 + " --janitor.command-secret=bmc")
-                        .settings("gpuwarden", SystemNamespaces.of("none"))
+                        .settings("gpuwarden")
                         .flatMap(JanitorSettings::command))
                 .contains(new NodeCommand("p", List.of("/bin/power", "--cycle"), Optional.of("bmc")));
     }
@@ -80,7 +79,7 @@ class ProviderOptionsTest {
                         + " --janitor.provider-token-file=t | a token without TLS is readable on the network",
             })
     void contradictionsAreNamed(String words, String expected) {
-        assertThatThrownBy(() -> parsed(words).settings("gpuwarden", SystemNamespaces.of("none")))
+        assertThatThrownBy(() -> parsed(words).settings("gpuwarden"))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining(expected);
     }

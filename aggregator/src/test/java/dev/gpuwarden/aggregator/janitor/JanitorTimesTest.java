@@ -3,8 +3,9 @@ package dev.gpuwarden.aggregator.janitor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.gpuwarden.aggregator.drain.DrainPart;
 import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
-import dev.gpuwarden.aggregator.pods.SystemNamespaces;
+import dev.gpuwarden.aggregator.quarantine.QuarantinePart;
 import dev.gpuwarden.cli.Durations;
 import dev.gpuwarden.cli.UserError;
 import java.time.Duration;
@@ -16,12 +17,12 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-class JanitorTimeOptionsTest {
+class JanitorTimesTest {
 
     @Command(name = "test")
     private static final class Holder {
         @Mixin
-        final JanitorOptions janitor = new JanitorOptions();
+        final JanitorPart janitor = new JanitorPart(() -> "gpuwarden", new DrainPart(new QuarantinePart()), () -> true);
     }
 
     private static JanitorTimes times(String... words) {
@@ -30,10 +31,7 @@ class JanitorTimeOptionsTest {
         line.registerConverter(Duration.class, Durations::parse);
         var unused = line.parseArgs(
                 Stream.concat(Stream.of("--janitor.image=i"), Stream.of(words)).toArray(String[]::new));
-        return holder.janitor
-                .settings("gpuwarden", SystemNamespaces.of("none"))
-                .map(JanitorSettings::times)
-                .orElseThrow();
+        return holder.janitor.settings("gpuwarden").map(JanitorSettings::times).orElseThrow();
     }
 
     @Test
