@@ -1,2 +1,2 @@
-/** The command `aggregator`: the list of its parts, and what they share. */
+/** The command `aggregator`: the list of its parts, and its start. */
 package dev.gpuwarden.aggregator.app;

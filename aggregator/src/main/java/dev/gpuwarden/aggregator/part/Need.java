@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.client.ApiException;
 import dev.gpuwarden.aggregator.client.KubeClient;
 import java.util.List;
 
-/** What a setting needs of the cluster before the program may start. */
+/** A need of a setting, which the cluster must meet before the program may start. */
 public interface Need {
 
     /**

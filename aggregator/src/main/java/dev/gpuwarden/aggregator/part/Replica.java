@@ -6,7 +6,7 @@ import dev.gpuwarden.aggregator.controller.Manager;
 import dev.gpuwarden.cli.run.Closer;
 
 /**
- * What the parts of a running aggregator share.
+ * The objects that the parts of a running aggregator share.
  *
  * @param manager the runtime of the controllers, which work while this replica leads
  * @param cache the Nodes and NodeHealths; empty until a part watches them

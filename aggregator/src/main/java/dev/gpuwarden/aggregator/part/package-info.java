@@ -1,2 +1,2 @@
-/** What each feature of the aggregator implements, and what it uses for its rights, metrics and audit records. */
+/** The interface of a feature of the aggregator, and the classes for its rights, metrics and audit records. */
 package dev.gpuwarden.aggregator.part;

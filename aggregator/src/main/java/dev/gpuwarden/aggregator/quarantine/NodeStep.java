@@ -8,7 +8,7 @@ import dev.gpuwarden.aggregator.nodestatus.NodeNews;
 import java.util.List;
 import java.util.Optional;
 
-/** What follows the quarantine of a node: its drain, or its repair. Thread-safe. */
+/** A step that follows the quarantine of a node: its drain, or its repair. Thread-safe. */
 public interface NodeStep {
 
     /** Returns the queue that receives each node after its decision; empty if the step is off. */
