@@ -21,10 +21,9 @@ public final class BreakerOptions {
             paramLabel = "POOL",
             description =
                     "The limits on nodes out of service in a pool: NAME;SELECTOR;rate=LIMIT/TIME;level=LIMIT, where a"
-                        + " LIMIT is a percentage, a number, or both with a comma, of which the lower holds. May be"
-                        + " given several times (default: for the aggregator"
-                        + " gpu-nodes;nvidia.com/gpu.present=true;rate=50%%/5m;level=50%%, for the other commands the"
-                        + " limits in the ConfigMap gpuwarden-breaker).")
+                            + " LIMIT is a percentage, a number, or both with a comma, of which the lower holds. May be given"
+                            + " several times (default: for the aggregator gpu-nodes;nvidia.com/gpu.present=true;rate=50%%/5m;level=50%%, for"
+                            + " the other commands the limits in the ConfigMap gpuwarden-breaker).")
     List<String> pools = new ArrayList<>();
 
     @Option(
