@@ -20,7 +20,7 @@ public final class ArmedRights {
     /** The table's word for the namespace of the aggregator, or of the locks of nodes. */
     private static final String GIVEN = "given";
 
-    private static final List<Row> ROWS = TsvResource.read(ArmedRights.class, "rights.tsv", 7, Row::of);
+    static final List<Row> ROWS = List.copyOf(TsvResource.read(ArmedRights.class, "rights.tsv", 7, Row::of));
 
     /**
      * A row of the table.
@@ -47,10 +47,6 @@ public final class ArmedRights {
     }
 
     private ArmedRights() {}
-
-    static List<Row> rows() {
-        return List.copyOf(ROWS);
-    }
 
     private static List<Row> rows(String feature) {
         List<Row> rows =

@@ -18,9 +18,8 @@ class ArmedRightsTest {
     void eachRightOfTheTableIsGrantedByItsManifest() {
         assertThat(RightsTable.read(Path.of(System.getProperty("gpuwarden.repository"))).stream()
                         .map(row -> row.manifest() + " " + row.right()))
-                .containsAll(ArmedRights.rows().stream()
-                        .map(ArmedRightsTest::granted)
-                        .collect(Collectors.toSet()));
+                .containsAll(
+                        ArmedRights.ROWS.stream().map(ArmedRightsTest::granted).collect(Collectors.toSet()));
     }
 
     private static String granted(Row row) {
@@ -30,6 +29,6 @@ class ArmedRightsTest {
 
     @Test
     void eachRightHasItsUse() {
-        assertThat(ArmedRights.rows()).allSatisfy(row -> assertThat(row.use()).isNotBlank());
+        assertThat(ArmedRights.ROWS).allSatisfy(row -> assertThat(row.use()).isNotBlank());
     }
 }
