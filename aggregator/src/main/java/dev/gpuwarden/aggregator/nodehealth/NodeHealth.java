@@ -86,7 +86,7 @@ public record NodeHealth(
                 FaultReader.read(rows, node),
                 FaultReader.names(rows),
                 ofMonitors,
-                GpusJson.read(status));
+                NodeHealthStatus.gpus(status));
     }
 
     private static NodeHealth unreported(String node, Optional<String> uid, Optional<List<Fault>> ofMonitors) {
@@ -124,7 +124,7 @@ public record NodeHealth(
     private static ReportedGpus gpus(Map<?, ?> resource) {
         try {
             Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
-            return status.isEmpty() ? ReportedGpus.NONE : GpusJson.read(status.get());
+            return status.isEmpty() ? ReportedGpus.NONE : NodeHealthStatus.gpus(status.get());
         } catch (UnreadableNodeHealth e) {
             return ReportedGpus.NONE;
         }
