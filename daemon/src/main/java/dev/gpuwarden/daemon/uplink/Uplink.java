@@ -8,6 +8,7 @@ import dev.gpuwarden.core.util.Text;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.grpc.EventLoop;
 import dev.gpuwarden.daemon.sink.SinkStats;
+import dev.gpuwarden.daemon.uplink.request.RequestKind;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -123,8 +124,7 @@ public final class Uplink implements AutoCloseable {
             // Errors too: without this thread the node is silent until the daemon starts again.
             return Disconnect.local(e);
         } finally {
-            node.access().end();
-            node.vram().end();
+            node.requests().forEach(RequestKind::end);
             if (channel != null) {
                 channel.shutdownNow();
             }

@@ -18,10 +18,8 @@ public abstract class PodActuator implements Actuator {
         this.list = list;
     }
 
-    /** Ends the pod. Blocks. */
     protected abstract Outcome end(BudgetedPod pod, Decision decision, Recheck recheck) throws InterruptedException;
 
-    /** Reports that the pod would end. */
     protected abstract void rehearse(BudgetedPod pod, Decision decision);
 
     @Override
