@@ -12,7 +12,7 @@ import dev.gpuwarden.aggregator.objectmonitor.ObjectMonitor;
 import dev.gpuwarden.aggregator.quarantine.QuarantineSettings;
 import dev.gpuwarden.aggregator.remediation.RepairReconciler;
 import dev.gpuwarden.aggregator.vram.VramBudgets;
-import dev.gpuwarden.aggregator.vram.VramPart;
+import dev.gpuwarden.aggregator.vram.VramNodes;
 import dev.gpuwarden.aggregator.vram.VramSettings;
 import dev.gpuwarden.aggregator.web.FleetPage;
 import dev.gpuwarden.aggregator.web.FleetView;
@@ -153,12 +153,13 @@ public final class AggregatorCommand implements Callable<Integer> {
                             .orElseGet(() -> nodes.orElseThrow().cache()),
                     set,
                     api.clock())));
-            VramPart part = tenants.isPresent() ? tenants.get().nodes() : VramPart.NONE;
+            Optional<VramNodes> part = tenants.map(VramBudgets::nodes);
             Supplier<Set<String>> unknown = () -> controllers
                     .map(Controllers::waitingFor)
                     .or(() -> nodes.map(NodeFollower::waitingFor))
                     .orElse(Set.of());
-            IngestServer server = parts.add(IngestServer.of(ingest, api, memory, part));
+            IngestServer server =
+                    parts.add(IngestServer.of(ingest, api, memory, part.stream().toList()));
             List<HttpHandler> sites = new ArrayList<>();
             WebStats stats = new WebStats();
             sites.add(new AggregatorMetrics(server, controllers, monitor, tenants, stats));
@@ -174,9 +175,8 @@ public final class AggregatorCommand implements Callable<Integer> {
             LOG.log(
                     System.Logger.Level.INFO,
                     "VRAM budgets: "
-                            + (tenants.isPresent()
-                                    ? "evictions " + vram.evictions + ", in " + part.resource()
-                                    : "off"));
+                            + part.map(each -> "evictions " + vram.evictions + ", in " + each.resource())
+                                    .orElse("off"));
             if (!stopsBeforeCachesSync(running, unknown)) {
                 LOG.log(
                         System.Logger.Level.INFO,
@@ -231,7 +231,8 @@ public final class AggregatorCommand implements Callable<Integer> {
                 paramLabel = "FILE",
                 description =
                         "Kubeconfig with the API server's address and credentials (default: the pod's ServiceAccount).")
-        @Nullable Path kubeconfig;
+        @Nullable
+        Path kubeconfig;
 
         /**
          * Connects with the kubeconfig file, or with the ServiceAccount of the pod. Never uses another configuration of this

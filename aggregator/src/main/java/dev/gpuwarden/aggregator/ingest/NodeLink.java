@@ -1,4 +1,4 @@
-package dev.gpuwarden.aggregator.vram;
+package dev.gpuwarden.aggregator.ingest;
 
 import dev.gpuwarden.api.v1.Acknowledgement;
 import java.util.List;
