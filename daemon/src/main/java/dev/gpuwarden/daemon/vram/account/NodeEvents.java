@@ -7,7 +7,6 @@ import dev.gpuwarden.daemon.kube.NodeApi;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -42,17 +41,9 @@ final class NodeEvents implements AutoCloseable {
 
     void warn(String reason, String text) {
         Instant now = Instant.now();
-        Instant second = now.truncatedTo(ChronoUnit.SECONDS);
         long number = TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1000;
-        EventObject event = new EventObject(
-                EventObject.name(api.name(), number),
-                "Warning",
-                reason,
-                FaultText.line(text, LONGEST),
-                1,
-                false,
-                second,
-                second);
+        EventObject event =
+                EventObject.warning(EventObject.name(api.name(), number), reason, FaultText.line(text, LONGEST), now);
         writer.execute(() -> write(event));
     }
 
