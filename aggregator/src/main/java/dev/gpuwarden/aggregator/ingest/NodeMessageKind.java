@@ -21,7 +21,7 @@ public interface NodeMessageKind {
         return Optional.empty();
     }
 
-    /** Adds what nodes must know about this kind. */
+    /** Adds what this kind offers to nodes. */
     default void welcome(Welcome.Builder welcome) {}
 
     /**

@@ -13,7 +13,7 @@ import java.util.Optional;
  */
 public interface RequestKind {
 
-    /** Adds what the aggregator must know about this kind before its Welcome. */
+    /** Adds what this kind offers to the aggregator, or requests from it. */
     default void greet(Hello.Builder hello) {}
 
     /**

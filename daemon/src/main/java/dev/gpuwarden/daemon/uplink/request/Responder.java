@@ -39,7 +39,7 @@ public final class Responder<Q> implements RequestKind {
 
     /**
      * @param name name of the thread
-     * @param most requests that may wait; one more is refused. Where one may wait, a newer request replaces it instead
+     * @param most requests that may wait; one more is refused. If the limit is 1, a newer request replaces it instead
      * @param each shortest time between the begins of two answers
      * @param supports states in Hello that the node answers
      * @param decoder returns the request in a message; empty if it is of another kind

@@ -85,7 +85,7 @@ class ResponderTest {
     }
 
     @Test
-    void whereOneMayWaitTheNewestReplacesIt() throws Exception {
+    void newerRequestReplacesTheOneThatWaits() throws Exception {
         RequestKind kind = slow(1);
         kind.welcome(Welcome.getDefaultInstance(), new Wakeup());
         receive(kind, "1", "SIGUSR1");
