@@ -231,8 +231,7 @@ public final class AggregatorCommand implements Callable<Integer> {
                 paramLabel = "FILE",
                 description =
                         "Kubeconfig with the API server's address and credentials (default: the pod's ServiceAccount).")
-        @Nullable
-        Path kubeconfig;
+        @Nullable Path kubeconfig;
 
         /**
          * Connects with the kubeconfig file, or with the ServiceAccount of the pod. Never uses another configuration of this
