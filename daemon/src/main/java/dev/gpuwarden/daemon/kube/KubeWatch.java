@@ -3,7 +3,7 @@ package dev.gpuwarden.daemon.kube;
 import dev.gpuwarden.api.kube.ObjectFields;
 import dev.gpuwarden.cli.JsonReader;
 import dev.gpuwarden.core.limit.Backoff;
-import dev.gpuwarden.core.util.Threads;
+import dev.gpuwarden.core.util.LoopThread;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -33,6 +32,7 @@ public final class KubeWatch implements AutoCloseable {
     /** Length of a watch, so that all nodes do not connect again in the same moment. */
     private static final int SHORTEST_SECONDS = 300;
 
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30), 0.5);
 
     /** Receives the objects, in the thread of the watch. Methods must not block. */
@@ -71,12 +71,12 @@ public final class KubeWatch implements AutoCloseable {
     private final JsonReader json;
     private final Listener listener;
     private final Duration silence;
-    private final CountDownLatch ended = new CountDownLatch(1);
-    private final Thread thread;
+    private final LoopThread thread = new LoopThread("gpuwarden-kube-watch", this::turn);
     private volatile boolean listed;
     private volatile long currentNanos;
     private volatile String problem = "no list has arrived yet";
     private String logged = "";
+    private int failures;
 
     KubeWatch(KubeClient client, Selection selection, Listener listener, Duration silence) {
         this.client = client;
@@ -84,7 +84,6 @@ public final class KubeWatch implements AutoCloseable {
         this.json = JsonReader.ofDepth(JsonReader.DEEPEST).without(selection.skipped());
         this.listener = listener;
         this.silence = silence;
-        this.thread = Threads.daemon("gpuwarden-kube-watch", this::run);
         thread.start();
     }
 
@@ -98,28 +97,20 @@ public final class KubeWatch implements AutoCloseable {
         return Optional.of(since + problem);
     }
 
-    private void run() {
-        int failures = 0;
+    private long turn() throws InterruptedException {
         try {
-            while (ended.getCount() > 0) {
-                try {
-                    String version = list();
-                    if (failures > 0) {
-                        LOG.log(Level.INFO, "following " + selection + " again");
-                    }
-                    failures = 0;
-                    logged = "";
-                    follow(version);
-                    var unused = ended.await(1, TimeUnit.SECONDS);
-                } catch (IOException | RuntimeException e) {
-                    failures++;
-                    failed(e);
-                    var unused = ended.await(RETRY.pause(failures).toNanos(), TimeUnit.NANOSECONDS);
-                }
+            String version = list();
+            if (failures > 0) {
+                LOG.log(Level.INFO, "following " + selection + " again");
             }
-        } catch (InterruptedException e) {
-            // The daemon ends.
-            Thread.currentThread().interrupt();
+            failures = 0;
+            logged = "";
+            follow(version);
+            return PAUSE_NANOS;
+        } catch (IOException | RuntimeException e) {
+            failures++;
+            failed(e);
+            return RETRY.pause(failures).toNanos();
         }
     }
 
@@ -159,7 +150,7 @@ public final class KubeWatch implements AutoCloseable {
     /** Returns when the API server has no changes since this version any more. */
     private void follow(String from) throws IOException, InterruptedException {
         String version = from;
-        while (ended.getCount() > 0) {
+        while (!thread.isClosed()) {
             int seconds = SHORTEST_SECONDS + ThreadLocalRandom.current().nextInt(SHORTEST_SECONDS);
             String path = selection.query() + "&watch=true&allowWatchBookmarks=true&timeoutSeconds=" + seconds
                     + "&resourceVersion=" + version;
@@ -190,14 +181,12 @@ public final class KubeWatch implements AutoCloseable {
                 throw e;
             }
             problem = "the watch has ended";
-            var unused = ended.await(1, TimeUnit.SECONDS);
+            thread.pause(PAUSE_NANOS);
         }
     }
 
     @Override
     public void close() {
-        ended.countDown();
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        thread.interrupt(Duration.ofSeconds(2));
     }
 }

@@ -10,9 +10,9 @@ import dev.gpuwarden.core.check.NodeLabels;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.StoredEvent;
 import dev.gpuwarden.core.limit.Backoff;
+import dev.gpuwarden.core.util.LoopThread;
 import dev.gpuwarden.core.util.Threads;
 import dev.gpuwarden.daemon.kube.KubernetesOptions.Part;
-import dev.gpuwarden.daemon.sink.Wakeup;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -64,11 +63,9 @@ public final class NodeReconciler implements AutoCloseable {
     private final NodeStatusSource facts;
     private final Clock clock;
     private final Duration readInterval;
-    private final Wakeup wakeup = new Wakeup();
-    private final CountDownLatch ended = new CountDownLatch(1);
     private final RateLimiter limiter = new RateLimiter(BURST, EACH, System.nanoTime());
     private final RateLimiter repeatLimiter = new RateLimiter(1, REPEATED_EACH, System.nanoTime());
-    private final Thread thread;
+    private final LoopThread thread = new LoopThread("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
 
     private @Nullable NodeView view;
     private long readAgainNanos;
@@ -90,7 +87,6 @@ public final class NodeReconciler implements AutoCloseable {
         this.repeats = target.repeats;
         this.facts = facts;
         this.clock = target.clock;
-        this.thread = Threads.daemon("gpuwarden-kube-node", Threads.SMALL_STACK_BYTES, this::run);
     }
 
     void start() {
@@ -99,19 +95,13 @@ public final class NodeReconciler implements AutoCloseable {
 
     /** Schedules a turn, since something may have changed. Never blocks. */
     public void wake() {
-        wakeup.signal();
+        thread.wake();
     }
 
-    private void run() {
-        try {
-            while (ended.getCount() > 0) {
-                wakeup.await(turn());
-                var unused = ended.await(SETTLE_NANOS, TimeUnit.NANOSECONDS);
-            }
-        } catch (InterruptedException e) {
-            // The daemon ends; the next one starts from the Node's state.
-            Thread.currentThread().interrupt();
-        }
+    private long run() throws InterruptedException {
+        thread.await(turn());
+        thread.pause(SETTLE_NANOS);
+        return 0;
     }
 
     /** Returns the time until the next turn without a wakeup. */
@@ -238,14 +228,13 @@ public final class NodeReconciler implements AutoCloseable {
         failures++;
         Duration wait = RETRY.pause(failures).multipliedBy(slow ? SLOW : 1);
         // Not on the wakeup: a change is no reason to try sooner.
-        var unused = ended.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+        thread.pause(wait.toNanos());
     }
 
     @Override
     public void close() {
-        ended.countDown();
-        thread.interrupt();
-        Threads.join(thread, TimeUnit.SECONDS.toMillis(2));
+        // The next daemon starts from the Node's state.
+        thread.interrupt(Duration.ofSeconds(2));
     }
 
     /** The node's current faults and check results. Thread-safe; never blocks. */

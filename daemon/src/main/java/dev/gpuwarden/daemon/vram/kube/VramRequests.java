@@ -9,7 +9,7 @@ import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.api.v1.VramAnswer;
 import dev.gpuwarden.core.model.Absence;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.core.util.Wakeup;
 import dev.gpuwarden.daemon.vram.action.Actuator;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

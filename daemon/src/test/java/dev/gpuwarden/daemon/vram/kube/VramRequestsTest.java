@@ -8,7 +8,7 @@ import dev.gpuwarden.api.v1.BudgetedPod;
 import dev.gpuwarden.api.v1.NodeReport;
 import dev.gpuwarden.api.v1.Removal;
 import dev.gpuwarden.core.model.Reading;
-import dev.gpuwarden.daemon.sink.Wakeup;
+import dev.gpuwarden.core.util.Wakeup;
 import dev.gpuwarden.daemon.vram.kube.VramRequests.Answer;
 import java.time.Duration;
 import java.util.List;

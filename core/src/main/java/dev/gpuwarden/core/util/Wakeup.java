@@ -1,4 +1,4 @@
-package dev.gpuwarden.daemon.sink;
+package dev.gpuwarden.core.util;
 
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -12,12 +12,6 @@ public final class Wakeup {
         if (rung.availablePermits() == 0) {
             rung.release();
         }
-    }
-
-    /** Blocks like {@link #await(long)}, but without a limit. */
-    public void await() throws InterruptedException {
-        rung.acquire();
-        rung.drainPermits();
     }
 
     /** Blocks until {@link #signal}, also one since the last wait, or until the time is over. */
