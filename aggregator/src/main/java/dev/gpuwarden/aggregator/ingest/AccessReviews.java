@@ -62,14 +62,7 @@ final class AccessReviews implements AutoCloseable {
         this.nanoTime = nanoTime;
         this.ofOne = new RateLimit(BURST, EACH_NANOS, MOST_NODES, nanoTime);
         this.ofAll = new RateLimit(BURST_OF_ALL, EACH_OF_ALL_NANOS, 1, nanoTime);
-        this.threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                30,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(QUEUE),
-                Threads.daemon("gpuwarden-access"));
-        threads.allowCoreThreadTimeOut(true);
+        this.threads = Threads.pool(THREADS, new ArrayBlockingQueue<>(QUEUE), Threads.daemon("gpuwarden-access"));
     }
 
     /**

@@ -23,7 +23,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The server for the reports of nodes: TLS, authentication, bounds of connections and messages. It accepts no connection before
@@ -78,7 +77,8 @@ public final class IngestServer implements AutoCloseable {
                 clock,
                 replica,
                 pace);
-        this.threads = threads();
+        // Open streams bound the queue: each has at most one task here.
+        this.threads = Threads.pool(THREADS, new LinkedBlockingQueue<>(), Threads.numbered("gpuwarden-ingest"));
         this.files = Executors.newSingleThreadScheduledExecutor(task -> Threads.daemon("gpuwarden-tls-files", task));
         TokenAuthenticator tokens =
                 new TokenAuthenticator(api, options.audience, options.account(), options.monitors(), System::nanoTime);
@@ -143,20 +143,6 @@ public final class IngestServer implements AutoCloseable {
         } catch (IOException e) {
             return "aggregator";
         }
-    }
-
-    private static ThreadPoolExecutor threads() {
-        AtomicInteger number = new AtomicInteger();
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                30,
-                TimeUnit.SECONDS,
-                // Open streams bound the queue: each has at most one task here.
-                new LinkedBlockingQueue<>(),
-                task -> Threads.daemon("gpuwarden-ingest-" + number.incrementAndGet(), task));
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
     }
 
     public InetSocketAddress address() {

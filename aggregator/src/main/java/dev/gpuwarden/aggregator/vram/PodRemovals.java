@@ -19,7 +19,6 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
@@ -51,14 +50,7 @@ final class PodRemovals implements AutoCloseable {
         this.metrics = metrics;
         this.nanoTime = nanoTime;
         this.limits = new RemovalLimits(nanoTime);
-        this.threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                30,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(QUEUE),
-                Threads.daemon("gpuwarden-vram-removal"));
-        threads.allowCoreThreadTimeOut(true);
+        this.threads = Threads.pool(THREADS, new ArrayBlockingQueue<>(QUEUE), Threads.daemon("gpuwarden-vram-removal"));
     }
 
     /**

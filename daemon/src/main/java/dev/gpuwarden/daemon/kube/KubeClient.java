@@ -43,7 +43,6 @@ final class KubeClient implements AutoCloseable {
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int THREADS = 2;
-    private static final long IDLE_SECONDS = 10;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
     private static final int TOO_MANY = 429;
@@ -69,14 +68,8 @@ final class KubeClient implements AutoCloseable {
         this.dryRun = dryRun;
         this.clock = clock;
         this.counters = counters;
-        this.threads = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                IDLE_SECONDS,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                Threads.daemon("gpuwarden-kube-http", Threads.SMALL_STACK_BYTES));
-        threads.allowCoreThreadTimeOut(true);
+        this.threads = Threads.pool(
+                THREADS, new LinkedBlockingQueue<>(), Threads.daemon("gpuwarden-kube-http", Threads.SMALL_STACK_BYTES));
     }
 
     /**

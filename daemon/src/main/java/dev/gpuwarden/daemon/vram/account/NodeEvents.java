@@ -29,15 +29,8 @@ final class NodeEvents implements AutoCloseable {
 
     NodeEvents(NodeApi api) {
         this.api = api;
-        this.writer = new ThreadPoolExecutor(
-                1,
-                1,
-                10,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(MOST_WAITING),
-                Threads.daemon("gpuwarden-vram-events"),
-                new ThreadPoolExecutor.DiscardPolicy());
-        writer.allowCoreThreadTimeOut(true);
+        this.writer = Threads.pool(1, new LinkedBlockingQueue<>(MOST_WAITING), Threads.daemon("gpuwarden-vram-events"));
+        writer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     }
 
     void warn(String reason, String text) {
