@@ -46,7 +46,8 @@ public final class WorkQueue implements LeaderListener, AutoCloseable {
     public WorkQueue(String what, int workers, Reconciler reconciler) {
         this.what = what;
         this.reconciler = reconciler;
-        this.threads = new ScheduledThreadPoolExecutor(workers, Threads.daemon("gpuwarden-" + what.replace(' ', '-')));
+        this.threads =
+                new ScheduledThreadPoolExecutor(workers, Threads.daemon("gpuwarden-queue-" + what.replace(' ', '-')));
         this.threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         this.threads.setRemoveOnCancelPolicy(true);
     }

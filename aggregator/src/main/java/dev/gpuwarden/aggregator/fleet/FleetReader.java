@@ -57,7 +57,7 @@ public final class FleetReader {
     /** Reads all nodes and assesses each. */
     public FleetSnapshot snapshot(Instant now) throws ApiException, InterruptedException {
         FutureTask<Map<String, Map<String, Object>>> task = new FutureTask<>(this::healths);
-        Threads.daemon("gpuwarden-aside", task).start();
+        Threads.daemon("gpuwarden-fleet-reading", task).start();
         BreakerStatus breaker = breaker(now);
         List<NodeFacts> nodes = new ArrayList<>();
         PoolCounts pools = nodes(breaker, nodes::add);

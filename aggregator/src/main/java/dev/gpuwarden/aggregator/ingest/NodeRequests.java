@@ -68,7 +68,7 @@ final class NodeRequests implements AutoCloseable {
     private final Kind<LookupRequest> lookups;
     private final Kind<SignalRequest> signals;
     private final ScheduledThreadPoolExecutor threads =
-            new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-questions"));
+            new ScheduledThreadPoolExecutor(THREADS, Threads.daemon("gpuwarden-node-requests"));
 
     /**
      * @param cache the cache that follows the NodeHealths; without a follower no request arrives

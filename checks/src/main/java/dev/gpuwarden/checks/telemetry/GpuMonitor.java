@@ -57,11 +57,10 @@ final class GpuMonitor {
     }
 
     private GpuWorker launch(String suffix) {
-        String name = "gpuwarden-gpu-" + binding.identity().index() + suffix;
         Schedule schedule = new Schedule(
                 sampling.settings(), sampling.epochNanos(), sampling.clock().getAsLong(), position, positions);
         GpuWorker worker = new GpuWorker(this, sampling.clock(), schedule);
-        sampling.launcher().launch(name, worker);
+        sampling.launcher().launch("gpuwarden-gpu-" + binding.identity().index() + suffix, worker);
         return worker;
     }
 

@@ -189,7 +189,7 @@ abstract class CheckingCommand extends NodeCommand {
      */
     static List<CheckResult> within(Duration whole, Duration left, Supplier<List<CheckResult>> checks) {
         FutureTask<List<CheckResult>> task = new FutureTask<>(checks::get);
-        Thread thread = Threads.daemon("gpuwarden-look", task);
+        Thread thread = Threads.daemon("gpuwarden-checks-deadline", task);
         Instant began = Instant.now();
         thread.start();
         try {
