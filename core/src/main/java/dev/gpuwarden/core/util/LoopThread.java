@@ -65,7 +65,7 @@ public final class LoopThread {
         return this;
     }
 
-    /** Starts the first turn, and returns at once. */
+    /** Starts the first turn, and returns immediately. */
     public LoopThread start() {
         thread.start();
         return this;
