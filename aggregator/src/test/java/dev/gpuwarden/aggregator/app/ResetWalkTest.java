@@ -1,0 +1,152 @@
+package dev.gpuwarden.aggregator.app;
+
+import static dev.gpuwarden.testkit.Await.until;
+
+import dev.gpuwarden.aggregator.breaker.BreakerPolicy;
+import dev.gpuwarden.aggregator.breaker.CircuitBreaker;
+import dev.gpuwarden.aggregator.breaker.PoolCounts;
+import dev.gpuwarden.aggregator.cache.CachedNode;
+import dev.gpuwarden.aggregator.cache.NodeCache;
+import dev.gpuwarden.aggregator.client.KubeClient;
+import dev.gpuwarden.aggregator.controller.ActionMode;
+import dev.gpuwarden.aggregator.controller.Manager;
+import dev.gpuwarden.aggregator.drain.DrainPolicies.DrainMode;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.JanitorTimes;
+import dev.gpuwarden.aggregator.janitor.JanitorSettings.RebootProvider;
+import dev.gpuwarden.aggregator.janitor.NodeProvider;
+import dev.gpuwarden.aggregator.nodehealth.NodeHealthClient;
+import dev.gpuwarden.core.event.Entity;
+import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.testkit.walk.EnteredFiles;
+import dev.gpuwarden.testkit.walk.Walk;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Records the files that the end of a node's drain enters until the Job of its reset exists. */
+@Tag("api")
+class ResetWalkTest {
+
+    private static final int NODES = 4;
+    /** No Job is polled while another node's way is recorded. */
+    private static final JanitorTimes TIMES = new JanitorTimes(
+            Duration.ofMinutes(20),
+            Duration.ofMinutes(20),
+            Duration.ofMinutes(20),
+            Duration.ofMinutes(20),
+            Duration.ofMinutes(20),
+            Duration.ofDays(1),
+            Duration.ofMinutes(10));
+
+    private static final String STATE = "dgxc.nvidia.com/nvsentinel-state";
+
+    @Test
+    void drainedNodeGetsItsResetJobThroughTheseFiles() throws Exception {
+        new Walk("From the drained node to the Job of its reset", 41).check(Drained.class);
+    }
+
+    public static final class Drained implements Callable<Integer> {
+
+        @Override
+        public Integer call() {
+            try (TestFleet fleet = TestFleet.start()) {
+                Workshop shop = new Workshop(fleet);
+                drain(fleet);
+                try (KubeClient api = fleet.asAggregator();
+                        Manager manager = new Manager(api)) {
+                    start(manager, api);
+                    until(manager::isRunning);
+                    for (int number = 0; number < NODES; number++) {
+                        String node = node(number);
+                        if (number > 0) {
+                            EnteredFiles.begin("gpuwarden-leadership");
+                        }
+                        label(fleet, node, "drain-succeeded");
+                        until(() -> shop.running(node).size() == 1);
+                        EnteredFiles.end();
+                    }
+                } finally {
+                    shop.remove();
+                }
+            }
+            return 0;
+        }
+
+        private static String node(int number) {
+            return "reset-walk-" + number;
+        }
+
+        /** Has the nodes put into quarantine and drained, and takes back the mark of their drain. */
+        private static void drain(TestFleet fleet) {
+            for (int number = 0; number < NODES; number++) {
+                fleet.node(node(number));
+                fleet.report(
+                        node(number),
+                        fleet.xid(node(number))
+                                .errorCodes(List.of("48"))
+                                .action(RecommendedAction.COMPONENT_RESET)
+                                .entities(List.of(Entity.gpu(RepairFixture.GPU)))
+                                .build());
+            }
+            try (KubeClient api = fleet.asAggregator();
+                    Controllers draining = TestPods.steer(
+                            api,
+                            "walk",
+                            true,
+                            TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)),
+                            List.of())) {
+                for (int number = 0; number < NODES; number++) {
+                    String node = node(number);
+                    until(
+                            () -> fleet.get(node, ".metadata.labels").contains("drain-succeeded"),
+                            () -> fleet.get(node, ".metadata"));
+                }
+            }
+            for (int number = 0; number < NODES; number++) {
+                label(fleet, node(number), "draining");
+            }
+        }
+
+        private static void label(TestFleet fleet, String node, String state) {
+            fleet.client.patch("node/" + node, "{\"metadata\": {\"labels\": {\"" + STATE + "\": \"" + state + "\"}}}");
+        }
+
+        /** Starts the controllers of repair and maintenance alone. */
+        private static void start(Manager manager, KubeClient api) {
+            AtomicReference<RepairController> repairs = new AtomicReference<>();
+            NodeCache cache = new NodeCache(
+                    new NodeCache.Listener() {
+                        @Override
+                        public void node(String name, Optional<CachedNode> node, boolean ours) {
+                            Optional.ofNullable(repairs.get()).ifPresent(all -> all.add(name));
+                        }
+
+                        @Override
+                        public void health(String name, Optional<Map<String, Object>> health) {}
+                    },
+                    api.clock());
+            BreakerPolicy policy = new BreakerPolicy(
+                    TestFleet.settings("walk", ActionMode.ARMED, 100).pools());
+            repairs.set(new RepairController(
+                    manager,
+                    api,
+                    cache,
+                    new CircuitBreaker(policy, new PoolCounts(policy), api.clock(), () -> {}),
+                    new RepairController.Repairing(
+                            RepairFixture.settings(true, false),
+                            audit -> {},
+                            Optional.of(new JanitorController.Maintaining(
+                                    Workshop.settings(RebootProvider.JOB, TIMES), NodeProvider.none(), audit -> {}))),
+                    api.clock(),
+                    node -> {}));
+            var unused = manager.watch(NodeHealthClient.ALL, cache.healths());
+            unused = manager.watch(NodeCache.NODES, cache.nodes());
+            manager.start("gpuwarden", "walk", TestFleet.ELECTION);
+        }
+    }
+}
