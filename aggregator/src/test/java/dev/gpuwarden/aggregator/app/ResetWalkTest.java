@@ -20,6 +20,7 @@ import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.testkit.walk.EnteredFiles;
 import dev.gpuwarden.testkit.walk.Walk;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,7 +65,7 @@ class ResetWalkTest {
                     for (int number = 0; number < NODES; number++) {
                         String node = node(number);
                         if (number > 0) {
-                            EnteredFiles.begin("gpuwarden-leadership");
+                            EnteredFiles.begin("gpuwarden-leadership", "aggregator.client.LeaderElector");
                         }
                         label(fleet, node, "drain-succeeded");
                         until(() -> shop.running(node).size() == 1);
@@ -99,7 +100,7 @@ class ResetWalkTest {
                             "walk",
                             true,
                             TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)),
-                            List.of())) {
+                            new ArrayList<>())) {
                 for (int number = 0; number < NODES; number++) {
                     String node = node(number);
                     until(

@@ -20,9 +20,10 @@ import org.junit.jupiter.api.Test;
 @Tag("api")
 class ReportWalkTest {
 
-    /** What these threads do follows the cordon, or has another cause. */
+    /** What these threads and files do follows the cordon, or has another cause. */
     private static final String[] OTHERS = {
         "gpuwarden-leadership",
+        "aggregator.client.LeaderElector",
         "gpuwarden-breaker",
         "gpuwarden-conditions-and-Events-of-node",
         "gpuwarden-chore",

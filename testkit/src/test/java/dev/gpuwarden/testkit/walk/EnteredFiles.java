@@ -89,7 +89,7 @@ public final class EnteredFiles {
     /**
      * Records from now on, in addition to what was recorded before. The calling thread does not count.
      *
-     * @param others names of threads that do not count: their work has another cause
+     * @param others names of threads, and files like `aggregator.client.LeaderElector`, whose work has another cause and does not count
      */
     public static void begin(String... others) {
         synchronized (CALLERS) {
@@ -112,21 +112,28 @@ public final class EnteredFiles {
         }
         synchronized (CALLERS) {
             Thread thread = Thread.currentThread();
-            if (thread == program || background.contains(withoutNumber(thread.getName()))) {
+            if (thread == program
+                    || background.contains(withoutNumber(thread.getName()))
+                    || background.contains(file)) {
                 return;
             }
-            StackWalker.getInstance().walk(frames -> {
-                var caller = frames.filter(EnteredFiles::isProduct)
-                        .filter(frame -> !file.equals(file(frame)))
-                        .findFirst();
-                caller.ifPresent(frame -> CALLING.add(file(frame)));
-                return CALLERS.putIfAbsent(
-                        file,
-                        thread.getName()
-                                + caller.map(frame -> " " + frame.getFileName() + ":" + frame.getLineNumber() + " "
-                                                + frame.getMethodName())
-                                        .orElse(""));
-            });
+            List<StackFrame> callers = StackWalker.getInstance()
+                    .walk(frames -> frames.filter(EnteredFiles::isProduct)
+                            .filter(frame -> !file.equals(file(frame)))
+                            .toList());
+            if (callers.stream().anyMatch(frame -> background.contains(file(frame)))) {
+                return;
+            }
+            callers.stream().limit(1).forEach(frame -> CALLING.add(file(frame)));
+            CALLERS.computeIfAbsent(
+                    file,
+                    first -> thread.getName()
+                            + callers.stream()
+                                    .limit(1)
+                                    .map(frame -> " " + frame.getFileName() + ":" + frame.getLineNumber() + " "
+                                            + frame.getMethodName())
+                                    .findFirst()
+                                    .orElse(""));
         }
     }
 
