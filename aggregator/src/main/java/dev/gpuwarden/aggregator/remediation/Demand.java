@@ -4,7 +4,6 @@ import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.RecommendedAction;
 import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.util.Text;
@@ -100,7 +99,7 @@ record Demand(
 
     /** Returns true while the check of the faults passes, so that they stand for the quarantine alone. */
     boolean isHeld() {
-        return HeldFault.is(cause);
+        return cause.isHeld();
     }
 
     private static Optional<RepairGroup> group(HealthEvent cause, Set<String> gpus, ReportedGpus there) {

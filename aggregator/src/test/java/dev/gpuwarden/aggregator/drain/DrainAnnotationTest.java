@@ -14,7 +14,6 @@ import dev.gpuwarden.aggregator.ruleset.RuleEvaluator.HealthEventFields;
 import dev.gpuwarden.core.event.Entity;
 import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.HealthEvent;
-import dev.gpuwarden.core.event.HeldFault;
 import dev.gpuwarden.core.event.OpenVerification;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.RecommendedAction;
@@ -127,7 +126,7 @@ class DrainAnnotationTest {
     }
 
     private static HealthEvent held(HealthEvent event) {
-        return event.toBuilder().metadata(Map.of(HeldFault.OUTCOME, "pass")).build();
+        return event.toBuilder().metadata(Map.of(HealthEvent.OUTCOME, "pass")).build();
     }
 
     @Test
