@@ -226,10 +226,9 @@ public final class RepairReconciler implements Reconciler, LeaderListener, AutoC
                 RepairObstacle.of(node, report, MaintenanceResources.foreign(ofNode), breaker.openFor(node)),
                 policy,
                 now);
+        List<Repair> unconfigured = facts.record().unconfigured(policy.templates());
         // A dry run needs no right to the kinds of templates.
-        return policy.armed()
-                ? facts.and(unwatched.read(node, UnwatchedResources.of(facts.record(), policy.templates())))
-                : facts;
+        return policy.armed() && !unconfigured.isEmpty() ? facts.and(unwatched.read(node, unconfigured)) : facts;
     }
 
     /** Returns the attempt on a node that no watch delivers, because its template was removed. Blocks for the API server. */

@@ -67,7 +67,7 @@ record RepairTemplate(
         if (drain != Drain.GPU) {
             return Optional.of(new RepairGroup(kind, Collections.emptySortedSet()));
         }
-        return gpus.isEmpty() || !gpus.stream().allMatch(RepairText::isGpu)
+        return gpus.isEmpty() || !gpus.stream().allMatch(RepairGroup::isGpu)
                 ? Optional.empty()
                 : Optional.of(new RepairGroup(kind, new TreeSet<>(gpus)));
     }

@@ -114,16 +114,12 @@ class TemplateFileTest {
     void nameIsALabelsValue() {
         Map<String, Object> metadata =
                 JsonTrees.object(made(TemplateFile.parse("test", VALID), support("m")), "metadata");
-        assertThat(RepairText.resource(
-                        "ip-10-0-0-1.eu-central-1.compute.internal." + "x".repeat(200),
-                        "u",
-                        TemplateFile.parse("test", VALID)
-                                .all()
-                                .get(0)
-                                .group(false, java.util.Set.of())
-                                .orElseThrow(),
-                        "f",
-                        1))
+        assertThat(TemplateFile.parse("test", VALID)
+                        .all()
+                        .get(0)
+                        .group(false, java.util.Set.of())
+                        .orElseThrow()
+                        .resource("ip-10-0-0-1.eu-central-1.compute.internal." + "x".repeat(200), "u", "f", 1))
                 .hasSize(63)
                 .matches("[a-z0-9-]+");
         assertThat(JsonTrees.text(metadata, "name")).startsWith("maintenance-n-");
