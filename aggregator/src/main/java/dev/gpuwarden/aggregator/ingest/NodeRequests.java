@@ -109,6 +109,9 @@ final class NodeRequests implements AutoCloseable {
 
     /** Sends the open requests of a `NodeHealth` that is new or changed, or whose node has opened a stream here. */
     void open(String node, Map<String, Object> health) {
+        if (!health.containsKey("spec")) {
+            return;
+        }
         open(lookups, node, health);
         open(signals, node, health);
     }

@@ -16,11 +16,13 @@ import org.jspecify.annotations.Nullable;
 final class FieldReader {
 
     private static final int LONGEST_SEEN = 60;
+    /** Room for the name of a node, and for the names of nested objects behind it. */
+    private static final int LONGEST_PREFIX = 400;
 
     private final String prefix;
     private final Map<?, ?> tree;
 
-    /** @param prefix text before the names of its fields in messages */
+    /** @param prefix text before the names of its fields in messages; may have any characters */
     FieldReader(String prefix, Map<?, ?> tree) {
         this.prefix = prefix;
         this.tree = tree;
@@ -135,7 +137,8 @@ final class FieldReader {
     }
 
     private <T> T wrong(String field, String expected, @Nullable Object seen) throws UnreadableNodeHealth {
-        throw new UnreadableNodeHealth(prefix + field + ": expected " + expected + ", seen " + shown(seen));
+        String place = ShownText.cut(prefix, LONGEST_PREFIX) + field;
+        throw new UnreadableNodeHealth(place + ": expected " + expected + ", seen " + shown(seen));
     }
 
     private static String shown(@Nullable Object value) {

@@ -36,16 +36,6 @@ final class MonitorFaults {
 
     private MonitorFaults() {}
 
-    /** Returns the faults of all monitors; empty if none has a place. */
-    static Optional<List<Fault>> all(FieldReader status, String node) throws UnreadableNodeHealth {
-        List<Fault> faults = new ArrayList<>();
-        List<FieldReader> places = status.objects("monitors");
-        for (FieldReader place : places) {
-            faults.addAll(FaultReader.read(place.objects("faults"), node));
-        }
-        return places.isEmpty() ? Optional.empty() : Optional.of(faults);
-    }
-
     /**
      * Returns the place after these events; empty if there is nothing to write.
      *

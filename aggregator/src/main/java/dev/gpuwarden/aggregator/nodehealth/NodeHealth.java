@@ -1,6 +1,5 @@
 package dev.gpuwarden.aggregator.nodehealth;
 
-import dev.gpuwarden.aggregator.nodehealth.FaultEntry.ShownText;
 import dev.gpuwarden.aggregator.nodehealth.NodeHealthException.UnreadableNodeHealth;
 import dev.gpuwarden.aggregator.nodehealth.StoredHealth.StreamEpoch;
 import dev.gpuwarden.core.event.Entity;
@@ -10,6 +9,8 @@ import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.event.Overrides;
 import dev.gpuwarden.core.event.ProcessingStrategy;
 import dev.gpuwarden.core.event.RecommendedAction;
+import dev.gpuwarden.core.model.Identifiers;
+import dev.gpuwarden.core.model.PciAddress;
 import dev.gpuwarden.core.node.PartNames;
 import dev.gpuwarden.core.node.ReportedGpus;
 import dev.gpuwarden.core.node.ResetUnits;
@@ -21,7 +22,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -62,14 +66,12 @@ public record NodeHealth(
         FieldReader metadata = metadata(resource);
         String node = metadata.text("name");
         Optional<String> uid = owner(metadata, node);
-        Optional<FieldReader> content = new FieldReader(
-                        "NodeHealth " + ShownText.cut(node, FaultEntry.LONGEST_NAME) + ": ", resource)
-                .object("status");
+        Optional<FieldReader> content = new FieldReader("NodeHealth " + node + ": ", resource).object("status");
         if (content.isEmpty()) {
             return unreported(node, uid, Optional.empty());
         }
         FieldReader status = content.get();
-        Optional<List<Fault>> ofMonitors = MonitorFaults.all(status, node);
+        Optional<List<Fault>> ofMonitors = ofMonitors(status, node);
         if (!status.has("generation")) {
             return unreported(node, uid, ofMonitors);
         }
@@ -86,12 +88,40 @@ public record NodeHealth(
                 FaultReader.read(rows, node),
                 FaultReader.names(rows),
                 ofMonitors,
-                GpusJson.read(status));
+                gpus(status));
     }
 
     private static NodeHealth unreported(String node, Optional<String> uid, Optional<List<Fault>> ofMonitors) {
         return new NodeHealth(
                 node, uid, Optional.empty(), 0, 0, 0, List.of(), PartNames.NONE, ofMonitors, ReportedGpus.NONE);
+    }
+
+    private static Optional<List<Fault>> ofMonitors(FieldReader status, String node) throws UnreadableNodeHealth {
+        List<Fault> faults = new ArrayList<>();
+        List<FieldReader> places = status.objects("monitors");
+        for (FieldReader place : places) {
+            faults.addAll(FaultReader.read(place.objects("faults"), node));
+        }
+        return places.isEmpty() ? Optional.empty() : Optional.of(faults);
+    }
+
+    private static ReportedGpus gpus(FieldReader status) throws UnreadableNodeHealth {
+        List<ReportedGpus.Gpu> gpus = new ArrayList<>();
+        for (FieldReader gpu : status.objects("gpus")) {
+            Optional<SortedSet<String>> resetWith =
+                    gpu.has("resetWith") ? Optional.of(new TreeSet<>(gpu.textList("resetWith"))) : Optional.empty();
+            gpus.add(new ReportedGpus.Gpu(
+                    (int) Math.min(gpu.number("index"), Integer.MAX_VALUE),
+                    PciAddress.parse(gpu.textOrEmpty("pciAddress")),
+                    Optional.of(Identifiers.gpu(gpu.textOrEmpty("uuid"))).filter(uuid -> !uuid.isEmpty()),
+                    resetWith));
+        }
+        boolean counted = status.has("unlistedGpuCount");
+        return new ReportedGpus(
+                gpus,
+                counted
+                        ? OptionalLong.of(status.number("unlistedGpuCount"))
+                        : gpus.size() < NodeHealthStatus.MOST_GPUS ? OptionalLong.of(0) : OptionalLong.empty());
     }
 
     private static FieldReader metadata(Map<?, ?> resource) throws UnreadableNodeHealth {
@@ -124,7 +154,7 @@ public record NodeHealth(
     private static ReportedGpus gpus(Map<?, ?> resource) {
         try {
             Optional<FieldReader> status = new FieldReader("NodeHealth: ", resource).object("status");
-            return status.isEmpty() ? ReportedGpus.NONE : GpusJson.read(status.get());
+            return status.isEmpty() ? ReportedGpus.NONE : gpus(status.get());
         } catch (UnreadableNodeHealth e) {
             return ReportedGpus.NONE;
         }

@@ -7,6 +7,7 @@ import dev.gpuwarden.core.event.Fault;
 import dev.gpuwarden.core.event.FaultKey;
 import dev.gpuwarden.core.event.HealthEvent;
 import dev.gpuwarden.core.node.PartNames;
+import dev.gpuwarden.core.node.ReportedGpus;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -37,6 +38,9 @@ final class NodeHealthStatus {
             .thenComparing(Fault::since)
             .thenComparing(Fault::key, KEYS);
 
+    /** Bounded, since every watcher receives every change; four times as many as the largest node has. */
+    static final int MOST_GPUS = 64;
+
     private NodeHealthStatus() {}
 
     static Map<String, Object> tree(ReportedState report) {
@@ -57,7 +61,7 @@ final class NodeHealthStatus {
             status.put("worst", worst(FaultEntry.of(acted.subList(0, 1)).get(0), names));
         }
         status.put("faults", listed);
-        GpusJson.put(status, report.gpus());
+        put(status, report.gpus());
         put(status, "bootID", report.bootId());
         put(status, "version", report.version());
         status.put("reported", FaultEntry.second(report.reported()).toString());
@@ -67,6 +71,33 @@ final class NodeHealthStatus {
         status.put("acknowledgedSequence", report.sequence());
         status.put("droppedEvents", report.droppedEvents());
         return status;
+    }
+
+    /**
+     * Adds the GPUs with their reset units; nothing for a node that reports no GPUs. A list that is not full needs no count, so
+     * that definitions of earlier versions still accept it.
+     */
+    private static void put(Map<String, Object> status, ReportedGpus gpus) {
+        List<ReportedGpus.Gpu> all = gpus.gpus();
+        if (!all.isEmpty()) {
+            status.put(
+                    "gpus",
+                    all.stream().limit(MOST_GPUS).map(NodeHealthStatus::gpu).toList());
+        }
+        int cut = Math.max(0, all.size() - MOST_GPUS);
+        long unlisted = cut + gpus.unlisted().orElse(0);
+        if (unlisted > 0 || all.size() == MOST_GPUS && gpus.unlisted().isPresent()) {
+            status.put("unlistedGpuCount", unlisted);
+        }
+    }
+
+    private static Map<String, Object> gpu(ReportedGpus.Gpu gpu) {
+        Map<String, Object> tree = new LinkedHashMap<>();
+        tree.put("index", gpu.index());
+        gpu.uuid().ifPresent(uuid -> tree.put("uuid", uuid));
+        gpu.pci().ifPresent(pci -> tree.put("pciAddress", pci.toString()));
+        gpu.resetWith().ifPresent(others -> tree.put("resetWith", List.copyOf(others)));
+        return tree;
     }
 
     private static List<Map<String, Object>> listed(List<Fault> worstFirst, PartNames names) {

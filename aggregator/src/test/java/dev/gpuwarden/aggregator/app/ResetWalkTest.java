@@ -48,7 +48,7 @@ class ResetWalkTest {
 
     @Test
     void drainedNodeGetsItsResetJobThroughTheseFiles() throws Exception {
-        new Walk("From the drained node to the Job of its reset", 41).check(Drained.class);
+        new Walk("From the drained node to the Job of its reset", 34).check(Drained.class);
     }
 
     public static final class Drained implements Callable<Integer> {

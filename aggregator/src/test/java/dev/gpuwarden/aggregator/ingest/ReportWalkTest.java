@@ -33,7 +33,7 @@ class ReportWalkTest {
 
     @Test
     void reportOfAFaultGoesThroughTheseFiles() throws Exception {
-        new Walk("From a report to the cordon", 39).check(Report.class);
+        new Walk("From a report to the cordon", 34).check(Report.class);
     }
 
     public static final class Report implements Callable<Integer> {
