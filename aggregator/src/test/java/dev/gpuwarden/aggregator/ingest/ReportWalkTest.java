@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 @Tag("api")
 class ReportWalkTest {
 
-    /** What these threads and files do follows the cordon, or has another cause. */
+    /** The work of these threads and files follows the cordon, or has another cause. */
     private static final String[] OTHERS = {
         "gpuwarden-leadership",
         "aggregator.client.LeaderElector",

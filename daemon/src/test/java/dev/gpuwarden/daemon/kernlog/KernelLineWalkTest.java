@@ -47,6 +47,12 @@ class KernelLineWalkTest {
                 monitor.start();
                 try (OutputStream kernel = Files.newOutputStream(device)) {
                     write(kernel, "Linux version 6.1.0");
+                    // Otherwise the snapshot is searched for their names, at most once a second.
+                    for (int gpu = 1; gpu < 5; gpu++) {
+                        write(
+                                kernel,
+                                "NVRM: GPU at PCI:0000:0" + gpu + ":00: GPU-00000000-0000-0000-0000-00000000000" + gpu);
+                    }
                     // The first event creates what later events use.
                     fault(kernel, monitor, 1);
                     EnteredFiles.begin();

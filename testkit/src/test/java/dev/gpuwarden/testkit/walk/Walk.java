@@ -27,7 +27,8 @@ public record Walk(String heading, int most) {
     public void check(Class<? extends Callable<?>> program) throws Exception {
         Map<String, Entered> files = EnteredFiles.run(program);
         long count = files.values().stream().filter(Walk::onTheWay).count();
-        String now = TABLE + rows(files) + "\n" + count + " files are on the way, of at most " + most + ".\n";
+        String now = TABLE + rows(files) + "\n" + count + " files are on the way, of at most " + most + "; "
+                + (files.size() - count) + " are beside it.\n";
         String document = Files.readString(DOCUMENT);
         int heads = document.indexOf("\n### " + heading + "\n");
         assertThat(heads).as("ARCHITECTURE.md has a section '%s'", heading).isNotNegative();
