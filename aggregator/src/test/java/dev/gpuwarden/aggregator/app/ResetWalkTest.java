@@ -101,6 +101,7 @@ class ResetWalkTest {
                             true,
                             TestPods.policies(DrainMode.IMMEDIATE, Duration.ofHours(1)),
                             new ArrayList<>())) {
+                until(draining::works);
                 for (int number = 0; number < NODES; number++) {
                     String node = node(number);
                     until(
